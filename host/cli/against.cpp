@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "cli/results_table.hpp"
+#include "cli/run_results.hpp"
 #include "measure/statistics.hpp"
 
 namespace kymo::cli {

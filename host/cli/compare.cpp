@@ -14,8 +14,8 @@
 #include "cli/comparison_table.hpp"
 #include "cli/option_text.hpp"
 #include "cli/reading.hpp"
-#include "cli/results_table.hpp"
 #include "cli/run_options.hpp"
+#include "cli/run_results.hpp"
 
 namespace kymo::cli {
 namespace {

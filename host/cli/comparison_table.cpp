@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "base/text.hpp"
-#include "cli/results_table.hpp"
+#include "cli/run_results.hpp"
 #include "measure/comparison.hpp"
 #include "measure/statistics.hpp"
 

@@ -10,9 +10,11 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/environment.hpp"
+#include "cli/fit_table.hpp"
 #include "cli/progress.hpp"
 #include "cli/reading.hpp"
 #include "cli/results_table.hpp"
+#include "cli/run_results.hpp"
 #include "store/results.hpp"
 #include "supervisor/follower.hpp"
 #include "supervisor/launcher_environment.hpp"
@@ -146,7 +148,7 @@ int print_plan(const std::vector<PlannedRun>& runs, bool as_json) {
 
 /// The summary line of the index-th run of the invocation, read before the next run starts.
 std::string finished_line(const store::ResultsDatabase& database, std::int64_t invocation, std::size_t index) {
-  const Json result = run_result(database, invocation, index);
+  const Json result = brief_result(database, invocation, index);
   return result.is_null() ? "" : result_line(result);
 }
 
@@ -162,10 +164,10 @@ int show(const store::ResultsDatabase& database, std::int64_t invocation, const 
     print_json(output);
     return code;
   }
-  print(render(results_table(results), colour_on_stdout()));
-  if (options.show_checks) print("\n" + render(checks_table(results), colour_on_stdout()));
-  print(failures(results));
-  if (!pairs.empty()) print("\n" + render(against_table(against), colour_on_stdout()));
+  const TableStyle style{options.wide, options.markdown, colour_on_stdout(), output_columns()};
+  print(results_text(results, style));
+  if (options.show_checks) print("\n" + render(checks_table(results), style.colour));
+  if (!pairs.empty()) print("\n" + render(against_table(against), style.colour));
   print("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) + "\n");
   return code;
 }

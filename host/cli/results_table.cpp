@@ -1,135 +1,365 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/results_table.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "base/text.hpp"
+#include "cli/fit_table.hpp"
+#include "cli/run_results.hpp"
+#include "measure/statistics.hpp"
 
 namespace kymo::cli {
 namespace {
 
-std::string mean_text(const Json& time, bool with_spread) {
-  std::string text = format_duration(time["mean_ns"].get<double>());
-  if (with_spread && !time["std_ns"].is_null()) text += " ± " + format_duration(time["std_ns"].get<double>());
+constexpr std::size_t kMaxNamed = 10;            // runs named in one line
+constexpr std::size_t kMaxLeftOut = 3;           // columns that do not fit
+constexpr std::size_t kMaxDetails = 3;           // different details of one kind of warning
+constexpr double kSmallShare = 0.05;             // time outside of phases that is not worth a column
+constexpr std::size_t kMaxParameterColumns = 6;  // more parameters share one column
+const std::vector<std::string> kOptions{"ranks", "device", "timing", "sync", "warmup"};
+
+// Order in which columns give way to a narrow terminal: the last first.
+enum Optional { kNever, kSetting, kVerdict, kRate, kSpread, kPhase, kMean, kMetric };
+
+/// The runs of one case with one build of the plugin.
+struct CaseRuns {
+  std::vector<Json> runs;
+  const Json& first() const { return runs.front(); }
+  /// The runs that have a time of the phase.
+  std::vector<const Json*> timed(const std::string& phase) const {
+    std::vector<const Json*> found;
+    for (const Json& run : runs)
+      if (run["status"] == "ok" && run["phases"].contains(phase)) found.push_back(&run["phases"][phase]);
+    return found;
+  }
+};
+
+std::vector<CaseRuns> grouped(const Json& results) {
+  std::vector<CaseRuns> cases;
+  std::map<std::string, std::size_t> known;
+  for (const Json& run : results) {
+    const std::string key = run["plan_key"].get<std::string>() + run["label"].get<std::string>();
+    const auto [position, is_new] = known.try_emplace(key, cases.size());
+    if (is_new) cases.emplace_back();
+    cases[position->second].runs.push_back(run);
+  }
+  return cases;
+}
+
+std::vector<double> medians(const std::vector<const Json*>& phases) {
+  std::vector<double> values;
+  for (const Json* phase : phases) values.push_back((*phase)["median_ns"].get<double>());
+  return values;
+}
+
+std::string percent(double share) {
+  const double value = 100 * share;
+  if (value > 0 && value < 0.05) return "<0.1 %";
+  return fmt::format("{:.{}f} %", value, value < 9.95 ? 1 : 0);
+}
+
+std::string mean_text(const Json& phase) {
+  std::string text = format_duration(phase["mean_ns"].get<double>());
+  if (!phase["std_ns"].is_null()) text += " ± " + format_duration(phase["std_ns"].get<double>());
   return text;
 }
 
-std::string step_text(const Json& result) {
-  if (!result["phases"].contains("step")) return "";
-  const Json& step = result["phases"]["step"];
-  const bool throttled = step["all_throttled"].get<std::int64_t>() != 0;
-  const std::int64_t excluded = step["excluded"].get<std::int64_t>();
-  return mean_text(step, true) + (throttled      ? " (throttled)"
-                                  : excluded > 0 ? " (" + std::to_string(excluded) + " throttled excluded)"
-                                                 : "");
+/// Of one run the median with its interval, of several the median over the runs.
+std::string time_text(const CaseRuns& each, const std::string& phase, bool with_interval) {
+  const auto timed = each.timed(phase);
+  if (timed.empty()) return "";
+  if (timed.size() == 1 && with_interval) return median_text(*timed.front());
+  return format_duration(measure::summarize(medians(timed)).median);
 }
 
-std::string phases_text(const Json& result) {
+std::string spread_text(const CaseRuns& each) {
+  const auto timed = each.timed("step");
+  if (timed.size() < 2) return "";
+  const measure::Statistics between = measure::summarize(medians(timed));
+  return format_duration(between.min) + " to " + format_duration(between.max);
+}
+
+/// Work of one step divided by the median over the runs.
+std::string throughput_text(const CaseRuns& each, const char* work) {
+  const auto timed = each.timed("step");
+  if (timed.empty() || !timed.front()->contains(work)) return "";
+  const double median_ns = measure::summarize(medians(timed)).median;
+  return median_ns > 0 ? rate_text((*timed.front())[work].get<double>() / (median_ns / 1e9)) : "";
+}
+
+std::string metric_text(const CaseRuns& each, const std::string& name) {
+  const Json& metrics = each.first()["metrics"];
+  if (!metrics.contains(name)) return "";
+  const Json& value = metrics[name]["value"];
+  const auto unit = metrics[name]["unit"].get<std::string>();
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_number()) return "";
+  const auto number = value.get<double>();
+  if ((unit == "B" || unit == "bytes") && std::abs(number) < 9e18) return format_bytes(std::llround(number));
+  return fmt::format("{:.4g}", number) + (unit.empty() ? "" : " " + unit);
+}
+
+std::string listed(std::vector<std::string> names, std::size_t most = kMaxNamed) {
+  const std::size_t more = names.size() > most ? names.size() - most : 0;
+  names.resize(names.size() - more);
+  return join(names, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+}
+
+/// "3", "3, 5, 7" or, of more repetitions, "3, 5 … 21".
+std::string run_cell(const CaseRuns& each) {
+  std::vector<std::string> ids;
+  for (const Json& run : each.runs) ids.push_back(run["run_id"].dump());
+  return ids.size() <= 3 ? join(ids, ", ") : ids[0] + ", " + ids[1] + " … " + ids.back();
+}
+
+std::string status_text(const CaseRuns& each) {
+  std::map<std::string, std::size_t> counts;
+  for (const Json& run : each.runs) ++counts[run["status"].get<std::string>()];
+  if (counts.size() == 1) return counts.begin()->first;
   std::vector<std::string> parts;
-  for (const auto& [name, time] : result["phases"].items()) {
-    if (name != "step") parts.push_back(name + " " + mean_text(time, false));
-  }
+  for (const auto& [status, count] : counts) parts.push_back(std::to_string(count) + " " + status);
   return join(parts, ", ");
 }
 
-std::string verification_text(const Json& result) {
-  const auto word = result["verification"].get<std::string>();
+std::string verification_text(const Json& run) {
+  const auto word = run["verification"].get<std::string>();
   if (word == "unavailable") return "not verified";
   return word.empty() ? "-" : word;
 }
 
+/// Text that tells the builds of the plugins apart: file name, path, or digest of the file.
+std::vector<std::string> builds_of(const std::vector<CaseRuns>& cases) {
+  const auto file = [](const Json& run) { return run["plugin_file"].get<std::string>(); };
+  const auto digest = [](const Json& run) { return run["plugin_sha256"].get<std::string>(); };
+  using Name = std::function<std::string(const Json&)>;
+  const std::array<Name, 3> names{[&](const Json& run) { return std::filesystem::path(file(run)).filename().string(); },
+                                  [&](const Json& run) {
+                                    const std::filesystem::path path = file(run);
+                                    return (path.parent_path().filename() / path.filename()).string();
+                                  },
+                                  [&](const Json& run) {
+                                    return std::filesystem::path(file(run)).filename().string() + " " +
+                                           digest(run).substr(0, 8);
+                                  }};
+  std::vector<std::string> texts(cases.size());
+  for (const Name& name : names) {
+    std::map<std::string, std::set<std::string>> digests;  // of the builds with this name
+    bool distinct = true;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      texts[i] = name(cases[i].first());
+      auto& known = digests[texts[i]];
+      known.insert(digest(cases[i].first()));
+      distinct = distinct && known.size() == 1;
+    }
+    if (distinct) break;
+  }
+  return texts;
+}
+
+bool has_several_builds(const std::vector<CaseRuns>& cases) {
+  std::map<std::string, std::set<std::string>> digests;
+  for (const CaseRuns& each : cases)
+    digests[each.first()["workload"].get<std::string>()].insert(each.first()["plugin_sha256"].get<std::string>());
+  return std::any_of(digests.begin(), digests.end(), [](const auto& each) { return each.second.size() > 1; });
+}
+
+/// One column per parameter of a single workload; otherwise, or for many parameters, one column with the varying ones.
+void add_parameters(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
+  std::vector<WorkloadSettings> settings;
+  for (const CaseRuns& each : cases) settings.push_back(settings_of(each.first()));
+  std::set<std::string> workloads, names, numbers;
+  std::map<std::string, std::set<std::string>> values;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    workloads.insert(settings[i].workload);
+    for (const auto& [name, value] : settings[i].settings) values[name].insert(value);
+  }
+  for (const auto& [name, different] : values)
+    if (all || different.size() > 1) names.insert(name);
+  if (workloads.size() > 1 || names.size() > kMaxParameterColumns) {
+    const std::vector<std::string> texts = measure::differing(settings);
+    builder.add("parameters", false, kNever, [&](std::size_t row) {
+      if (!all) return texts[row];
+      std::vector<std::string> parts;
+      for (const auto& [name, value] : settings[row].settings) parts.push_back(name + "=" + value);
+      return join(parts, " ");
+    });
+    return;
+  }
+  for (const std::string& name : names) {
+    const bool right = cases.front().first()["parameters"][name].is_number();
+    builder.add(name, right, kNever, [&](std::size_t row) { return settings[row].settings[name]; });
+  }
+}
+
+void add_options(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
+  for (const std::string& option : kOptions) {
+    const bool taken = cases.front().first()["parameters"].contains(option);
+    const auto cell = [&](std::size_t row) { return value_text(cases[row].first()[option]); };
+    const bool right = cases.front().first()[option].is_number();
+    if (all)
+      builder.add(taken ? "--" + option : option, right, kNever, cell);
+    else
+      builder.add_if_different(taken ? "--" + option : option, right, kNever, cell);
+  }
+  builder.add_if_different("label", false, kSetting,
+                           [&](std::size_t row) { return value_text(cases[row].first()["label"]); });
+}
+
+void add_identity(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
+  builder.add("run", true, kNever, [&](std::size_t row) { return run_cell(cases[row]); });
+  builder.add_if_different("case", false, kSetting,
+                           [&](std::size_t row) { return value_text(cases[row].first()["suite_case"]); });
+  builder.add("workload", false, kNever, [&](std::size_t row) { return value_text(cases[row].first()["workload"]); });
+  if (all || has_several_builds(cases)) {
+    const std::vector<std::string> builds = builds_of(cases);
+    builder.add("build", false, kNever, [&](std::size_t row) { return builds[row]; });
+  }
+  add_parameters(builder, cases, all);
+  add_options(builder, cases, all);
+}
+
+/// A fixed number of steps and a target for the mean ask for the mean.
+bool shows_mean(const std::vector<CaseRuns>& cases) {
+  return std::any_of(cases.begin(), cases.end(), [](const CaseRuns& each) {
+    return each.first()["steps"].get<std::int64_t>() > 1 || !each.first()["until_relative_error"].is_null();
+  });
+}
+
+void add_times(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
+  const bool repeated =
+      std::any_of(cases.begin(), cases.end(), [](const CaseRuns& each) { return each.runs.size() > 1; });
+  if (repeated)
+    builder.add("runs", true, kSpread,
+                [&](std::size_t row) { return std::to_string(cases[row].timed("step").size()); });
+  builder.add("median step", true, kNever, [&](std::size_t row) { return time_text(cases[row], "step", true); });
+  builder.add("between runs", true, kSpread, [&](std::size_t row) { return spread_text(cases[row]); });
+  if (!all && !shows_mean(cases)) return;
+  builder.add("mean ± std", true, kMean, [&](std::size_t row) {
+    const auto timed = cases[row].timed("step");
+    return timed.size() == 1 ? mean_text(*timed.front()) : "";
+  });
+}
+
+/// The phases of all cases, in their order. A single phase repeats the step; little time outside of phases is omitted.
+std::vector<std::string> phases_of(const std::vector<CaseRuns>& cases, bool all) {
+  std::vector<std::string> names;
+  bool other = false;
+  for (const CaseRuns& each : cases) {
+    const auto step = each.timed("step");
+    for (const auto& [name, time] : each.first()["phases"].items()) {
+      if (name == "step" || each.timed(name).empty()) continue;
+      if (name == "other")
+        other = other || (!step.empty() &&
+                          time["median_ns"].get<double>() > kSmallShare * step.front()->at("median_ns").get<double>());
+      else if (std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+    }
+  }
+  if (!all && names.size() < 2) return {};
+  if (all || other) names.emplace_back("other");
+  return names;
+}
+
+void add_work(TableBuilder& builder, const std::vector<CaseRuns>& cases) {
+  builder.add("FLOP/s", true, kRate, [&](std::size_t row) { return throughput_text(cases[row], "flops"); });
+  builder.add("B/s", true, kRate, [&](std::size_t row) { return throughput_text(cases[row], "bytes"); });
+}
+
+void add_metrics(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
+  std::set<std::string> names;
+  for (const CaseRuns& each : cases)
+    for (const auto& [name, metric] : each.first()["metrics"].items()) names.insert(name);
+  for (const std::string& name : names) {
+    const auto cell = [&](std::size_t row) { return metric_text(cases[row], name); };
+    if (all || cases.size() == 1)
+      builder.add(name, true, kMetric, cell);
+    else
+      builder.add_if_different(name, true, kMetric, cell);
+  }
+}
+
+bool all_ok(const Json& results) {
+  return std::all_of(results.begin(), results.end(), [](const Json& run) { return run["status"] == "ok"; });
+}
+
+/// The verification that all runs have in common; empty if they differ.
+std::string common_verification(const Json& results) {
+  std::set<std::string> words;
+  for (const Json& run : results) words.insert(verification_text(run));
+  return words.size() == 1 ? *words.begin() : "";
+}
+
 }  // namespace
 
-std::string value_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
-
-WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& options) {
-  WorkloadSettings found{run["workload"].is_null() ? "" : run["workload"].get<std::string>(), {}};
-  for (const auto& [name, value] : run["parameters"].items()) found.settings[name] = value_text(value);
-  for (const std::string& name : options) found.settings["--" + name] = value_text(run[name]);
-  return found;
+std::string median_text(const Json& phase) {
+  const auto median_ns = phase["median_ns"].get<double>();
+  const std::string text = format_duration(median_ns);
+  if (phase["median_low_ns"].is_null() || phase["median_high_ns"].is_null() || median_ns <= 0) return text;
+  const double half =
+      std::max(median_ns - phase["median_low_ns"].get<double>(), phase["median_high_ns"].get<double>() - median_ns);
+  return text + " ± " + percent(half / median_ns);
 }
 
-void for_rows(const store::ResultsDatabase& database, const std::string& sql, const std::function<void(Json)>& use) {
-  const auto table = database.query(sql);
-  for (const auto& cells : table.rows) use(json_row(table.columns, cells));
-}
-
-Json results_of(const store::ResultsDatabase& database, const std::string& ids) {
-  std::map<std::int64_t, Json> runs;
-  for_rows(database,
-           "SELECT run_id, workload, suite, suite_case, label, repetition, ranks, device_kind AS device, timing, sync, "
-           "warmup, case_key, plan_key, status, detail, verification FROM run WHERE run_id IN (" +
-               ids + ")",
-           [&](Json row) {
-             row["parameters"] = Json::object();
-             row["phases"] = Json::object();
-             row["checks"] = Json::array();
-             const auto id = row["run_id"].get<std::int64_t>();
-             runs.emplace(id, std::move(row));
-           });
-  for_rows(database, "SELECT run_id, name, type, value FROM run_parameter WHERE run_id IN (" + ids + ")",
-           [&](const Json& row) {
-             const bool truth = row["type"] == "bool";
-             Json& value = runs.at(row["run_id"].get<std::int64_t>())["parameters"][row["name"].get<std::string>()];
-             value = truth ? Json(row["value"] != 0) : row["value"];
-           });
-  // The whole step comes first, then the phases in execution order.
-  for_rows(database,
-           "SELECT t.run_id, t.phase, t.clock, t.count, t.excluded, t.all_throttled, t.mean_ms * 1e6 AS mean_ns, "
-           "t.std_ms * 1e6 AS std_ns, "
-           "t.median_ms * 1e6 AS median_ns, t.min_ms * 1e6 AS min_ns, t.max_ms * 1e6 AS max_ns, t.ci_low_ms * 1e6 AS "
-           "ci_low_ns, "
-           "t.ci_high_ms * 1e6 AS ci_high_ns FROM phase_time t WHERE t.run_id IN (" +
-               ids +
-               ") ORDER BY t.run_id, t.phase <> 'step', t.phase = 'other', (SELECT min(s.start_ns) FROM step_time s "
-               "WHERE s.run_id = t.run_id AND s.phase = t.phase)",
-           [&](Json row) {
-             Json& phases = runs.at(row["run_id"].get<std::int64_t>())["phases"];
-             const auto phase = row["phase"].get<std::string>();
-             row.erase("run_id");
-             row.erase("phase");
-             phases[phase] = std::move(row);
-           });
-  for_rows(database,
-           "SELECT run_id, rank, name, outcome, max_abs_error, max_rel_error, tolerance, reference, detail FROM "
-           "verification_result WHERE run_id IN (" +
-               ids + ") ORDER BY run_id, rank, name",
-           [&](Json row) {
-             const auto id = row["run_id"].get<std::int64_t>();
-             row.erase("run_id");
-             runs.at(id)["checks"].push_back(std::move(row));
-           });
-  Json results = Json::array();
-  for (auto& [id, run] : runs) results.push_back(std::move(run));
-  return results;
-}
-
-Json invocation_results(const store::ResultsDatabase& database, std::int64_t invocation_id) {
-  return results_of(database, "SELECT run_id FROM run WHERE invocation_id = " + std::to_string(invocation_id));
-}
-
-Json run_result(const store::ResultsDatabase& database, std::int64_t invocation_id, std::size_t index) {
-  const Json results =
-      results_of(database, "SELECT run_id FROM run WHERE invocation_id = " + std::to_string(invocation_id) +
-                               " ORDER BY run_id LIMIT 1 OFFSET " + std::to_string(index));
-  return results.empty() ? Json(nullptr) : results[0];
-}
-
-TextTable results_table(const Json& results) {
-  TextTable table{
-      {"run", "workload", "parameters", "step", "phases", "status", "verification"}, {true, false, false, true}, {}};
-  std::vector<WorkloadSettings> runs;
-  for (const Json& result : results)
-    runs.push_back(settings_of(result, {"ranks", "device", "timing", "sync", "warmup"}));
-  const std::vector<std::string> parameters = measure::differing(runs);
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const Json& result = results[i];
-    table.rows.push_back({result["run_id"].dump(), runs[i].workload, parameters[i], step_text(result),
-                          phases_text(result), result["status"].get<std::string>(), verification_text(result)});
+std::string rate_text(double per_second, const std::string& unit) {
+  static constexpr std::array<const char*, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
+  std::size_t prefix = 0;
+  while (per_second >= 999.5 && prefix + 1 < kPrefixes.size()) {
+    per_second /= 1000;
+    ++prefix;
   }
-  return table;
+  return trim(fmt::format("{:.3g} {}{}", per_second, kPrefixes[prefix], unit));
+}
+
+std::string results_text(const Json& results, const TableStyle& style) {
+  TextTable table = results_table(results, style.wide);
+  std::string text;
+  const std::string bullet = style.markdown ? "- " : "";
+  if (style.markdown) {
+    text = markdown(table) + "\n";
+  } else {
+    const std::vector<std::string> left_out = style.wide ? std::vector<std::string>{} : fit(table, style.columns);
+    text = render(table, style.colour);
+    if (!left_out.empty()) text += "not shown: " + listed(left_out, kMaxLeftOut) + " (--wide)\n";
+  }
+  if (const std::string agreed = agreement(results); !agreed.empty()) text += bullet + agreed + "\n";
+  for (const std::string& line : failures(results)) text += bullet + line + "\n";
+  const std::string warning = style.colour ? "\033[33mwarning\033[0m: " : "warning: ";
+  for (const std::string& line : warnings(results)) text += bullet + warning + line + "\n";
+  return text;
+}
+
+TextTable results_table(const Json& results, bool all) {
+  const std::vector<CaseRuns> cases = grouped(results);
+  TableBuilder builder(cases.size());
+  if (cases.empty()) return builder.table();
+  add_identity(builder, cases, all);
+  add_times(builder, cases, all);
+  for (const std::string& phase : phases_of(cases, all))
+    builder.add(phase, true, kPhase, [&](std::size_t row) { return time_text(cases[row], phase, false); });
+  add_work(builder, cases);
+  if (all || !all_ok(results))
+    builder.add("status", false, kVerdict, [&](std::size_t row) { return status_text(cases[row]); });
+  if (all || common_verification(results).empty())
+    builder.add("verification", false, kVerdict,
+                [&](std::size_t row) { return verification_text(cases[row].first()); });
+  add_metrics(builder, cases, all);
+  return builder.table();
+}
+
+std::string agreement(const Json& results) {
+  const std::string verification = common_verification(results);
+  if (results.empty() || !all_ok(results)) return "";
+  const std::string ok = results.size() == 1 ? "run ok" : std::to_string(results.size()) + " runs ok";
+  if (verification.empty()) return ok;
+  return ok + (verification == "passed" ? ", verification passed" : verification == "-" ? ", not verified" : "");
 }
 
 TextTable checks_table(const Json& results) {
@@ -148,8 +378,7 @@ TextTable checks_table(const Json& results) {
   return table;
 }
 
-std::string failures(const Json& results) {
-  static constexpr std::size_t kMaxNamed = 10;
+std::vector<std::string> failures(const Json& results) {
   std::vector<std::string> reasons;  // in order of first occurrence
   std::map<std::string, std::vector<std::string>> runs;
   for (const Json& result : results) {
@@ -159,22 +388,47 @@ std::string failures(const Json& results) {
     if (runs[reason].empty()) reasons.push_back(reason);
     runs[reason].push_back(result["run_id"].dump());
   }
-  std::string text;
-  for (const std::string& reason : reasons) {
-    std::vector<std::string>& ids = runs[reason];
-    const std::size_t more = ids.size() > kMaxNamed ? ids.size() - kMaxNamed : 0;
-    ids.resize(ids.size() - more);
-    text += std::string(ids.size() == 1 ? "run " : "runs ") + join(ids, ", ") +
-            (more > 0 ? " and " + std::to_string(more) + " more " : " ") + reason + "\n";
+  std::vector<std::string> lines;
+  for (const std::string& reason : reasons)
+    lines.push_back((runs[reason].size() == 1 ? "run " : "runs ") + listed(runs[reason]) + " " + reason);
+  return lines;
+}
+
+std::vector<std::string> warnings(const Json& results) {
+  std::vector<std::pair<std::string, std::string>> found;  // kind and detail, in order of first occurrence
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> runs;
+  std::map<std::string, std::vector<std::string>> unlisted;  // runs by kind
+  std::map<std::string, std::size_t> details;
+  for (const Json& result : results) {
+    for (const Json& each : result["warnings"]) {
+      const std::pair warning{each["kind"].get<std::string>(), each["detail"].get<std::string>()};
+      if (warning == std::pair<std::string, std::string>{"not verified", "not requested"}) continue;
+      if (runs[warning].empty() && ++details[warning.first] > kMaxDetails) {
+        unlisted[warning.first].push_back(result["run_id"].dump());
+        continue;
+      }
+      if (runs[warning].empty()) found.push_back(warning);
+      runs[warning].push_back(result["run_id"].dump());
+    }
   }
-  return text;
+  std::vector<std::string> lines;
+  for (const auto& warning : found) {
+    const std::vector<std::string>& ids = runs[warning];
+    lines.push_back((ids.size() == results.size() && ids.size() > 1
+                         ? std::string("all runs")
+                         : (ids.size() == 1 ? "run " : "runs ") + listed(ids)) +
+                    ": " + warning.first + (warning.second.empty() ? "" : ": " + visible(warning.second)));
+  }
+  for (const auto& [kind, ids] : unlisted)
+    lines.push_back((ids.size() == 1 ? "run " : "runs ") + listed(ids) + ": " + kind + " too; see 'kymo show RUN'");
+  return lines;
 }
 
 std::string result_line(const Json& result) {
   std::string line = "run " + result["run_id"].dump() + ": " + result["workload"].get<std::string>();
   for (const auto& [name, value] : result["parameters"].items()) line += " " + name + "=" + value_text(value);
   line += ": " + result["status"].get<std::string>();
-  if (const std::string step = step_text(result); !step.empty()) line += ", step " + step;
+  if (result["phases"].contains("step")) line += ", median step " + median_text(result["phases"]["step"]);
   if (const auto detail = result["detail"].get<std::string>(); !detail.empty()) line += " (" + detail + ")";
   return visible(line);
 }

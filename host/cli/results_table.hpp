@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <functional>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "base/json.hpp"
 #include "cli/text_table.hpp"
-#include "store/results.hpp"
 
-/// Results of an invocation, read from the database, and the settings that distinguish its runs.
+/// What `kymo run` and `kymo suite run` print about their runs, from the objects of results_of(). Pure functions.
 namespace kymo::cli {
 
-using measure::WorkloadSettings;
+/// The median with the larger distance to the ends of its confidence interval, for example "231 µs ± 0.6 %".
+std::string median_text(const Json& phase);
 
-/// The value of a setting as text; strings are unquoted.
-std::string value_text(const Json& value);
+/// A number with a unit and a prefix for its magnitude, for example "1.25 TFLOP/s".
+std::string rate_text(double per_second, const std::string& unit = "");
 
-/// Reads the settings from an object with `workload`, `parameters` and the members named in `options`; those get the
-/// prefix "--".
-WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& options = {});
+struct TableStyle {
+  bool wide = false;      ///< every setting and result, whatever the width
+  bool markdown = false;  ///< for a pull request, whatever the width
+  bool colour = false;
+  std::size_t columns = 100;  ///< maximum width of the table
+};
 
-/// Calls `use` with each row of a query as a JSON object.
-void for_rows(const store::ResultsDatabase& database, const std::string& sql, const std::function<void(Json)>& use);
+/// The table of the results, the columns that do not fit, and the failures and warnings of the runs.
+std::string results_text(const Json& results, const TableStyle& style);
 
-/// Returns an array with one object per run selected by `ids`, a query of run ids: identity, parameters, status,
-/// verification, and per phase the mean, standard deviation and other statistics in nanoseconds.
-Json results_of(const store::ResultsDatabase& database, const std::string& ids);
+/// One row per case: repetitions with the same plugin build are summarized. Shows the settings and results that differ
+/// between the rows; `all` shows every setting and result.
+TextTable results_table(const Json& results, bool all = false);
 
-/// The objects of all runs of an invocation.
-Json invocation_results(const store::ResultsDatabase& database, std::int64_t invocation_id);
-
-/// The object of the index-th run of an invocation; null if there are fewer runs.
-Json run_result(const store::ResultsDatabase& database, std::int64_t invocation_id, std::size_t index);
-
-/// A short table of the results: workload, parameters that vary between the runs, step, phases, status, verification.
-TextTable results_table(const Json& results);
+/// "3 runs ok, verification passed": what the table omits because all runs agree; empty if they do not.
+std::string agreement(const Json& results);
 
 /// The comparisons with references of each run, with their errors.
 TextTable checks_table(const Json& results);
 
 /// One line per distinct failure reason: "runs 3, 4 crashed: ...".
-std::string failures(const Json& results);
+std::vector<std::string> failures(const Json& results);
 
-/// One plain line per run, for logs: "transformer_lm size=tiny: ok, step 12.3 ms ± 0.4 ms".
+/// One line per distinct warning: "run 3: unstable: ...". Warnings of one kind with different details are listed up to
+/// a limit. Omits that the verification was not requested.
+std::vector<std::string> warnings(const Json& results);
+
+/// One plain line per run, for logs: "run 1: saxpy n=8: ok, median step 12.3 ms ± 0.4 %".
 std::string result_line(const Json& result);
 
 }  // namespace kymo::cli

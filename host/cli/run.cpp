@@ -120,7 +120,7 @@ void add_verify(CLI::App& app, Session& session) {
       app.add_subcommand("verify", "Compare the results of workloads with their references, without timing them");
   add_case_options(*command, arguments->cases, Axes::kNone);
   add_worker_options(*command, arguments->options);
-  command->add_flag("--json", arguments->options.json, "print JSON instead of a table");
+  add_output_options(*command, arguments->options);
   add_database_option(*command, arguments->options.database);
   add_plugin_options(*command, arguments->options.plugins);
   command->callback([&session, arguments] {

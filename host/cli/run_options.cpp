@@ -134,6 +134,12 @@ void add_selection_options(CLI::App& app, RunOptions& options) {
         return text.size() <= kMaxLabelBytes ? "" : "takes at most " + std::to_string(kMaxLabelBytes) + " bytes";
       });
   app.add_flag("--fail-on-oom", options.fail_on_oom, "also exit with 3 if a run ran out of memory");
+  add_output_options(app, options);
+}
+
+void add_output_options(CLI::App& app, RunOptions& options) {
+  app.add_flag("--wide", options.wide, "show every setting, result and metric, whatever the width of the terminal");
+  app.add_flag("--markdown", options.markdown, "print the table in Markdown, for example for a pull request");
   app.add_flag("--json", options.json, "print JSON instead of a table");
 }
 

@@ -35,6 +35,7 @@ struct RunOptions {
   std::filesystem::path database = "kymo.db";
   catalog::Options plugins;
   bool no_verify = false, fresh = false, smoke = false, fail_on_oom = false, resume = false, plan = false, json = false;
+  bool wide = false, markdown = false;
   bool show_checks = false;  ///< print each comparison with a reference after the runs
 };
 
@@ -47,8 +48,10 @@ void add_method_options(CLI::App& app, RunOptions& options);
 /// --observed-steps, --trace-detail, --trace-memory, --kernel-classes and --keep: what the memory, trace and ops passes
 /// record.
 void add_observation_options(CLI::App& app, RunOptions& options);
-/// --filter, --shard, --resume, --plan, --label, --fail-on-oom and --json.
+/// --filter, --shard, --resume, --plan, --label and --fail-on-oom, and the output options.
 void add_selection_options(CLI::App& app, RunOptions& options);
+/// --wide, --markdown and --json.
+void add_output_options(CLI::App& app, RunOptions& options);
 
 /// Applies the given options to a case. Throws UsageError if they contradict each other.
 void apply(const RunOptions& options, CaseSpec& spec);

@@ -17,6 +17,8 @@ struct TextTable {
   std::vector<std::string> header;
   std::vector<bool> right;  ///< right-aligned columns; missing entries mean left-aligned
   std::vector<std::vector<std::string>> rows;
+  /// Columns that fit() may leave out, those with the largest number first; 0 or missing: never left out.
+  std::vector<int> optional = {};
 };
 
 /// Formats the table as lines. Control characters in cells are escaped, so that stored text cannot control a terminal.

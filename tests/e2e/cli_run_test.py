@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from kymo_tool import KYMO, SAXPY, KymoTest, needs_torch_parts
+from kymo_tool import KYMO, PLUGINS, SAXPY, KymoTest, needs_torch_parts
 
 SMALL = ["--set", "n=1000", "--warmup", "1", "--steps", "3"]
 
@@ -19,10 +19,12 @@ SMALL = ["--set", "n=1000", "--warmup", "1", "--steps", "3"]
 class RunTest(KymoTest):
     def test_one_case(self):
         done = self.kymo("run", "saxpy", *SMALL)
-        self.assertRegex(done.stdout, r"\brun +workload +parameters +step +phases +status +verification\n")
-        self.assertRegex(done.stdout, r"\bsaxpy +.*\d (ns|µs|ms) ± .*compute \d.* ok +passed\n")
+        self.assertRegex(
+            done.stdout, r"\Arun +workload +median step +mean ± std +FLOP/s +B/s +footprint\n[- ]+\n +1 +saxpy +\d"
+        )
+        self.assertIn("\nrun ok, verification passed\n", done.stdout)
         self.assertIn("results: kymo.db, invocation 1\n", done.stdout)
-        self.assertRegex(done.stderr, r"\Arun 1: saxpy .*n=1000.*: ok, step [^\n]+\n\Z")
+        self.assertRegex(done.stderr, r"\Arun 1: saxpy .*n=1000.*: ok, median step [^\n]+\n\Z")
         self.assertEqual(
             self.sql("SELECT status, verification, steps, warmup FROM run"),
             [{"status": "ok", "verification": "passed", "steps": 3, "warmup": 1}],
@@ -47,11 +49,43 @@ class RunTest(KymoTest):
             self.assertEqual(run["phases"]["step"]["count"], 3)
             self.assertGreaterEqual(run["phases"]["step"]["mean_ns"], run["phases"]["compute"]["min_ns"])
             self.assertIn("ranks agree", [check["name"] for check in run["checks"]])
+            step = run["phases"]["step"]
+            self.assertEqual((step["flops"], step["bytes"] % 3000), (2000, 0))
+            self.assertAlmostEqual(step["flops_per_s"] * step["median_ns"] / 1e9, 2000)
+            self.assertEqual(run["metrics"]["footprint"]["unit"], "bytes")
+            self.assertIsInstance(run["warnings"], list)
+
+    def test_warnings_are_printed(self):
+        done = self.kymo("run", PLUGINS / "probe.so", "--set", "answer=unavailable", "--steps", "2")
+        self.assertRegex(done.stdout, r"\nwarning: run 1: not verified: [^\n]+\n")
+        self.assertLess(done.stdout.index("median step"), done.stdout.index("warning"))
+
+    def test_table_fits_the_terminal_or_shows_everything(self):
+        words = ["run", "saxpy", *SMALL[2:], "--axis", "n=10,1000000", "--no-verify"]
+        self.environment["COLUMNS"] = "60"
+        narrow = self.kymo(*words).stdout
+        self.assertLessEqual(max(map(len, narrow.split("not shown")[0].splitlines())), 60)
+        self.assertIn("not shown: mean ± std, footprint (--wide)\n", narrow)
+        wide = self.kymo(*words, "--wide").stdout
+        for column in ("mean ± std", "footprint", "precision", "device", "timing", "compute", "other", "verification"):
+            self.assertIn(column, wide.splitlines()[0])
+        in_markdown = self.kymo(*words, "--markdown").stdout
+        self.assertRegex(in_markdown, r"\A\| run \| workload \| n \| [^\n]+\n\| --: \| -- \|")
+
+    def test_repetitions_are_summarized(self):
+        done = self.kymo("run", "saxpy", *SMALL[2:], "--axis", "n=10,20", "--repeat", "3", "--no-verify")
+        self.assertRegex(done.stdout, r"\n1, 3, 5 +saxpy +10 +3 +\d[^\n]+ to [^\n]+\n2, 4, 6 +saxpy +20 .*\n6 runs ok")
+
+    def test_builds_of_a_plugin_are_told_apart(self):
+        for name in ("old.so", "new.so"):
+            (self.work / name).write_bytes(SAXPY.read_bytes() + name.encode())
+        done = self.kymo("run", "./old.so", "./new.so", *SMALL, "--trust")
+        self.assertRegex(done.stdout, r"\n +1 +saxpy +old\.so +\d[^\n]+\n +2 +saxpy +new\.so +\d")
 
     def test_table_shows_what_differs(self):
         done = self.kymo("run", "saxpy", *SMALL, "--axis", "a=1,2", "--no-verify")
-        self.assertRegex(done.stdout, r"saxpy +a=1(\.0)? ")
-        self.assertNotIn("precision=", done.stdout)
+        self.assertRegex(done.stdout, r"\Arun +workload +a .*\n[- ]+\n +1 +saxpy +1(\.0)? ")
+        self.assertNotIn("precision", done.stdout)
         self.assertNotIn("passed", done.stdout)
 
     def test_repetitions_are_interleaved(self):

@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/results_table.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace kymo::cli {
 namespace {
 
-Json result(int run_id, const char* status, const char* detail, int n) {
-  const Json time{{"mean_ns", 2e6}, {"std_ns", 1e5}, {"excluded", 0}, {"all_throttled", 0}};
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Json phase_times(double median_ns) {
+  return {{"median_ns", median_ns},
+          {"median_low_ns", 0.98 * median_ns},
+          {"median_high_ns", 1.05 * median_ns},
+          {"mean_ns", 1.1 * median_ns},
+          {"std_ns", 0.25 * median_ns},
+          {"flops", 3e9},
+          {"bytes", 6e6},
+          {"clock", "host"}};
+}
+
+Json case_run(int run_id, int n = 8, double median_ns = 2e6) {
   return {{"run_id", run_id},
           {"workload", "w"},
           {"ranks", 1},
@@ -15,52 +30,191 @@ Json result(int run_id, const char* status, const char* detail, int n) {
           {"timing", "sync"},
           {"sync", "step"},
           {"warmup", 5},
-          {"status", status},
-          {"detail", detail},
-          {"verification", "unavailable"},
+          {"steps", 0},
+          {"until_relative_error", nullptr},
+          {"label", ""},
+          {"suite_case", ""},
+          {"plan_key", "n=" + std::to_string(n)},
+          {"plugin_file", "/plugins/w.so"},
+          {"plugin_sha256", "0123456789abcdef"},
+          {"status", "ok"},
+          {"detail", ""},
+          {"verification", "passed"},
           {"parameters", {{"n", n}, {"dtype", "fp32"}}},
-          {"phases", {{"step", time}, {"compute", time}}},
-          {"checks", Json::array()}};
+          {"phases", {{"step", phase_times(median_ns)}, {"compute", phase_times(0.99 * median_ns)}}},
+          {"metrics", Json::object()},
+          {"checks", Json::array()},
+          {"warnings", Json::array()}};
 }
 
-TEST(ResultsTable, ShowsOnlyParametersThatDiffer) {
-  const TextTable table = results_table({result(1, "ok", "", 8), result(2, "ok", "", 16)});
-  EXPECT_EQ(table.rows.at(1),
-            (std::vector<std::string>{"2", "w", "n=16", "2.00 ms ± 100 µs", "compute 2.00 ms", "ok", "not verified"}));
-  EXPECT_EQ(results_table(Json::array({result(1, "ok", "", 8)})).rows.at(0).at(2), "");
+Json failed_run(int run_id, const char* status, const char* detail) {
+  Json run = case_run(run_id);
+  run["status"] = status;
+  run["detail"] = detail;
+  run["phases"] = Json::object();
+  run["verification"] = "unavailable";
+  return run;
 }
 
-TEST(ResultsTable, TellsTimingsOfOneWorkloadApart) {
-  Json hot = result(2, "ok", "", 8);
-  hot["timing"] = "hot";
-  const TextTable table = results_table({result(1, "ok", "", 8), hot});
-  EXPECT_EQ(table.rows.at(0).at(2), "timing=sync");
-  EXPECT_EQ(table.rows.at(1).at(2), "timing=hot");
-  hot["parameters"]["timing"] = "forward";
-  EXPECT_EQ(results_table({hot, result(1, "ok", "", 8)}).rows.at(0).at(2), "--timing=hot")
-      << "a parameter has that name, too";
+Json with_warning(Json run, const char* kind, const char* detail) {
+  run["warnings"].push_back({{"kind", kind}, {"detail", detail}});
+  return run;
 }
 
-TEST(ResultsTable, SaysWhenStepsWereThrottled) {
-  Json one = result(1, "ok", "", 8);
-  one["phases"]["step"]["excluded"] = 2;
-  EXPECT_EQ(results_table(Json::array({one})).rows.at(0).at(3), "2.00 ms ± 100 µs (2 throttled excluded)");
-  one["phases"]["step"]["all_throttled"] = 1;
-  EXPECT_EQ(results_table(Json::array({one})).rows.at(0).at(3), "2.00 ms ± 100 µs (throttled)");
-  one["phases"]["step"]["std_ns"] = nullptr;
-  EXPECT_EQ(results_table(Json::array({one})).rows.at(0).at(3), "2.00 ms (throttled)");
+std::string text_of(const Json& results, std::size_t columns = 100) {
+  TableStyle style;
+  style.columns = columns;
+  return results_text(results, style);
+}
+
+TEST(ResultsTable, ShowsTheMedianItsIntervalAndThroughput) {
+  EXPECT_EQ(text_of(Json::array({case_run(1)})),
+            "run  workload      median step  FLOP/s  B/s\n"
+            "---  --------  ---------------  ------  ---\n"
+            "  1  w         2.00 ms ± 5.0 %   1.5 T  3 G\n"
+            "run ok, verification passed\n");
+}
+
+TEST(ResultsTable, ShowsOnlyWhatDiffers) {
+  Json two = case_run(2, 16, 4e6);
+  two["timing"] = "hot";
+  EXPECT_EQ(results_table({case_run(1), two}).header,
+            (std::vector<std::string>{"run", "workload", "n", "timing", "median step", "FLOP/s", "B/s"}));
+  EXPECT_THAT(results_table({case_run(1), two}).rows.at(1),
+              ElementsAre("2", "w", "16", "hot", "4.00 ms ± 5.0 %", "750 G", "1.5 G"));
+  EXPECT_THAT(results_table({case_run(1), two}, true).header,
+              ElementsAre("run", "workload", "build", "dtype", "n", "ranks", "device", "timing", "sync", "warmup",
+                          "median step", "mean ± std", "compute", "FLOP/s", "B/s", "status", "verification"));
+  two["parameters"]["timing"] = "forward";
+  Json one = case_run(1);
+  one["parameters"]["timing"] = "forward";
+  EXPECT_EQ(results_table({one, two}).header.at(3), "--timing") << "a parameter has that name, too";
+}
+
+TEST(ResultsTable, ShowsTheMeanWhereTheRunsAskForIt) {
+  Json fixed = case_run(1);
+  fixed["steps"] = 10;
+  Json until = case_run(1);
+  until["until_relative_error"] = 0.01;
+  for (const Json& run : {fixed, until}) {
+    const TextTable table = results_table(Json::array({run}));
+    EXPECT_EQ(table.header.at(3), "mean ± std");
+    EXPECT_EQ(table.rows.at(0).at(3), "2.20 ms ± 500 µs");
+  }
+  fixed["steps"] = 1;
+  EXPECT_EQ(results_table(Json::array({fixed})).header.at(3), "FLOP/s");
+}
+
+TEST(ResultsTable, SummarizesRepetitions) {
+  EXPECT_EQ(text_of({case_run(1, 8, 2e6), case_run(2, 16, 4e6), case_run(3, 8, 2.4e6), case_run(4, 16, 4e6),
+                     case_run(5, 8, 2.1e6)}),
+            "    run  workload   n  runs  median step        between runs  FLOP/s     B/s\n"
+            "-------  --------  --  ----  -----------  ------------------  ------  ------\n"
+            "1, 3, 5  w          8     3      2.10 ms  2.00 ms to 2.40 ms  1.43 T  2.86 G\n"
+            "   2, 4  w         16     2      4.00 ms  4.00 ms to 4.00 ms   750 G   1.5 G\n"
+            "5 runs ok, verification passed\n");
+}
+
+TEST(ResultsTable, AbbreviatesTheRunsOfManyRepetitions) {
+  EXPECT_EQ(results_table({case_run(1), case_run(3), case_run(5), case_run(7)}).rows.at(0).at(0), "1, 3 … 7");
+}
+
+TEST(ResultsTable, CountsRepetitionsThatFailed) {
+  const TextTable table = results_table({case_run(1), failed_run(2, "oom", "asked for 3 GiB"), case_run(3)});
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_THAT(table.rows.at(0), ElementsAre("1, 2, 3", "w", "2", "2.00 ms", "2.00 ms to 2.00 ms", "1.5 T", "3 G",
+                                            "2 ok, 1 oom", "passed"));
+}
+
+TEST(ResultsTable, TellsBuildsOfAPluginApart) {
+  Json other = case_run(2);
+  other["plan_key"] = "other build";
+  other["plugin_sha256"] = "fedcba9876543210";
+  other["plugin_file"] = "/plugins/new.so";
+  EXPECT_EQ(results_table({case_run(1), other}).rows.at(0).at(2), "w.so");
+  EXPECT_EQ(results_table({case_run(1), other}).rows.at(1).at(2), "new.so");
+  other["plugin_file"] = "/changed/w.so";
+  EXPECT_EQ(results_table({case_run(1), other}).rows.at(1).at(2), "changed/w.so");
+  other["plugin_file"] = "/plugins/w.so";
+  EXPECT_EQ(results_table({case_run(1), other}).rows.at(1).at(2), "w.so fedcba98");
+}
+
+TEST(ResultsTable, ShowsPhasesUnlessOneIsTheStep) {
+  Json run = case_run(1);
+  run["phases"]["other"] = phase_times(1e4);
+  EXPECT_EQ(results_table(Json::array({run})).header.size(), 5u);
+  run["phases"]["update"] = phase_times(1e6);
+  EXPECT_THAT(results_table(Json::array({run})).header,
+              ElementsAre("run", "workload", "median step", "compute", "update", "FLOP/s", "B/s"));
+  run["phases"]["other"] = phase_times(1e6);
+  EXPECT_THAT(results_table(Json::array({run})).header,
+              ElementsAre("run", "workload", "median step", "compute", "update", "other", "FLOP/s", "B/s"));
+}
+
+TEST(ResultsTable, LeavesOutMetricsFirst) {
+  Json run = case_run(1);
+  run["steps"] = 10;
+  run["metrics"] = {{"loss", {{"value", 9.21034}, {"unit", "nat"}}},
+                    {"state", {{"value", 3 << 20}, {"unit", "B"}}},
+                    {"backend", {{"value", "flash"}, {"unit", ""}}}};
+  EXPECT_EQ(text_of(Json::array({run}), 100),
+            "run  workload      median step        mean ± std  FLOP/s  B/s  backend      loss     state\n"
+            "---  --------  ---------------  ----------------  ------  ---  -------  --------  --------\n"
+            "  1  w         2.00 ms ± 5.0 %  2.20 ms ± 500 µs   1.5 T  3 G    flash  9.21 nat  3.00 MiB\n"
+            "run ok, verification passed\n");
+  EXPECT_EQ(text_of(Json::array({run}), 50),
+            "run  workload      median step  FLOP/s  B/s\n"
+            "---  --------  ---------------  ------  ---\n"
+            "  1  w         2.00 ms ± 5.0 %   1.5 T  3 G\n"
+            "not shown: mean ± std, backend, loss and 1 more (--wide)\n"
+            "run ok, verification passed\n");
+  Json other_case = run;
+  other_case["plan_key"] = "other";
+  EXPECT_THAT(results_table({run, other_case}).header, Not(testing::Contains("loss"))) << "does not differ";
 }
 
 TEST(ResultsTable, NamesEachReasonOnce) {
-  Json results{result(1, "ok", "", 1), result(2, "crashed", "signal 11\x1b[2J", 1)};
-  for (int run_id = 3; run_id < 15; ++run_id) results.push_back(result(run_id, "skipped", "no GPU", 1));
-  EXPECT_EQ(failures(results),
-            "run 2 crashed: signal 11\\x1b[2J\nruns 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 2 more skipped: no GPU\n");
+  Json results{case_run(1), failed_run(2, "crashed", "signal 11\x1b[2J")};
+  for (int run_id = 3; run_id < 15; ++run_id) results.push_back(failed_run(run_id, "skipped", "no GPU"));
+  EXPECT_THAT(failures(results), ElementsAre("run 2 crashed: signal 11\\x1b[2J",
+                                             "runs 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 2 more skipped: no GPU"));
+  EXPECT_EQ(agreement(results), "");
+}
+
+TEST(ResultsTable, ListsWarningsBelow) {
+  Json results{with_warning(case_run(1), "unstable", "44 %"),
+               with_warning(case_run(2), "not verified", "not requested"),
+               with_warning(case_run(3), "throttled", "all\x1b")};
+  EXPECT_THAT(warnings(results), ElementsAre("run 1: unstable: 44 %", "run 3: throttled: all\\x1b"));
+  EXPECT_THAT(text_of(results), HasSubstr("\nwarning: run 1: unstable: 44 %\nwarning: run 3: throttled: all\\x1b\n"));
+  results = {with_warning(case_run(1), "throttled", "x"), with_warning(case_run(2), "throttled", "x")};
+  EXPECT_THAT(warnings(results), ElementsAre("all runs: throttled: x"));
+  for (int run_id = 3; run_id < 8; ++run_id)
+    results.push_back(with_warning(case_run(run_id), "unstable", std::to_string(run_id).c_str()));
+  EXPECT_THAT(warnings(results), ElementsAre("runs 1, 2: throttled: x", "run 3: unstable: 3", "run 4: unstable: 4",
+                                             "run 5: unstable: 5", "runs 6, 7: unstable too; see 'kymo show RUN'"));
+}
+
+TEST(ResultsTable, PrintsMarkdown) {
+  TableStyle style;
+  style.markdown = true;
+  style.columns = 10;
+  EXPECT_EQ(results_text(Json::array({with_warning(case_run(1), "unstable", "44 %")}), style),
+            "| run | workload | median step | FLOP/s | B/s |\n"
+            "| --: | -- | --: | --: | --: |\n"
+            "| 1 | w | 2.00 ms ± 5.0 % | 1.5 T | 3 G |\n"
+            "\n"
+            "- run ok, verification passed\n"
+            "- warning: run 1: unstable: 44 %\n");
 }
 
 TEST(ResultsTable, LineOfOneRun) {
-  EXPECT_EQ(result_line(result(7, "oom", "asked for 3 GiB\n", 8)),
-            "run 7: w n=8 dtype=fp32: oom, step 2.00 ms ± 100 µs (asked for 3 GiB\\n)");
+  Json run = case_run(7);
+  run["status"] = "oom";
+  run["detail"] = "asked for 3 GiB\n";
+  EXPECT_EQ(result_line(run), "run 7: w n=8 dtype=fp32: oom, median step 2.00 ms ± 5.0 % (asked for 3 GiB\\n)");
+  run["phases"]["step"]["median_low_ns"] = nullptr;
+  EXPECT_THAT(result_line(run), HasSubstr("median step 2.00 ms ("));
 }
 
 }  // namespace

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_results.hpp"
+
+#include <map>
+#include <utility>
+
+#include "cli/text_table.hpp"
+#include "measure/statistics.hpp"
+
+namespace kymo::cli {
+namespace {
+
+using store::ResultsDatabase;
+using Runs = std::map<std::int64_t, Json>;
+
+std::int64_t take_run_id(Json& row) {
+  const auto id = row["run_id"].get<std::int64_t>();
+  row.erase("run_id");
+  return id;
+}
+
+void read_runs(const ResultsDatabase& database, const std::string& condition, Runs& runs) {
+  for_rows(database,
+           "SELECT r.run_id, r.workload, r.suite, r.suite_case, r.label, r.repetition, r.ranks, r.device_kind AS "
+           "device, r.timing, r.sync, r.warmup, r.steps, r.until_relative_error, r.passes, r.case_key, r.plan_key, "
+           "r.status, r.detail, "
+           "r.verification, p.file AS plugin_file, p.sha256 AS plugin_sha256 FROM run r "
+           "JOIN plugin p ON p.plugin_id = r.plugin_id WHERE " +
+               condition,
+           [&](Json row) {
+             for (const char* object : {"parameters", "phases", "metrics"}) row[object] = Json::object();
+             for (const char* array : {"checks", "warnings"}) row[array] = Json::array();
+             const auto id = row["run_id"].get<std::int64_t>();
+             runs.emplace(id, std::move(row));
+           });
+}
+
+void read_parameters(const ResultsDatabase& database, const std::string& ids, Runs& runs) {
+  for_rows(database, "SELECT run_id, name, type, value FROM run_parameter WHERE run_id IN (" + ids + ")",
+           [&](const Json& row) {
+             const bool truth = row["type"] == "bool";
+             Json& value = runs.at(row["run_id"].get<std::int64_t>())["parameters"][row["name"].get<std::string>()];
+             value = truth ? Json(row["value"] != 0) : row["value"];
+           });
+}
+
+/// The whole step comes first, then the phases in execution order.
+void read_phases(const ResultsDatabase& database, const std::string& condition, Runs& runs) {
+  for_rows(database,
+           "SELECT t.run_id, t.phase, t.clock, t.count, t.excluded, t.all_throttled, t.mean_ms * 1e6 AS mean_ns, "
+           "t.std_ms * 1e6 AS std_ns, t.median_ms * 1e6 AS median_ns, t.median_low_ms * 1e6 AS median_low_ns, "
+           "t.median_high_ms * 1e6 AS median_high_ns, t.min_ms * 1e6 AS min_ns, t.max_ms * 1e6 AS max_ns, "
+           "t.ci_low_ms * 1e6 AS ci_low_ns, t.ci_high_ms * 1e6 AS ci_high_ns FROM phase_time t WHERE " +
+               condition +
+               " ORDER BY t.run_id, t.phase <> 'step', t.phase = 'other', (SELECT min(s.start_ns) FROM step_time s "
+               "WHERE s.run_id = t.run_id AND s.phase = t.phase)",
+           [&](Json row) {
+             Json& phases = runs.at(take_run_id(row))["phases"];
+             const auto phase = row["phase"].get<std::string>();
+             row.erase("phase");
+             phases[phase] = std::move(row);
+           });
+}
+
+void read_work(const ResultsDatabase& database, const std::string& ids, Runs& runs) {
+  constexpr double kNsPerS = 1e9;
+  for_rows(database, "SELECT run_id, phase, flops, bytes FROM throughput WHERE run_id IN (" + ids + ")",
+           [&](const Json& row) {
+             Json& phase = runs.at(row["run_id"].get<std::int64_t>())["phases"][row["phase"].get<std::string>()];
+             const auto median_ns = phase["median_ns"].get<double>();
+             for (const char* work : {"flops", "bytes"}) {
+               if (row[work].is_null()) continue;
+               phase[work] = row[work];
+               if (median_ns > 0) phase[std::string(work) + "_per_s"] = row[work].get<double>() / (median_ns / kNsPerS);
+             }
+           });
+}
+
+void read_metrics(const ResultsDatabase& database, const std::string& ids, Runs& runs) {
+  std::map<std::pair<std::int64_t, std::string>, std::vector<double>> of_steps;
+  for_rows(database,
+           "SELECT m.run_id, m.name, m.value, m.unit, m.level FROM reported_metric m JOIN run r ON r.run_id = m.run_id "
+           "WHERE m.rank = 0 AND m.pass = 'time' AND (m.step IS NULL OR m.step >= r.warmup) AND m.run_id IN (" +
+               ids + ") ORDER BY m.run_id, m.sequence",
+           [&](Json row) {
+             const auto id = row["run_id"].get<std::int64_t>();
+             const auto name = row["name"].get<std::string>();
+             const bool of_step = row["level"] != "run";
+             if (of_step && row["value"].is_number()) of_steps[{id, name}].push_back(row["value"].get<double>());
+             runs.at(id)["metrics"][name] = {{"value", row["value"]}, {"unit", row["unit"]}};
+           });
+  for (auto& [key, values] : of_steps) runs.at(key.first)["metrics"][key.second]["value"] = measure::median(values);
+}
+
+void read_checks(const ResultsDatabase& database, const std::string& ids, Runs& runs) {
+  for_rows(database,
+           "SELECT run_id, rank, name, outcome, max_abs_error, max_rel_error, tolerance, reference, detail FROM "
+           "verification_result WHERE run_id IN (" +
+               ids + ") ORDER BY run_id, rank, name",
+           [&](Json row) { runs.at(take_run_id(row))["checks"].push_back(row); });
+}
+
+/// A status other than ok is part of the run itself.
+void read_warnings(const ResultsDatabase& database, const std::string& ids, Runs& runs) {
+  for_rows(database,
+           "SELECT w.run_id, w.kind, w.detail FROM run_warning w JOIN run r ON r.run_id = w.run_id "
+           "WHERE w.kind <> r.status AND w.run_id IN (" +
+               ids + ")",
+           [&](Json row) { runs.at(take_run_id(row))["warnings"].push_back(row); });
+}
+
+Json values_of(Runs& runs) {
+  Json results = Json::array();
+  for (auto& [id, run] : runs) results.push_back(std::move(run));
+  return results;
+}
+
+}  // namespace
+
+std::string value_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& options) {
+  WorkloadSettings found{run["workload"].is_null() ? "" : run["workload"].get<std::string>(), {}};
+  for (const auto& [name, value] : run["parameters"].items()) found.settings[name] = value_text(value);
+  for (const std::string& name : options) found.settings["--" + name] = value_text(run[name]);
+  return found;
+}
+
+void for_rows(const ResultsDatabase& database, const std::string& sql, const std::function<void(Json)>& use) {
+  const auto table = database.query(sql);
+  for (const auto& cells : table.rows) use(json_row(table.columns, cells));
+}
+
+Json results_of(const ResultsDatabase& database, const std::string& ids) {
+  Runs runs;
+  read_runs(database, "r.run_id IN (" + ids + ")", runs);
+  read_parameters(database, ids, runs);
+  read_phases(database, "t.run_id IN (" + ids + ")", runs);
+  read_work(database, ids, runs);
+  read_metrics(database, ids, runs);
+  read_checks(database, ids, runs);
+  read_warnings(database, ids, runs);
+  return values_of(runs);
+}
+
+Json invocation_results(const ResultsDatabase& database, std::int64_t invocation_id) {
+  return results_of(database, "SELECT run_id FROM run WHERE invocation_id = " + std::to_string(invocation_id));
+}
+
+Json brief_result(const ResultsDatabase& database, std::int64_t invocation_id, std::size_t index) {
+  Runs runs;
+  read_runs(database,
+            "r.invocation_id = " + std::to_string(invocation_id) + " AND r.sequence = " + std::to_string(index), runs);
+  if (runs.empty()) return nullptr;
+  const std::string id = std::to_string(runs.begin()->first);
+  read_parameters(database, id, runs);
+  read_phases(database, "t.run_id = " + id + " AND t.phase = 'step'", runs);
+  return values_of(runs)[0];
+}
+
+}  // namespace kymo::cli
