@@ -115,12 +115,17 @@ struct CudaToolkit {
 
 /// The folders of the namespace package `nvidia` of the python3 on PATH, which contain the CUDA wheels.
 Words wheel_folders() {
-  const auto result = run_command({{"python3", "-c",
-                                    "import importlib.util as u; s = u.find_spec('nvidia'); "
-                                    "print('\\n'.join(s.submodule_search_locations) if s else '', end='')"},
-                                   {}},
-                                  20);
-  return result.end.exit_code == 0 && !result.timed_out ? split(result.stdout_text, '\n') : Words{};
+  static const std::string kQuery =
+      "import importlib.util as u; s = u.find_spec('nvidia'); "
+      "print('\\n'.join(s.submodule_search_locations) if s else '', end='')";
+  try {
+    SpawnOptions options;
+    options.command = {"python3", "-c", kQuery};
+    const CommandResult result = run_command(options, 20);
+    return result.end.exit_code == 0 && !result.timed_out ? split(result.stdout_text, '\n') : Words{};
+  } catch (const Error&) {
+    return {};  // there is no python3
+  }
 }
 
 CudaToolkit find_cuda(const std::string& needed_for) {

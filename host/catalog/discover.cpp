@@ -51,7 +51,8 @@ std::string about_rejected(const Rejected& rejected) {
 }
 
 std::string shell_example(const Plugin& plugin, const std::string& name) {
-  const fs::path near = fs::relative(plugin.file.file);
+  std::error_code failed;
+  const fs::path near = fs::relative(plugin.file.file, failed);
   const bool below = !near.empty() && *near.begin() != "..";
   return (below ? "./" + near.string() : plugin.file.file.string()) + ":" + name;
 }

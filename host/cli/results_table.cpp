@@ -383,8 +383,10 @@ std::vector<std::string> failures(const Json& results) {
   std::map<std::string, std::vector<std::string>> runs;
   for (const Json& result : results) {
     if (result["status"] == "ok") continue;
-    const std::string reason =
-        result["status"].get<std::string>() + ": " + visible(result["detail"].get<std::string>());
+    // The stage (create, prepare, verify) or the phase of the step in which it failed.
+    const std::string stage = result.value("failed_phase", "");
+    const std::string reason = result["status"].get<std::string>() + (stage.empty() ? "" : " in " + visible(stage)) +
+                               ": " + visible(result["detail"].get<std::string>());
     if (runs[reason].empty()) reasons.push_back(reason);
     runs[reason].push_back(result["run_id"].dump());
   }

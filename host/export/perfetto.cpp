@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "base/installation.hpp"
+#include "base/text.hpp"
 #include "export/export.hpp"
 #include "export/perfetto_writer.hpp"
 

@@ -217,5 +217,11 @@ TEST(ResultsTable, LineOfOneRun) {
   EXPECT_THAT(result_line(run), HasSubstr("median step 2.00 ms ("));
 }
 
+TEST(ResultsTable, FailuresNameTheirStage) {
+  const Json results{{{"run_id", 1}, {"status", "failed"}, {"detail", "no file"}, {"failed_phase", "prepare"}},
+                     {{"run_id", 2}, {"status", "failed"}, {"detail", "no file"}, {"failed_phase", "forward"}}};
+  EXPECT_EQ(failures(results), "run 1 failed in prepare: no file\nrun 2 failed in forward: no file\n");
+}
+
 }  // namespace
 }  // namespace kymo::cli

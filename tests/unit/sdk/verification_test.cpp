@@ -24,7 +24,15 @@ TEST(Verification, ComparesElementwise) {
   EXPECT_EQ(near.tolerance, 1e-3);
   const kymo::Check far = compared({1.5, 1000.0}, {1.0, 1000.0}, 1e-3);
   EXPECT_EQ(far.outcome, Outcome::Failed);
-  EXPECT_EQ(far.detail, "1 of 2 elements differ");
+  EXPECT_EQ(far.detail, "1 of 2 elements differ; the worst is [0] = 1.5, expected 1");
+}
+
+TEST(Verification, NamesTheElementThatExceedsTheToleranceMost) {
+  EXPECT_EQ(compared({1, 2.5, 1000.75, 4}, {1, 2, 1000, 4}, 1e-6).detail,
+            "2 of 4 elements differ; the worst is [1] = 2.5, expected 2")
+      << "the tolerance of elements above 1 is relative";
+  EXPECT_EQ(compared({9, 1, kNan}, {1, 1, 1}, 1e-6).detail,
+            "2 of 3 elements differ; the worst is [2] = nan, expected 1");
 }
 
 TEST(Verification, ToleranceIsAbsoluteNearZero) {
