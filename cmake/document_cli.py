@@ -37,7 +37,7 @@ EXIT_CODES = """## Exit codes
 | 2 | invalid command line or input; nothing was done |
 | 3 | a run failed (with `--fail-on-oom`, also if a run was out of memory), or, with `compare --fail-on-slower`, \
 a case is slower |
-| 130, 143 | terminated by SIGINT or SIGTERM; completed measurements are stored |
+| 129, 130, 143 | terminated by SIGHUP, SIGINT or SIGTERM; completed measurements are stored |
 
 Tables are written to standard output. Progress, logs and errors are written to standard error, one line per error.
 Colors are used only on a terminal, and not if `NO_COLOR` is set.

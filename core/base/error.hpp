@@ -12,9 +12,10 @@ enum class ExitCode : int {
   kToolError = 1,
   kUsage = 2,
   kRunFailed = 3,
-  kInterrupted = 130,
-  kTerminated = 143,
 };
+
+/// The exit code of a tool that ended because of a signal, as that of a shell.
+constexpr int exit_code_of_signal(int number) { return 128 + number; }
 
 /// An operation that failed. The one-line message states what failed, where, and how to fix it.
 class Error : public std::runtime_error {

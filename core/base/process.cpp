@@ -16,7 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <set>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -244,31 +243,41 @@ std::optional<std::int64_t> resident_bytes(pid_t pid) {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-std::vector<pid_t> process_tree(pid_t pid) {
-  struct Entry {
-    pid_t pid, parent, group;
-  };
-  std::vector<Entry> all;
+std::vector<ProcessEntry> list_processes() {
+  std::vector<ProcessEntry> all;
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string number = entry.path().filename();
+    if (number.find_first_not_of("0123456789") != std::string::npos) continue;
     std::string text;
     std::getline(std::ifstream(entry.path() / "stat"), text, '\0');
-    Entry found{static_cast<pid_t>(std::atol(name.c_str())), 0, 0};
-    char state = 0;
     // The name of the program is in parentheses and may contain any character.
+    const std::size_t begin = text.find('(');
     const std::size_t end = text.rfind(')');
-    if (end != std::string::npos &&
-        std::sscanf(text.c_str() + end + 1, " %c %d %d", &state, &found.parent, &found.group) == 3)
-      all.push_back(found);
+    if (end == std::string::npos || begin > end) continue;
+    ProcessEntry found;
+    found.pid = static_cast<pid_t>(std::atol(number.c_str()));
+    found.name = text.substr(begin + 1, end - begin - 1);
+    if (std::sscanf(text.c_str() + end + 1, " %c %d %d", &found.state, &found.parent, &found.group) == 3)
+      all.push_back(std::move(found));
   }
+  return all;
+}
+
+void add_descendants(const std::vector<ProcessEntry>& all, std::set<pid_t>& processes) {
+  for (std::size_t before = 0; before != processes.size();) {
+    before = processes.size();
+    for (const ProcessEntry& each : all)
+      if (processes.contains(each.parent)) processes.insert(each.pid);
+  }
+}
+
+std::vector<pid_t> process_tree(pid_t pid) {
+  const std::vector<ProcessEntry> all = list_processes();
   std::set<pid_t> members{pid};
-  for (std::size_t before = 0; before != members.size();) {
-    before = members.size();
-    for (const Entry& each : all)
-      if (each.group == pid || members.contains(each.parent)) members.insert(each.pid);
-  }
+  for (const ProcessEntry& each : all)
+    if (each.group == pid) members.insert(each.pid);
+  add_descendants(all, members);
   return {members.begin(), members.end()};
 }
 

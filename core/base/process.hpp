@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +70,21 @@ std::filesystem::path own_executable();
 
 /// Returns the resident set size of a process in bytes, or nullopt if the process no longer exists.
 std::optional<std::int64_t> resident_bytes(pid_t pid);
+
+/// A process as listed in /proc.
+struct ProcessEntry {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  pid_t group = 0;
+  char state = 0;  ///< Z: it has ended and waits for its parent
+  std::string name;
+};
+
+/// Returns all visible processes.
+std::vector<ProcessEntry> list_processes();
+
+/// Adds the descendants of these processes.
+void add_descendants(const std::vector<ProcessEntry>& all, std::set<pid_t>& processes);
 
 /// Returns the process, the processes of its group and the descendants of all of these.
 std::vector<pid_t> process_tree(pid_t pid);

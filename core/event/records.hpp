@@ -22,7 +22,8 @@ struct Sample {
   std::int64_t step = 0;  ///< index from 0, including warm-up steps
   std::string phase;
   bool warmup = false;
-  bool throttled = false;     ///< the GPU was throttled during the step; set after the pass (measure/statistics.hpp)
+  bool throttled = false;     ///< the GPU was throttled (measure/statistics.hpp) or the process was suspended during
+                              ///< the step; set after the pass
   std::int64_t calls = 1;     ///< number of times the phase was entered in the step
   std::int64_t start_ns = 0;  ///< host clock, relative to the start of the run
   std::int64_t host_ns = 0;   ///< duration on the host clock

@@ -53,6 +53,15 @@ void store_out_of_memory(const Connection& results, std::int64_t run_id, const O
       .run();
 }
 
+void store_detached(const Connection& results, std::int64_t run_id, const DetachedProcesses& processes) {
+  constexpr std::size_t kMaxNamed = 16;
+  std::vector<std::string> names = processes.names;
+  if (names.size() > kMaxNamed) names.resize(kMaxNamed);
+  const std::string more = processes.names.size() > kMaxNamed ? " and more" : "";
+  add_dropped_records(results, run_id, processes.rank, measure::to_string(processes.pass), "detached",
+                      static_cast<std::int64_t>(processes.names.size()), join(names, ", ") + more);
+}
+
 void store_outcome(const Connection& results, std::int64_t run_id, const Outcome& outcome, Keep keep) {
   const char* verification = outcome.verification ? to_string(*outcome.verification) : "";
   Statement(results,
@@ -185,10 +194,12 @@ void close_run(const Connection& results, std::int64_t run_id, const Outcome& ou
 }
 
 void ResultsDatabase::finalize_run(std::int64_t run_id, const Outcome& outcome, const std::vector<WorkerRow>& workers,
-                                   const std::vector<std::filesystem::path>& rank_files, Keep keep) {
+                                   const std::vector<std::filesystem::path>& rank_files, Keep keep,
+                                   const std::vector<DetachedProcesses>& detached) {
   const Connection& results = writable(impl_->file, *impl_->connection, impl_->read_only);
   Transaction transaction(results);
   close_run(results, run_id, outcome, workers, rank_files, keep);
+  for (const DetachedProcesses& each : detached) store_detached(results, run_id, each);
   transaction.commit();
 }
 

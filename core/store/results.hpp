@@ -61,6 +61,13 @@ struct WorkerRow {
   std::string stderr_text;
 };
 
+/// Processes that had left the process groups of the workers and were ended after a pass.
+struct DetachedProcesses {
+  int rank = -1;  ///< -1: of any rank on the supervisor's machine
+  measure::Pass pass = measure::Pass::kTime;
+  std::vector<std::string> names;
+};
+
 /// Amount of recorded data that finalize_run() retains. Run properties, metrics, marks, dropped-record counts and all
 /// derived tables are always retained: statistic, overhead, kernel_total, op_total, step_activity, kernel_outlier and
 /// memory_phase.
@@ -117,9 +124,11 @@ class ResultsDatabase {
   /// is missing, damaged or of another run is recorded as a DroppedRecords entry and is not an error. Files are named
   /// RUN-<run>-<rank>-<pass>.kymo. Finalizing a run again replaces its contents, so that a supervisor overrides a
   /// recovery that assumed it was dead. Data that `keep` excludes does not count as dropped records; `keep` is stored
-  /// as run.keep.
+  /// as run.keep. Detached processes become a DroppedRecords entry of source `detached`, which the views list as a
+  /// warning.
   void finalize_run(std::int64_t run_id, const measure::Outcome& outcome, const std::vector<WorkerRow>& workers,
-                    const std::vector<std::filesystem::path>& rank_files, Keep keep = Keep::kAll);
+                    const std::vector<std::filesystem::path>& rank_files, Keep keep = Keep::kAll,
+                    const std::vector<DetachedProcesses>& detached = {});
 
   /// Closes the runs that a killed supervisor left `running`. `folder` is that supervisor's scratch directory. Its file
   /// `runs` lists the runs that it began, one id per line (a last line without a newline is ignored). Its files

@@ -198,8 +198,7 @@ int make(const Plan& planned, const RunOptions& options, const std::string& comm
 
 int exit_code(const Summary& summary, bool fail_on_oom) {
   using measure::RunStatus;
-  if (summary.signal != 0)
-    return static_cast<int>(summary.signal == SIGTERM ? ExitCode::kTerminated : ExitCode::kInterrupted);
+  if (summary.signal != 0) return exit_code_of_signal(summary.signal);
   const bool failed = std::ranges::any_of(summary.runs, [&](const measure::Outcome& run) {
     return run.status != RunStatus::kOk && run.status != RunStatus::kSkipped &&
            (run.status != RunStatus::kOom || fail_on_oom);

@@ -20,6 +20,7 @@
 #include "base/text.hpp"
 #include "base/unix_socket.hpp"
 #include "supervisor/framed_link.hpp"
+#include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
 namespace asio = boost::asio;
@@ -161,15 +162,24 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     const ConnectionNumber number = ++last_connection;
     Connection& connection =
         connections.emplace(number, Connection{asio::steady_timer(loop, kHelloTime), address}).first->second;
-    connection.deadline.async_wait([self = shared_from_this(), number](const error_code& cancelled) {
-      const auto found = self->connections.find(number);
-      if (!cancelled && found != self->connections.end() && found->second.worker == 0) self->connections.erase(found);
-    });
+    limit(number, connection);
     connection.link = std::make_unique<FramedLink>(
         loop, socket.release(),
         LinkEvents{[this, number](Frame& frame) { on_frame(number, frame); },
                    [this, number](const std::string& error_message) { on_closed(number, error_message); }},
         kMaxHelloBytes);
+  }
+
+  /// Closes the connection if it does not authenticate in time.
+  void limit(ConnectionNumber number, Connection& connection) {
+    connection.deadline.async_wait(
+        [self = shared_from_this(), number, began_suspended_ns = suspended_ns.load()](const error_code& cancelled) {
+          const auto found = self->connections.find(number);
+          if (cancelled || found == self->connections.end() || found->second.worker != 0) return;
+          if (suspended_ns == began_suspended_ns) return void(self->connections.erase(found));
+          found->second.deadline.expires_after(kHelloTime);
+          self->limit(number, found->second);
+        });
   }
 
   void on_frame(ConnectionNumber number, Frame& frame) {

@@ -244,12 +244,13 @@ class Follower {
   }
 
   void on_signal(int number) {
+    if (number == SIGTSTP) return reaper_->suspend();
     if (++signals_seen_ == 1 && joined_) {
       link_->send(messages::Signalled{number});  // the leader finishes the current step and stores the measurements
       return;
     }
     workers_.clear();
-    code_ = static_cast<int>(number == SIGTERM ? ExitCode::kTerminated : ExitCode::kInterrupted);
+    code_ = exit_code_of_signal(number);
     over_ = true;
   }
 
@@ -281,8 +282,11 @@ class Follower {
       if (bound_bytes > 0 && use->bytes > bound_bytes && !std::exchange(worker.memory_reported, true))
         link_->send(messages::Memory{number, *use});
     }
-    if (const auto end = worker.process->poll_end()) {
+    if (auto end = worker.process->poll_end()) {
       worker.end_sent = true;
+      // While another worker runs, it is unknown which of them started an orphan.
+      if (std::ranges::all_of(workers_, [](const auto& each) { return each.second.end_sent; }))
+        end->detached = reaper_->end_detached();
       link_->send(messages::Ended{number, *end, worker.peak_bytes});
     }
   }

@@ -21,7 +21,7 @@
 /// `collect`, sends `worker_output` followed by the content of the rank file. `finish` is the last message.
 namespace kymo::supervisor::follower_protocol {
 
-inline constexpr int kVersion = 3;
+inline constexpr int kVersion = 4;
 
 /// follower → leader: the first message. At most 4096 bytes.
 struct Join {
@@ -128,7 +128,7 @@ struct Ended {
   static auto fields(auto& m) {
     return std::forward_as_tuple("worker", m.worker, "exit_code", m.end.end.exit_code, "signal", m.end.end.signal,
                                  "kernel_out_of_memory", m.end.kernel_out_of_memory, "last_line", m.end.last_line,
-                                 "lost", m.end.lost, "peak_bytes", m.peak_bytes);
+                                 "lost", m.end.lost, "detached", m.end.detached, "peak_bytes", m.peak_bytes);
   }
 };
 /// follower → leader: the worker exceeds its memory limit.

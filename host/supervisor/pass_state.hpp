@@ -58,9 +58,10 @@ using Actions = std::vector<Action>;
 /// How a worker process ended, with related information from the system.
 struct WorkerEnd {
   ProcessEnd end;
-  bool kernel_out_of_memory = false;  ///< the kernel killed a process for lack of memory in the meantime
-  std::string last_line;              ///< last line of its stderr
-  std::string lost = "";              ///< not empty: reason why it is unknown how the worker ended
+  bool kernel_out_of_memory = false;       ///< the kernel killed a process for lack of memory in the meantime
+  std::string last_line;                   ///< last line of its stderr
+  std::string lost = "";                   ///< not empty: reason why it is unknown how the worker ended
+  std::vector<std::string> detached = {};  ///< names of the processes that had left its group and were ended after it
 };
 
 /// The outcome of a rank that was lost after reporting its own outcome but before its measurements were received.

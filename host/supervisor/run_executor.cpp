@@ -153,6 +153,7 @@ struct RunExecutor::Impl {
   }
 
   void on_signal(int number) {
+    if (number == SIGTSTP) return reaper->suspend();
     const double now = steady_seconds();
     if (++own_signals == 1) return cancel(number, signal_name(number));
     at_once = true;
@@ -285,10 +286,12 @@ struct RunExecutor::Impl {
     if (pass == Pass::kVerify) made.outcome.verification = verification.value_or(event::CheckOutcome::kUnavailable);
     if (verdict.status == RunStatus::kOk && verification == event::CheckOutcome::kFailed)
       verdict = {RunStatus::kFailed, "the result differs from the reference"};
-    const bool keep = reusable && verdict.status == RunStatus::kOk && !at_once && active->usable();
+    const bool keep =
+        reusable && verdict.status == RunStatus::kOk && !at_once && active->usable() && !reaper->has_detached();
     if (verdict.status != RunStatus::kOk) end_run(made.outcome, std::move(verdict), pass);
     if (!keep) wait_for_exit(*active, run.method.wrap.empty() ? config.exit_grace_s : config.wrapped_grace_s);
     collect(run_id, pass);
+    note_detached(pass, keep, made);
     note_lost(pass, made);
     for (int rank = 0; rank < active->count(); ++rank) record(run_id, rank, pass, result, made);
     if (keep) {
@@ -305,6 +308,17 @@ struct RunExecutor::Impl {
       active->process(rank).collect(scratch.rank_file(run_id, rank, pass));
     for (int rank = 0; rank < active->count(); ++rank)
       while (!at_once && !active->process(rank).collected(steady_seconds())) loop.run_one();
+  }
+
+  /// A worker that has started such processes is not kept, so that they belong to this run.
+  void note_detached(Pass pass, bool keep, ExecutedRun& made) {
+    const auto add = [&](int rank, std::vector<std::string> names) {
+      if (!names.empty()) made.detached.push_back({rank, pass, std::move(names)});
+    };
+    if (keep) return;
+    add(-1, reaper->end_detached());
+    for (int rank = 0; rank < active->count(); ++rank)
+      if (auto end = active->process(rank).poll_end()) add(rank, std::move(end->detached));
   }
 
   /// If a rank is lost after reporting its outcome, its measurements are lost too.

@@ -18,10 +18,11 @@ struct ExecutedRun {
   measure::Outcome outcome;
   std::vector<store::WorkerRow> workers;
   std::vector<std::filesystem::path> rank_files;
+  std::vector<store::DetachedProcesses> detached;
 };
 
 /// Executes runs one after the other. Owns the event loop, the control server, the workers and, during its lifetime,
-/// the handlers of SIGINT and SIGTERM. Everything runs in the thread that created it.
+/// the handlers of signals. Everything runs in the thread that created it.
 class RunExecutor {
  public:
   /// `leader_options` is nullptr if all ranks are started by this process. Throws Error if workers cannot be started at

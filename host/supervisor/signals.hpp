@@ -8,14 +8,15 @@
 
 namespace kymo::supervisor {
 
-/// "SIGINT" or "SIGTERM".
+/// "SIGINT", "SIGHUP" or "SIGTERM".
 const char* signal_name(int number);
 
-/// Handles SIGINT and SIGTERM, except a signal that is ignored (as under nohup), and restores the previous handlers on
-/// destruction.
+/// Handles SIGINT, SIGTERM, SIGHUP and SIGTSTP, except a signal that is ignored (as under nohup), and restores the
+/// previous handlers on destruction.
 class SignalWatch {
  public:
-  /// `handle` is called from the event loop with the signal number for each signal.
+  /// `handle` is called from the event loop with the signal number for each signal; the two SIGHUP of a
+  /// closed terminal count as one.
   SignalWatch(boost::asio::io_context& loop, std::function<void(int)> handle);
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;

@@ -30,8 +30,8 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
     scratch.note(run_id);
     const ExecutedRun made = run.skip_reason.empty()
                                  ? maker.make(run_id, run)
-                                 : ExecutedRun{{measure::RunStatus::kSkipped, run.skip_reason}, {}, {}};
-    database.finalize_run(run_id, made.outcome, made.workers, made.rank_files, keep);
+                                 : ExecutedRun{{measure::RunStatus::kSkipped, run.skip_reason}, {}, {}, {}};
+    database.finalize_run(run_id, made.outcome, made.workers, made.rank_files, keep, made.detached);
     scratch.clear(run_id);
     summary.runs.push_back(made.outcome);
     meter.end_run(steady_seconds());

@@ -49,11 +49,12 @@ struct Options {
 
 struct Summary {
   std::vector<measure::Outcome> runs;  ///< in the order of execution
-  int signal = 0;                      ///< SIGINT or SIGTERM if one of them interrupted the invocation
+  int signal = 0;                      ///< SIGINT, SIGTERM or SIGHUP if one of them interrupted the invocation
 };
 
-/// Executes the runs in order and stores each one; a failing run does not affect the others. Handles SIGINT and
-/// SIGTERM: the first signal stops after the current step, the second immediately. Throws Error only if kymo itself
+/// Executes the runs in order and stores each one; a failing run does not affect the others. Handles SIGINT,
+/// SIGTERM and SIGHUP: the first signal stops after the current step, the second immediately. SIGTSTP suspends the run
+/// until SIGCONT. Throws Error only if kymo itself
 /// cannot continue (database error, no worker can be started).
 Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
                      const Options& options);

@@ -64,7 +64,9 @@ struct WorkerProcess::Stream : std::enable_shared_from_this<WorkerProcess::Strea
 
 WorkerProcess::WorkerProcess(boost::asio::io_context& loop, const SpawnOptions& options, ProcessReaper& reaper)
     : reaper_(reaper) {
-  const Child child = spawn(options);
+  SpawnOptions marked = options;
+  marked.environment.emplace_back(ProcessReaper::kVariable, reaper.value());
+  const Child child = spawn(marked);
   pid_ = child.pid;
   reaper_.watch(pid_);
   stdout_ = std::make_shared<Stream>(loop, child.stdout_fd);

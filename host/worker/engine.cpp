@@ -191,6 +191,7 @@ class Engine {
     if (measure::observes(pass_.assignment.pass)) derive();
     record_.memory.resident_bytes = peak_resident_bytes();
     measure::mark_throttled(record_.samples, record_.gpu_samples);
+    if (steps_) steps_->exclude_suspended(record_);
   }
 
   /// Data that cannot be analyzed is still stored.

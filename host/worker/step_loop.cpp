@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 
 #include "base/clock.hpp"
 #include "measure/plan.hpp"
@@ -26,6 +28,9 @@ constexpr std::size_t with_margin(std::size_t bytes) { return bytes + bytes / 4;
 
 constexpr double kSecondsPerNs = 1e-9;
 
+std::atomic<int> continued_count{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler changes it");
+
 constexpr const char* kClockWentBack =
     "the host clock (CLOCK_MONOTONIC_RAW) went backwards during a step, so that times on this machine are not valid";
 constexpr const char* kHeldTooLong =
@@ -44,6 +49,13 @@ constexpr const char* kNothingToHold =
 std::int64_t share(std::int64_t ns, std::int64_t count) { return ns < 0 ? ns : (ns + count / 2) / count; }
 
 }  // namespace
+
+void watch_for_suspensions() {
+  struct sigaction action{};
+  action.sa_handler = [](int) { ++continued_count; };
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGCONT, &action, nullptr);
+}
 
 void BatchSize::measured(std::int64_t elapsed_ns) {
   if (is_first_) {
@@ -170,9 +182,10 @@ bool StepLoop::run_unrecorded_steps(std::int64_t steps, bool hold, Span& span) {
 bool StepLoop::timed_step(std::int64_t step) {
   Span span;
   const std::int64_t count = is_warmup(step) ? 1 : batch_.steps();
+  const int continued_before = continued_count;
   if (!run_steps(step, count, (cold_ || hold_batches_) && !is_warmup(step), span)) return false;
   late_batches_ += hot_ && !released_in_time_;
-  keep(step, count, span);
+  keep(step, count, span, continued_count != continued_before);
   for (collect::Collector* collector : pass_.armed) collector->between_steps(step);
   return true;
 }
@@ -215,7 +228,7 @@ bool StepLoop::was_held(bool hold) {
   return pass_.phases.entered() ? true : pass_.end(RunStatus::kFailed, kNothingToHold);
 }
 
-void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span) {
+void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span, bool suspended) {
   std::int64_t whole_device_ns = -1;
   std::vector<PhaseTime>& times = pass_.phases.times();
   if (pass_.timer) {
@@ -232,10 +245,23 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span) {
   const std::int64_t end_ns = begin_ns + share(span.end_ns - begin_ns, count);
   const std::int64_t device_ns = share(whole_device_ns, count);
   log_.add(step, is_warmup(step), begin_ns, end_ns, times, device_ns);
+  if (suspended) {
+    suspended_.push_back(step);
+    measuring_since_ns_ += span.end_ns - span.begin_ns;  // the stopping rule ignores the step
+    return;
+  }
   if (!stopping_ || is_warmup(step)) return;
   // The host time of held steps includes the time during which the stream was blocked.
   const bool by_device = (cold_ || hold_batches_) && device_ns >= 0;
   stopping_->add(static_cast<double>(by_device ? device_ns : end_ns - begin_ns));
+}
+
+void StepLoop::exclude_suspended(event::PassRecord& record) const {
+  const auto excluded = [&](std::int64_t step) { return std::ranges::binary_search(suspended_, step); };
+  for (event::Sample& sample : record.samples) sample.throttled |= excluded(sample.step);
+  const auto measured = std::ranges::count_if(suspended_, [&](std::int64_t step) { return !is_warmup(step); });
+  // No record is missing; the views list this source as warning `suspended`.
+  if (measured > 0) record.dropped_records.push_back({"suspended", measured, ""});
 }
 
 void StepLoop::add_metrics(event::PassRecord& record) const {

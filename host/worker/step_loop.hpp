@@ -55,6 +55,9 @@ class HostCache {
   std::unique_ptr<unsigned char[]> memory_;
 };
 
+/// Lets this process notice when it is continued after a suspension (Ctrl-Z).
+void watch_for_suspensions();
+
 /// Runs the warm-up steps and the measured steps of a pass.
 ///
 /// Timing hot times batches of steps between two clock readings; each batch is one sample and counts as one step.
@@ -70,6 +73,9 @@ class StepLoop {
   const StepLog& log() const { return log_; }
   /// In timing hot: adds the number of steps per sample and the number of batches that were not held.
   void add_metrics(event::PassRecord& record) const;
+  /// Excludes the steps during which this process was suspended from the statistics, as throttled ones, and adds their
+  /// number.
+  void exclude_suspended(event::PassRecord& record) const;
 
  private:
   struct Span {
@@ -93,7 +99,7 @@ class StepLoop {
   kymo_status call_steps(std::int64_t count);
   /// Called after a successful step: false if the stream was not held as required.
   bool was_held(bool hold);
-  void keep(std::int64_t step, std::int64_t count, const Span& span);
+  void keep(std::int64_t step, std::int64_t count, const Span& span, bool suspended);
 
   PassRun& pass_;
   StepLog log_;
@@ -109,6 +115,7 @@ class StepLoop {
   std::optional<measure::Stopping> stopping_;
   std::int64_t measuring_since_ns_ = 0;
   std::vector<std::int64_t> device_ns_;  // by phase
+  std::vector<std::int64_t> suspended_;  // steps, ascending
 };
 
 }  // namespace kymo::worker

@@ -11,6 +11,7 @@
 #include "worker/installed_environment.hpp"
 #include "worker/session.hpp"
 #include "worker/socket_client.hpp"
+#include "worker/step_loop.hpp"
 
 namespace kymo::worker {
 
@@ -19,6 +20,7 @@ int run_worker(const std::string& address, int rank, const std::string& token) {
   // Libraries write to sockets of other ranks. If such a rank is gone, the call must fail instead of terminating this
   // process.
   std::signal(SIGPIPE, SIG_IGN);
+  watch_for_suspensions();
   keep_freed_memory();
   try {
     InstalledEnvironment environment;

@@ -121,8 +121,8 @@ JOIN (
   GROUP BY s.run_id
 ) c ON c.run_id = r.run_id;
 
--- Dropped records of each run. Excludes source `hold`: late batches, whose samples are kept; run_warning lists them as
--- `launch overhead`.
+-- Dropped records of each run. Excludes the sources `hold`, `suspended` and `detached`, which drop nothing; run_warning
+-- lists them as `launch overhead`, `suspended` and `detached processes`.
 CREATE VIEW run_dropped_record AS
 SELECT
   -- run
@@ -150,7 +150,7 @@ FROM (
     nullif(count, -1) AS count,
     detail
   FROM dropped_record
-  WHERE source <> 'hold'
+  WHERE source NOT IN ('hold', 'suspended', 'detached')
 ) l
 JOIN run r ON r.run_id = l.run_id;
 

@@ -161,7 +161,8 @@ SELECT
   -- run
   run_id,
   -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of the
-  -- mean), `launch overhead` (timing hot: device times may include it), `no kernel records` or `dropped records`
+  -- mean), `suspended`, `launch overhead` (timing hot: device times may include it), `no kernel records`,
+  -- `detached processes` or `dropped records`
   status AS kind,
   -- details, in one line
   detail
@@ -180,9 +181,24 @@ SELECT
   run_id,
   'throttled',
   max(excluded) || ' of ' || max(count + excluded) || ' step samples were throttled and excluded'
-FROM statistic
-WHERE phase = 'step' AND excluded > 0 AND all_throttled = 0
+FROM statistic s
+WHERE
+  phase = 'step' AND all_throttled = 0
+  AND excluded > (
+    SELECT coalesce(max(d.count), 0) FROM dropped_record d
+    WHERE d.run_id = s.run_id AND d.pass = 'time' AND d.source = 'suspended'
+  )
 GROUP BY run_id
+UNION ALL
+SELECT
+  run_id,
+  'suspended',
+  'the run was suspended during '
+  || CASE max(count) WHEN 1 THEN 'a step' ELSE max(count) || ' steps' END || ' of pass ' || pass
+  || CASE pass WHEN 'time' THEN ', excluded from the statistics' ELSE '' END
+FROM dropped_record
+WHERE source = 'suspended'
+GROUP BY run_id, pass
 UNION ALL
 SELECT
   run_id,
@@ -219,12 +235,21 @@ GROUP BY run_id, detail
 UNION ALL
 SELECT
   run_id,
+  'detached processes',
+  CASE count WHEN 1 THEN '1 process' ELSE count || ' processes' END
+  || ' left the process group of the worker and outlived it (' || pass || '), and '
+  || CASE count WHEN 1 THEN 'was' ELSE 'were' END || ' killed: ' || detail
+FROM dropped_record
+WHERE source = 'detached'
+UNION ALL
+SELECT
+  run_id,
   'dropped records',
   source || CASE WHEN pass = '' THEN '' ELSE ' (' || pass || ')' END || ': '
   || CASE WHEN count < 0 THEN 'unknown number' ELSE CAST(count AS TEXT) END
   || CASE WHEN detail = '' THEN '' ELSE ', ' || detail END
 FROM dropped_record
-WHERE source <> 'hold';
+WHERE source NOT IN ('hold', 'suspended', 'detached');
 
 -- Runs of the family `transformer` with their parameters.
 CREATE VIEW transformer_run AS

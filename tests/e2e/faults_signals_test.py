@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first Ctrl-C stops after the current step, the second immediately; SIGTERM does the same with another exit
-code."""
+"""The first Ctrl-C stops after the current step, the second immediately; SIGTERM, SIGHUP and a closed terminal do the
+same with other exit codes. Ctrl-Z suspends a run."""
 
+import fcntl
 import os
+import pty
 import signal
+import subprocess
+import termios
 import time
 import unittest
 
 from fault_tool import BAD, FaultTest, wait_until
+from kymo_tool import KYMO
 
 LONG = ["--warmup", "0", "--steps", "100000", "--no-verify", "--timeout", "100"]
+
+
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0]
 
 
 class SignalTest(FaultTest):
@@ -46,6 +56,72 @@ class SignalTest(FaultTest):
         process.send_signal(signal.SIGTERM)
         self.end(process, 143)
         self.assertEqual(self.rows("SELECT status FROM run"), [("interrupted",)])
+
+    def test_hung_up(self):
+        process = self.running(BAD / "probe.so", "--set", "sleep=1000", *LONG)
+        process.send_signal(signal.SIGHUP)
+        _, err = self.end(process, 129)
+        self.assertIn("SIGHUP: stopping after the current step", err)
+        self.assertEqual(self.rows("SELECT status FROM run"), [("interrupted",)])
+
+    def test_a_closed_terminal_ends_the_run(self):
+        master, slave = pty.openpty()
+        process = subprocess.Popen(
+            [str(KYMO), "run", str(BAD / "probe.so"), "--set", "sleep=1000", *LONG],
+            cwd=self.work,
+            env=self.environment,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        self.addCleanup(process.wait, timeout=30)
+        self.addCleanup(process.kill)
+        os.close(slave)
+        self.assertTrue(wait_until(lambda: len(self.left_running()) >= 3), "no worker appeared")
+        time.sleep(0.7)
+        os.close(master)
+        self.assertEqual(process.wait(timeout=60), 129)
+        self.assertEqual(self.rows("SELECT status FROM run"), [("interrupted",)])
+        self.assertGreater(self.rows("SELECT count(*) FROM sample")[0][0], 0)
+        self.assertEqual(self.rows("SELECT exit_code FROM invocation"), [(129,)])
+        self.assertEqual(self.scratch_folders(), [])
+
+    def test_ctrl_z_suspends_the_run(self):
+        process = self.running(
+            BAD / "probe.so",
+            *["--set", "sleep=200000", "--ranks", "2", "--warmup", "0", "--steps", "12", "--no-verify"],
+            *["--timeout", "2"],
+        )
+
+        def stopped():
+            states = [state_of(pid) for pid in self.left_running()]
+            return states.count("T") == 3  # all but the reaper
+
+        os.killpg(process.pid, signal.SIGTSTP)
+        self.assertTrue(wait_until(stopped), "kymo and its two workers were not stopped")
+        time.sleep(3.5)
+        self.assertTrue(stopped())
+        process.send_signal(signal.SIGCONT)
+        self.end(process, 0)
+        self.assertEqual(self.rows("SELECT status, detail FROM run"), [("ok", "")])
+        ((longest_ns, count, excluded),) = self.rows(
+            "SELECT max_ns, count, excluded FROM statistic WHERE phase = 'step' AND clock = 'host'"
+        )
+        self.assertLess(longest_ns, 3e9, "the suspended step counts")
+        self.assertEqual(count + excluded, 12)
+        self.assertIn(excluded, (1, 2))
+        kinds = self.rows("SELECT kind FROM run_warning WHERE kind IN ('suspended', 'throttled')")
+        self.assertEqual(kinds, [("suspended",)])
+
+    def test_a_suspended_run_can_be_killed(self):
+        process = self.running(BAD / "probe.so", "--set", "sleep=1000", *LONG)
+        os.killpg(process.pid, signal.SIGTSTP)
+        self.assertTrue(wait_until(lambda: state_of(process.pid) == "T"))
+        process.kill()
+        process.communicate(timeout=30)
+        self.assertTrue(wait_until(lambda: not self.left_running()), "workers outlived kymo")
 
     def test_ranks_end_together(self):
         process = self.running(BAD / "probe.so", "--set", "sleep=1000", "--ranks", "3", *LONG)

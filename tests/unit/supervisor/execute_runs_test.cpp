@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <set>
@@ -303,6 +305,47 @@ TEST_F(ExecuteRuns, TheSecondSignalEndsAtOnce) {
   EXPECT_THAT(summary.runs[0].detail, HasSubstr("terminated immediately"));
 }
 
+TEST_F(ExecuteRuns, AHangUpEndsTheRunAsATerminationDoes) {
+  const Summary summary = make({behaving("slow"), fake_run()}, fake_setup(), signalling({SIGHUP, SIGHUP}));
+  EXPECT_EQ(summary.signal, SIGHUP);
+  EXPECT_EQ(line("SELECT status, (SELECT count(*) > 0 FROM sample) FROM run"), "interrupted|1")
+      << "the second one directly after the first is of the same closed terminal";
+}
+
+TEST_F(ExecuteRuns, AnIgnoredHangUpStaysIgnored) {
+  signal(SIGHUP, SIG_IGN);
+  const Summary summary = make({fake_run({{"behaviour", std::string("work_a_second")}})}, fake_setup(), [] {
+    Options options;
+    options.on_progress = [](const ProgressView&) { raise(SIGHUP); };
+    return options;
+  }());
+  signal(SIGHUP, SIG_DFL);
+  EXPECT_EQ(summary.signal, 0);
+  EXPECT_EQ(line("SELECT status FROM run"), "ok");
+}
+
+TEST_F(ExecuteRuns, ASuspensionStopsTheWorkersAndTheDeadlines) {
+  const pid_t continues = fork();
+  if (continues == 0) {
+    usleep(2'500'000);
+    // The suspension may be late on a busy machine.
+    for (int i = 0; i < 200 && kill(getppid(), SIGCONT) == 0; ++i) usleep(50'000);
+    _exit(0);
+  }
+  PlannedRun run = behaving("work_a_second");
+  run.method.timeout_s = 2;
+  Options options;
+  options.on_progress = [sent = false](const ProgressView& view) mutable {
+    if (view.step == 2 && !std::exchange(sent, true)) raise(SIGTSTP);
+  };
+  const Summary summary = make({run}, fake_setup(), options);
+  EXPECT_EQ(summary.signal, 0);
+  EXPECT_EQ(line("SELECT status, detail FROM run"), "ok|");
+  EXPECT_THAT(line("SELECT stdout FROM rank"), HasSubstr("was stopped"));
+  kill(continues, SIGKILL);
+  waitpid(continues, nullptr, 0);
+}
+
 int received = 0;
 
 TEST_F(ExecuteRuns, GivesSignalHandlersBack) {
@@ -316,9 +359,20 @@ TEST_F(ExecuteRuns, GivesSignalHandlersBack) {
   sigaction(SIGINT, &before, nullptr);
 }
 
+TEST_F(ExecuteRuns, EndsAndRecordsDetachedProcesses) {
+  PlannedRun every_pass = behaving("detach", 2);
+  every_pass.method.passes = {Pass::kVerify, Pass::kTime};
+  make({behaving("detach"), every_pass, behaving("detach", 2, 1), fake_run()});
+  EXPECT_THAT(lines("SELECT status FROM run ORDER BY run_id"), ElementsAre("ok", "ok", "ok", "ok"));
+  EXPECT_THAT(
+      lines("SELECT run_id, rank, pass, count, detail FROM dropped_record WHERE source = 'detached' "
+            "ORDER BY run_id, pass"),
+      ElementsAre("1|-1|time|1|sleep", "2|-1|time|2|sleep, sleep", "2|-1|verify|2|sleep, sleep", "3|-1|time|1|sleep"));
+}
+
 TEST_F(ExecuteRuns, LeavesNoProcessBehind) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  make({behaving("grandchild"), behaving("crash", 3, 1), fake_run({}, 2)});
+  make({behaving("grandchild"), behaving("crash", 3, 1), behaving("detach"), fake_run({}, 2)});
   const std::string children = "/proc/self/task/" + std::to_string(gettid()) + "/children";
   std::set<std::string> alive;
   std::ifstream in(children);

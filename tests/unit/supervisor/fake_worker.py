@@ -237,6 +237,18 @@ class Pass:
         print(f"grandchild {child.pid}", flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
 
+    def do_detach(self):
+        subprocess.Popen(["sleep", "600"], start_new_session=True)
+
+    def do_work_a_second(self):
+        last = time.monotonic()
+        for _ in range(20):
+            time.sleep(0.05)
+            now = time.monotonic()
+            if now - last > 1:
+                print("was stopped", flush=True)
+            last = now
+
     # Possible endings other than success.
 
     def end_die_after(self):

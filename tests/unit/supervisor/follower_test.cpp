@@ -98,6 +98,19 @@ TEST_F(FollowerTest, SaysWhoItIsAndEndsWithTheLeadersCode) {
   EXPECT_FALSE(std::filesystem::exists(plan.folder));
 }
 
+TEST_F(FollowerTest, EndsAndReportsDetachedProcesses) {
+  begin("(setsid sleep 600 > /dev/null 2>&1 &); sleep 0.5");
+  Peer leader = accept();
+  welcome(leader);
+  leader.send_message(messages::Start{5, 0, "worker-token"});
+  leader.send_message(messages::Begin{5, 42, measure::Pass::kTime});
+  const messages::Ended ended = leader.receive_message().get<messages::Ended>();
+  EXPECT_EQ(ended.end.end.exit_code, 0);
+  EXPECT_THAT(ended.end.detached, testing::ElementsAre("sleep"));
+  leader.send_message(messages::Finish{0});
+  wait();
+}
+
 TEST_F(FollowerTest, StartsAWorkerAndSendsWhatItLeaves) {
   begin("echo \"$1 $2 $KYMO_WORKER_TOKEN\"; echo words >&2; exit 7");
   Peer leader = accept();

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <fstream>
@@ -99,7 +100,28 @@ TEST_F(WorkerProcessTest, EndsThoughADetachedProcessHoldsItsPipes) {
   std::istringstream numbers(process->take_output().stdout_text);
   pid_t detached = 0;
   ASSERT_TRUE(numbers >> detached);
-  kill(detached, SIGKILL);
+  EXPECT_TRUE(is_running(detached));
+  EXPECT_THAT(reaper_.end_detached(), testing::ElementsAre("sleep"));
+  EXPECT_FALSE(is_running(detached));
+  EXPECT_THAT(reaper_.end_detached(), testing::IsEmpty());
+}
+
+TEST_F(WorkerProcessTest, ADetachedProcessIsNoticedWhileItsWorkerRuns) {
+  auto plain = shell("sleep 600 & sleep 600");
+  EXPECT_FALSE(reaper_.has_detached()) << "its child is in its group";
+  auto orphan = shell("(setsid sleep 600 &); echo started; sleep 600");
+  EXPECT_TRUE(wait_until([&] { return reaper_.has_detached(); }));
+  EXPECT_THAT(reaper_.end_detached(), testing::SizeIs(1));
+  EXPECT_FALSE(reaper_.has_detached());
+  auto child = shell("setsid sleep 600 & wait");
+  EXPECT_TRUE(wait_until([&] { return reaper_.has_detached(); }));
+  EXPECT_THAT(reaper_.end_detached(), testing::IsEmpty()) << "its worker runs";
+}
+
+TEST_F(WorkerProcessTest, ADescendantWithAnEmptyEnvironmentIsAdopted) {
+  auto process = shell("env -i /usr/bin/setsid /bin/sh -c 'sleep 600; true' & sleep 0.3");
+  EXPECT_EQ(end_of(*process).exit_code, 0);
+  EXPECT_THAT(reaper_.end_detached(), testing::UnorderedElementsAre("sh", "sleep"));
 }
 
 TEST_F(WorkerProcessTest, ItsDestructionEndsTheGroup) {
@@ -107,6 +129,7 @@ TEST_F(WorkerProcessTest, ItsDestructionEndsTheGroup) {
   const pid_t pid = process->pid();
   process.reset();
   // The grandchild is a zombie until its new parent reaps it, and counts as a member of the process group until then.
+  EXPECT_THAT(reaper_.end_detached(), testing::IsEmpty()) << "it had not left the group";
   EXPECT_TRUE(wait_until([&] { return kill(-pid, 0) == -1 && errno == ESRCH; }));
 }
 
@@ -119,24 +142,27 @@ TEST_F(WorkerProcessTest, BelievesOnlyAProcessOfItsOwnGroup) {
 }
 
 /// Starts a separate supervisor, kills it, and checks what remains of its workers.
-TEST(ProcessReaper, EndsTheGroupsOfAKilledSupervisor) {
+TEST(ProcessReaper, EndsAllProcessesOfAKilledSupervisor) {
   std::array<int, 2> pipe_ends{};
   ASSERT_EQ(pipe(pipe_ends.data()), 0);
   const pid_t supervisor = fork();
   if (supervisor == 0) {
     ProcessReaper reaper;
     boost::asio::io_context loop;
-    WorkerProcess process(loop, SpawnOptions{{"/bin/sh", "-c", "sleep 600 & echo $!; wait"}, {}, true}, reaper);
+    WorkerProcess process(
+        loop, SpawnOptions{{"/bin/sh", "-c", "setsid sleep 600 & echo $!; sleep 600 & echo $!; wait"}, {}, true},
+        reaper);
     std::string text;
-    while (text.find('\n') == std::string::npos) {
+    while (std::count(text.begin(), text.end(), '\n') < 2) {
       loop.run_for(std::chrono::milliseconds(5));
       text += process.take_output().stdout_text;
     }
-    const std::array<pid_t, 2> pids{process.pid(), static_cast<pid_t>(std::stol(text))};
+    std::array<pid_t, 3> pids{process.pid()};
+    std::istringstream(text) >> pids[1] >> pids[2];
     if (write(pipe_ends[1], pids.data(), sizeof pids) != sizeof pids) _exit(1);
     for (;;) pause();
   }
-  std::array<pid_t, 2> pids{};
+  std::array<pid_t, 3> pids{};
   ASSERT_EQ(read(pipe_ends[0], pids.data(), sizeof pids), static_cast<ssize_t>(sizeof pids));
   for (const pid_t pid : pids) EXPECT_TRUE(is_running(pid));
   kill(supervisor, SIGKILL);

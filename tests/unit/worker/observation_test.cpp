@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "base/clock.hpp"
 #include "unit/worker/fake_collector.hpp"
 #include "unit/worker/fake_control.hpp"
 #include "unit/worker/fake_workload.hpp"
 #include "worker/engine.hpp"
+#include "worker/step_loop.hpp"
 
 namespace kymo::worker {
 namespace {
@@ -124,6 +127,29 @@ TEST_F(ObservationTest, SlowedStepsAreMarked) {
   collector.readings = {cool, hot};
   observers.all.push_back({&collector, nullptr});
   for (const auto& sample : run().record.samples) EXPECT_EQ(sample.throttled, sample.step >= 3) << sample.step;
+}
+
+TEST_F(ObservationTest, SuspendedStepsAreExcluded) {
+  struct sigaction before{};
+  sigaction(SIGCONT, nullptr, &before);
+  watch_for_suspensions();
+  int step = 0;
+  workload.on_step = [&](const FakeHost&) {
+    if (step == 1 || step == 3) raise(SIGCONT);
+    ++step;
+    return KYMO_OK;
+  };
+  workload.on_before_step = [](const FakeHost&) {
+    raise(SIGCONT);  // outside of the timed interval
+    return KYMO_OK;
+  };
+  const PassResult result = run();
+  sigaction(SIGCONT, &before, nullptr);
+  for (const auto& sample : result.record.samples)
+    EXPECT_EQ(sample.throttled, sample.step == 1 || sample.step == 3) << sample.step;
+  ASSERT_EQ(result.record.dropped_records.size(), 1u);
+  EXPECT_EQ(result.record.dropped_records[0].source, "suspended");
+  EXPECT_EQ(result.record.dropped_records[0].count, 1) << "step 1 is a warm-up step";
 }
 
 TEST_F(ObservationTest, TheStoppingRuleEndsTheSteps) {
