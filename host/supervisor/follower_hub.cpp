@@ -26,6 +26,7 @@ using measure::protocol::message_from;
 namespace {
 
 constexpr std::chrono::milliseconds kLook{50};
+constexpr int kMaxReported = 32;  ///< rejected connections, so that a flood of them does not flood the terminal
 constexpr std::size_t kMaxReplyBytes = 4096;  ///< memory limit for a rejected connection
 constexpr std::size_t kMaxRejected = 64;      ///< rejected connections kept open to deliver the reason; the oldest is
                                               ///< closed first
@@ -55,7 +56,9 @@ struct FollowerHub::Impl {
   FollowerSlot& slot(int rank) { return slots.at(static_cast<std::size_t>(rank)); }
 
   void reject(int socket, const std::string& reason) {
-    log::warning("rejected a connection: " + reason);
+    if (++rejections <= kMaxReported)
+      log::warning("rejected a connection: " + reason +
+                   (rejections == kMaxReported ? "; further ones are not reported" : ""));
     if (rejected.size() >= kMaxRejected) rejected.pop_front();
     rejected.push_back(std::make_unique<FramedLink>(loop, socket, LinkEvents{[](Frame&) {}, nullptr}, kMaxReplyBytes));
     rejected.back()->send(messages::Rejected{reason});
@@ -210,6 +213,7 @@ struct FollowerHub::Impl {
   std::string failure;  ///< why the job cannot continue
   std::vector<FollowerSlot> slots;
   std::deque<std::unique_ptr<FramedLink>> rejected;
+  int rejections = 0;
   std::map<std::int64_t, RemoteProcess*> processes;
   std::int64_t last_worker = 0;
   bool finishing = false;
