@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Repeatedly kills kymo at random times on one database and checks the state after each kill.
+"""Repeatedly kills kymo, or one of its workers, at random times on one database and checks the state after each kill.
 
     KYMO_BUILD=build tests/e2e/kill_sweep.py --rounds 200 [--seed N]
 
 After each kill: no process is left, the database is consistent, and a run with status ok contains all its samples.
-After the next start: runs that were running are interrupted.
+After the next start: runs that were running are interrupted. If a worker is killed, kymo finishes the other runs. No
+run that was finished before a kill is changed by it.
 """
 
 import argparse
+import contextlib
 import os
 import random
 import shutil
@@ -41,6 +43,14 @@ WORK = [
     "3",
 ]
 FINISH = ["run", str(BAD / "raw_valid.so"), "--warmup", "0", "--steps", "1", "--no-verify"]
+
+
+def is_worker(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as cmdline:
+            return b"worker" in cmdline.read().split(b"\0")
+    except OSError:
+        return False
 
 
 class Sweep:
@@ -78,13 +88,50 @@ class Sweep:
         finally:
             connection.close()
 
-    def round(self, delay_s):
-        """Kills kymo after a delay; returns the problems found afterwards, as texts."""
+    def finished(self):
+        """The finished runs with their numbers of samples."""
+        if not self.database.exists() or self.database.stat().st_size == 0:
+            return set()
+        connection = sqlite3.connect(self.database)
+        try:
+            return set(
+                connection.execute(
+                    "SELECT run_id, status, ended_at, (SELECT count(*) FROM sample s WHERE s.run_id = r.run_id) "
+                    "FROM run r WHERE status <> 'running'"
+                )
+            )
+        except sqlite3.OperationalError:  # killed before it had created the tables
+            return set()
+        finally:
+            connection.close()
+
+    def kill_worker(self, process):
+        """Kills one of the workers, if there is one; returns the problems found, as texts."""
+        workers = [pid for pid in processes_of(self.mark) if is_worker(pid)]
+        if workers:
+            with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+                os.kill(random.choice(workers), signal.SIGKILL)
+        try:
+            _, err = process.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate(timeout=60)
+            return ["kymo hangs after a worker was killed"]
+        # 0: the worker had nothing left to do.
+        return [] if process.returncode in (0, 3) else [f"exit code {process.returncode}: {err.strip()}"]
+
+    def round(self, delay_s, kill_worker):
+        """Kills kymo or a worker after a delay; returns the problems found afterwards, as texts."""
         process = self.start(WORK)
         time.sleep(delay_s)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
+        before = self.finished()
         wrong = []
+        if kill_worker:
+            wrong += self.kill_worker(process)
+        else:
+            process.send_signal(signal.SIGKILL)
+            process.communicate(timeout=60)
+        wrong += [f"lost the finished run {row}" for row in sorted(before - self.finished())]
         if not wait_until(lambda: not processes_of(self.mark), 20):
             left = processes_of(self.mark)
             wrong.append(f"processes left: {left}")
@@ -118,11 +165,13 @@ def sweep(rounds, seed, say=lambda line: None):
         longest_s = one.whole_run_s() * 1.1
         for number in range(rounds):
             delay_s = chance.uniform(0, longest_s)
-            found = one.round(delay_s)
+            worker = chance.random() < 0.25
+            found = one.round(delay_s, worker)
             if chance.random() < 0.5 or number == rounds - 1:
                 found += one.next_start()
-            wrong += [f"round {number} (killed after {delay_s:.3f} s): {what}" for what in found]
-            say(f"round {number + 1} of {rounds}: killed after {delay_s:.3f} s: {'; '.join(found) or 'sound'}")
+            victim = "worker" if worker else "kymo"
+            wrong += [f"round {number} ({victim} killed after {delay_s:.3f} s): {what}" for what in found]
+            say(f"round {number + 1} of {rounds}: {victim} killed after {delay_s:.3f} s: {'; '.join(found) or 'sound'}")
         return wrong, one.statuses()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
