@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -110,9 +111,10 @@ int run_command_line(int argc, const char* const* argv) {
     return report_error(error.what(), ExitCode::kToolError);
   }
   std::cout.flush();
-  // Exit with an error if redirected output could not be written, for example on a full disk.
+  // Exit with an error if redirected output could not be written, for example on a full disk. The exit code of a run
+  // that ended because its terminal was closed stays.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    return report_error("cannot write to standard output", ExitCode::kToolError);
+    return std::max(code, report_error("cannot write to standard output", ExitCode::kToolError));
   return code;
 }
 
