@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "supervisor/supervisor.hpp"
+#include "supervisor/scratch.hpp"
 
 namespace kymo::cli {
 

@@ -21,7 +21,6 @@
 #include "base/text.hpp"
 #include "measure/status_page.hpp"
 #include "supervisor/control_server.hpp"
-#include "supervisor/supervisor.hpp"
 
 namespace kymo::supervisor {
 namespace fs = std::filesystem;

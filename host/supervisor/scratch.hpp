@@ -33,6 +33,11 @@ class FileLock {
 /// "RUN-<run>-<rank>-<pass>.kymo".
 std::string rank_file_name(std::int64_t run_id, int rank, measure::Pass pass);
 
+/// Closes the runs that killed supervisors left `running` in this database and imports their finished rank files. Runs
+/// of live supervisors are not changed. execute_runs() does this first. Returns the number of closed runs. Throws
+/// Error.
+int recover_abandoned(store::ResultsDatabase& database);
+
 /// Folder for the rank files of one supervisor until they are merged: <database>.scratch/<unique name>/, which only
 /// this user can access. It also contains the files `lock` (held while the supervisor runs), `invocation` (its id) and
 /// `runs` (the ids of its runs, one per line).

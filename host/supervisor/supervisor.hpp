@@ -62,9 +62,4 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
 /// For a leader without runs: lets the followers join and exit with code 0. Throws Error.
 void release_followers(const LeaderOptions& leader_options);
 
-/// Closes the runs that killed supervisors left `running` in this database and imports their finished rank files. Runs
-/// of live supervisors are not changed. execute_runs() does this first. Returns the number of closed runs. Throws
-/// Error.
-int recover_abandoned(store::ResultsDatabase& database);
-
 }  // namespace kymo::supervisor

@@ -13,6 +13,7 @@
 
 #include "base/tcp.hpp"
 #include "supervisor/process_reaper.hpp"
+#include "supervisor/scratch.hpp"
 #include "unit/supervisor/supervised.hpp"
 
 namespace kymo::supervisor {
