@@ -180,15 +180,23 @@ UNION ALL
 SELECT
   run_id,
   'throttled',
-  max(excluded) || ' of ' || max(count + excluded) || ' step samples were throttled and excluded'
-FROM statistic s
-WHERE
-  phase = 'step' AND all_throttled = 0
-  AND excluded > (
-    SELECT coalesce(max(d.count), 0) FROM dropped_record d
-    WHERE d.run_id = s.run_id AND d.pass = 'time' AND d.source = 'suspended'
-  )
-GROUP BY run_id
+  throttled || ' of ' || steps || ' step samples were throttled and excluded'
+FROM (
+  SELECT
+    s.run_id,
+    max(s.count + s.excluded) AS steps,
+    max(s.excluded) - coalesce(
+      (
+        SELECT sum(d.count) FROM dropped_record d
+        WHERE d.run_id = s.run_id AND d.pass = 'time' AND d.source = 'suspended'
+      ),
+      0
+    ) AS throttled
+  FROM statistic s
+  WHERE s.phase = 'step' AND s.all_throttled = 0
+  GROUP BY s.run_id
+) t
+WHERE throttled > 0
 UNION ALL
 SELECT
   run_id,

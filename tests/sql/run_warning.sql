@@ -9,7 +9,7 @@ INSERT INTO statistic (run_id, phase, clock, count, excluded, all_throttled, mea
 INSERT INTO dropped_record (run_id, rank, pass, sequence, source, count, detail) VALUES
 (3, 0, 'time', 0, 'cuda', 7, 'buffer full'), (3, -1, '', 0, 'store', -1, ''),
 (3, 0, 'time', 1, 'hold', 2, 'its device time may include launch overhead'),
-(1, 0, 'time', 0, 'suspended', 1, ''), (1, 1, 'time', 0, 'suspended', 1, ''), (4, 0, 'trace', 0, 'suspended', 2, ''),
+(1, 0, 'time', 0, 'suspended', 1, ''), (4, 0, 'trace', 0, 'suspended', 2, ''),
 (4, 0, 'time', 0, 'suspended', 1, ''), (1, -1, 'time', 0, 'detached', 2, 'sleep, sh'),
 (4, 1, 'time', 0, 'detached', 1, 'sleep');
 INSERT INTO statistic (run_id, phase, clock, count, excluded, all_throttled, mean_ns, median_ns, min_ns, max_ns) VALUES
