@@ -1,28 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/json.hpp"
 
 namespace kymo::measure {
 
-/// Returns a required field. Throws Error that names the field if it is missing or has another type.
+/// Returns false if a number, or a list of numbers, would change when it is read as a T: the JSON library converts
+/// every number and bool to every arithmetic type.
+template <typename T>
+bool is_exact(const Json& json) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return json.is_boolean();
+  } else if constexpr (std::is_integral_v<T>) {
+    if (json.is_number_unsigned()) return std::in_range<T>(json.get<std::uint64_t>());
+    return json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return json.is_number();
+  } else if constexpr (std::is_same_v<T, std::vector<std::size_t>>) {
+    return json.is_array() && std::all_of(json.begin(), json.end(), is_exact<std::size_t>);
+  } else {
+    return true;
+  }
+}
+
+/// Returns a required field. Throws Error that names the field if it is missing or has another type, or if it is a
+/// number out of the range of its type.
 template <typename T>
 T required_field(const Json& json, const char* name) {
   const auto found = json.find(name);
   if (found == json.end()) throw Error(std::string("there is no field '") + name + "'");
   try {
-    return found->get<T>();
+    if (is_exact<T>(*found)) return found->get<T>();
   } catch (const Json::exception&) {
-    throw Error(std::string("the field '") + name + "' has the wrong type");
+    // Reported below.
   }
+  throw Error(std::string("the field '") + name + "' has the wrong type");
 }
 
 /// A struct that lists its JSON fields once for both directions: fields() returns the name of each field followed by a

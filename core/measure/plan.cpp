@@ -110,8 +110,10 @@ void nlohmann::adl_serializer<kymo::measure::Value>::to_json(kymo::Json& json, c
 void nlohmann::adl_serializer<kymo::measure::Value>::from_json(const kymo::Json& json, kymo::measure::Value& value) {
   if (json.is_boolean())
     value = json.get<bool>();
-  else if (json.is_number_integer())
+  else if (kymo::measure::is_exact<std::int64_t>(json))
     value = json.get<std::int64_t>();
+  else if (json.is_number_integer())
+    throw kymo::Error("a parameter value must be at most 2^63 - 1");
   else if (json.is_number())
     value = json.get<double>();
   else if (json.is_string())

@@ -133,6 +133,28 @@ TEST(Protocol, ErrorsNameTheField) {
   EXPECT_EQ(error_of([&] { unknown.get<protocol::Assignment>(); }), "the field 'pass' has the wrong type");
 }
 
+TEST(Protocol, NumbersAreReadExactlyOrRejected) {
+  using protocol::Assignment, protocol::Gathered;
+  const auto error = [](const char* field, const Json& value, auto message) {
+    Json sent = message;
+    sent[field] = value;
+    return error_of([&] { sent.get<decltype(message)>(); });
+  };
+  for (const Json& wrong :
+       {Json(std::int64_t{1} << 32), Json(std::uint64_t{1} << 63), Json(1.5), Json(1.0), Json(true)})
+    EXPECT_EQ(error("rank", wrong, Assignment{}), "the field 'rank' has the wrong type") << wrong;
+  EXPECT_EQ(error("run_id", std::uint64_t{1} << 63, Assignment{}), "the field 'run_id' has the wrong type");
+  for (const int wrong : {-1, 65536})
+    EXPECT_EQ(error("rendezvous_port", wrong, Assignment{}), "the field 'rendezvous_port' has the wrong type");
+  EXPECT_EQ(error("rendezvous_port", 65535, Assignment{}), "no error");
+  EXPECT_EQ(error("sizes", Json{1, -1}, Gathered{}), "the field 'sizes' has the wrong type");
+  EXPECT_EQ(error("sizes", Json{1, 0}, Gathered{}), "no error");
+  EXPECT_EQ(error_of([] { Json(std::uint64_t{1} << 63).get<Value>(); }), "a parameter value must be at most 2^63 - 1");
+  Json method = Method{};
+  method["timeout_s"] = 600;
+  EXPECT_EQ(method.get<Method>().timeout_s, 600) << "a whole number is a real";
+}
+
 TEST(Protocol, OnlyMessagesWithAPayloadMayHaveOne) {
   Frame gather{protocol::Gather{4, ""}, std::string("\0\xff", 2)};
   const auto read = protocol::message_from<protocol::Gather>(gather);
