@@ -32,7 +32,7 @@ Ranks ranks_of(const std::vector<double>& first, const std::vector<double>& seco
   std::ranges::sort(sorted);
   Ranks ranks;
   for (const double figure : figures) {
-    const auto [from, to] = std::ranges::equal_range(sorted, figure);
+    const auto [from, to] = std::equal_range(sorted.begin(), sorted.end(), figure);
     // Ranks from + 1 to `to`, counted from 1: twice their mean.
     ranks.doubled.push_back((from - sorted.begin()) + 1 + (to - sorted.begin()));
     const auto equal = static_cast<double>(to - from);
