@@ -43,9 +43,8 @@ class Collector {
   virtual void arm(const PassSetting& setting) = 0;
   /// Called before the first step is prepared, outside of the timed region.
   virtual void before_steps() {}
-  /// Called inside the timed region: at its begin, and at its end after the device is synchronized.
+  /// Called at the begin of the timed region.
   virtual void step_begin(std::int64_t step) { (void)step; }
-  virtual void step_end(std::int64_t step) { (void)step; }
   /// Called inside the timed region. `stream` is the cudaStream_t of the phase.
   virtual void phase_begin(std::size_t phase, void* stream) { (void)phase, (void)stream; }
   virtual void phase_end() {}

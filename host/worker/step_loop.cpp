@@ -204,7 +204,6 @@ bool StepLoop::run_steps(std::int64_t step, std::int64_t count, bool hold, Span&
   released_in_time_ = pass_.timer && (cold_ || hold) ? pass_.timer->release() : true;
   if (pass_.timer && status == KYMO_OK) pass_.timer->synchronize();
   span.end_ns = now_ns();
-  for (collect::Collector* collector : pass_.armed) collector->step_end(step);
   if (ranges) ranges->set_step(-1);
   pass_.phases.end_step(status == KYMO_OK);
   pass_.context.rethrow_kept();

@@ -30,7 +30,6 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
     entries_.clear();
     held_ = false;
   }
-  void step_end(std::int64_t) override { note("step_end"); }
   void phase_begin(std::size_t phase, void*) override {
     note("phase_begin");
     entries_.push_back(phase);

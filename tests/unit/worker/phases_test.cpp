@@ -137,7 +137,7 @@ TEST_F(PhasesTest, CollectorsAreToldInOrder) {
   observers.all.push_back({&collector, &collector});
   run([](const FakeHost& host) { return host.phase("forward"); });
   EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "phase_begin", "phase_end",
-                               "synchronize", "step_end", "between_steps", "disarm"));
+                               "synchronize", "between_steps", "disarm"));
 }
 
 TEST_F(PhasesTest, SyncPhaseWaitsAtTheBoundaries) {
@@ -149,7 +149,7 @@ TEST_F(PhasesTest, SyncPhaseWaitsAtTheBoundaries) {
   observers.all.push_back({&collector, &collector});
   run([](const FakeHost& host) { return host.phase("forward"); });
   EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "synchronize", "phase_begin",
-                               "phase_end", "synchronize", "synchronize", "step_end", "between_steps", "disarm"));
+                               "phase_end", "synchronize", "synchronize", "between_steps", "disarm"));
 }
 
 TEST_F(PhasesTest, NothingWaitsForADeviceThatCaptures) {
@@ -162,7 +162,7 @@ TEST_F(PhasesTest, NothingWaitsForADeviceThatCaptures) {
   observers.all.push_back({&collector, &collector});
   run([](const FakeHost& host) { return host.phase("forward"); });
   EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "phase_begin", "phase_end",
-                               "synchronize", "step_end", "between_steps", "disarm"));
+                               "synchronize", "between_steps", "disarm"));
 }
 
 TEST_F(PhasesTest, DeviceTimesComeFromTheTimer) {
