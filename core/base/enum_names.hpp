@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.hpp"
@@ -18,7 +19,7 @@ struct EnumName {
   const char* name;
 };
 
-/// The names of an enumeration's values in messages, files and databases. Create it with enum_names().
+/// The names of an enumeration's values in messages, files and databases.
 template <typename Enum, std::size_t kCount>
 struct EnumNames {
   const char* what;  ///< the kind of value, for error messages
@@ -55,6 +56,23 @@ struct EnumNames {
 template <typename Enum, std::size_t kCount>
 constexpr EnumNames<Enum, kCount> enum_names(const char* what, const EnumName<Enum> (&entries)[kCount]) {
   return {what, std::to_array(entries)};
+}
+
+/// An enumeration whose namespace has a function names_of(Enum), which returns its EnumNames.
+template <typename Enum>
+concept NamedEnum = std::is_enum_v<Enum> && requires(Enum value) { names_of(value); };
+
+/// Throws Error for a value without a name.
+template <NamedEnum Enum>
+const char* to_string(Enum value) {
+  static constexpr auto kNames = names_of(Enum{});
+  return kNames.name(value);
+}
+
+/// Throws UsageError that lists the allowed names and suggests the nearest one.
+template <NamedEnum Enum>
+Enum enum_from(std::string_view name) {
+  return names_of(Enum{}).value(name);
 }
 
 }  // namespace kymo

@@ -26,7 +26,7 @@ ModuleDeclaration read_declaration(const std::filesystem::path& module) {
   const auto file = std::filesystem::path(module).replace_extension(".json");
   auto declaration = parse_json(read_file(file), file.string()).get<ModuleDeclaration>();
   declaration.file = module;
-  if (declaration.device != kAnyDevice) measure::device_kind_from(declaration.device);
+  if (declaration.device != kAnyDevice) enum_from<measure::DeviceKind>(declaration.device);
   return declaration;
 }
 

@@ -68,8 +68,16 @@ enum class MemoryCategory : std::uint8_t {
   kUnknown
 };
 inline constexpr std::size_t kMemoryCategories = 7;
-/// parameter, gradient, optimizer_state, activation, workspace, input, unknown.
-const char* to_string(MemoryCategory category);
+constexpr auto names_of(MemoryCategory) {
+  using enum MemoryCategory;
+  return enum_names<MemoryCategory>("memory category", {{kParameter, "parameter"},
+                                                        {kGradient, "gradient"},
+                                                        {kOptimizerState, "optimizer_state"},
+                                                        {kActivation, "activation"},
+                                                        {kWorkspace, "workspace"},
+                                                        {kInput, "input"},
+                                                        {kUnknown, "unknown"}});
+}
 
 struct Allocation {
   std::int64_t sequence = 0;  ///< index into Memory::events

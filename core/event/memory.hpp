@@ -24,8 +24,9 @@ enum class MemoryAction : std::uint8_t {
 };
 
 enum class MemoryDevice : std::uint8_t { kCpu, kCuda };
-/// cpu, cuda.
-const char* to_string(MemoryDevice device);
+constexpr auto names_of(MemoryDevice) {
+  return enum_names<MemoryDevice>("memory device", {{MemoryDevice::kCpu, "cpu"}, {MemoryDevice::kCuda, "cuda"}});
+}
 
 /// Counters of an allocator. On CPU, reserved equals allocated, and the other counters are equal to each other.
 struct MemoryState {

@@ -31,8 +31,10 @@ struct Sample {
 };
 
 enum class MetricLevel { kRun, kStep, kPhase };
-/// run, step, phase.
-const char* to_string(MetricLevel level);
+constexpr auto names_of(MetricLevel) {
+  using enum MetricLevel;
+  return enum_names<MetricLevel>("metric level", {{kRun, "run"}, {kStep, "step"}, {kPhase, "phase"}});
+}
 
 /// A workload-defined metric. Either number or text is set.
 struct Metric {
@@ -54,10 +56,11 @@ struct Work {
 
 /// From best to worst.
 enum class CheckOutcome { kPassed, kUnavailable, kFailed };
-/// passed, unavailable, failed.
-const char* to_string(CheckOutcome outcome);
-/// Throws UsageError that lists the valid names.
-CheckOutcome check_outcome_from(const std::string& text);
+constexpr auto names_of(CheckOutcome) {
+  using enum CheckOutcome;
+  return enum_names<CheckOutcome>("check outcome",
+                                  {{kPassed, "passed"}, {kUnavailable, "unavailable"}, {kFailed, "failed"}});
+}
 
 /// Result of one comparison with a reference.
 struct Check {

@@ -5,12 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "event/texts.hpp"
 
 /// Records of the trace and ops passes. Collectors fill them, analysis attributes each event to a phase and scope, and
 /// the store writes them. Times are nanoseconds on the host clock, relative to the start of the run. The value -1 means
 /// none.
 namespace kymo::event {
+
+using kymo::to_string;  // so that it is found by argument-dependent lookup
 
 /// The autograd node that a thread executes, or the sequence number of the next node that it creates.
 struct AutogradPosition {
@@ -63,8 +66,11 @@ struct GraphNode {
 };
 
 enum class ActivityKind : std::uint8_t { kKernel, kMemcpy, kMemset };
-/// kernel, memcpy, memset; also the names of their tables.
-const char* to_string(ActivityKind kind);
+/// Also the names of their tables.
+constexpr auto names_of(ActivityKind) {
+  using enum ActivityKind;
+  return enum_names<ActivityKind>("activity kind", {{kKernel, "kernel"}, {kMemcpy, "memcpy"}, {kMemset, "memset"}});
+}
 
 /// How the phase and scope of an event were determined.
 enum class Attribution : std::uint8_t {
@@ -74,8 +80,12 @@ enum class Attribution : std::uint8_t {
   kAutograd,  ///< forward scope that created the backward node
   kGraph,     ///< context in which the graph node was captured
 };
-/// none, phase, launch, autograd, graph.
-const char* to_string(Attribution attribution);
+constexpr auto names_of(Attribution) {
+  using enum Attribution;
+  return enum_names<Attribution>(
+      "attribution",
+      {{kNone, "none"}, {kPhase, "phase"}, {kLaunch, "launch"}, {kAutograd, "autograd"}, {kGraph, "graph"}});
+}
 
 /// A kernel, copy or memset on a GPU.
 struct Activity {
@@ -150,8 +160,14 @@ struct Operator {
 };
 
 enum class CollectiveOperation : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kBarrier };
-/// all_reduce, reduce_scatter, all_gather, broadcast, barrier.
-const char* to_string(CollectiveOperation operation);
+constexpr auto names_of(CollectiveOperation) {
+  using enum CollectiveOperation;
+  return enum_names<CollectiveOperation>("collective operation", {{kAllReduce, "all_reduce"},
+                                                                  {kReduceScatter, "reduce_scatter"},
+                                                                  {kAllGather, "all_gather"},
+                                                                  {kBroadcast, "broadcast"},
+                                                                  {kBarrier, "barrier"}});
+}
 
 /// A collective call on one rank.
 struct Collective {

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <random>
 
-#include "base/enum_names.hpp"
 #include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "measure/statistics.hpp"
@@ -129,14 +128,6 @@ void check(const std::vector<double>& figures) {
 }
 
 }  // namespace
-
-const char* to_string(Verdict verdict) {
-  static constexpr auto kNames = enum_names<Verdict>("verdict", {{Verdict::kSame, "SAME"},
-                                                                 {Verdict::kFaster, "FASTER"},
-                                                                 {Verdict::kSlower, "SLOWER"},
-                                                                 {Verdict::kAmbiguous, "AMBIGUOUS"}});
-  return kNames.name(verdict);
-}
 
 Comparison compare(const std::vector<double>& first, const std::vector<double>& second, double margin) {
   check(first);

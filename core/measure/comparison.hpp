@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/enum_names.hpp"
+
 /// Comparison of the times of two sets of runs. Each run contributes one value, the median of its steps, because steps
 /// of the same process are not independent samples.
 namespace kymo::measure {
@@ -23,8 +25,11 @@ enum class Verdict {
   kSlower,     ///< the second side takes more time
   kAmbiguous,  ///< too few runs, or too much variation between runs
 };
-/// SAME, FASTER, SLOWER, AMBIGUOUS.
-const char* to_string(Verdict verdict);
+constexpr auto names_of(Verdict) {
+  using enum Verdict;
+  return enum_names<Verdict>("verdict",
+                             {{kSame, "SAME"}, {kFaster, "FASTER"}, {kSlower, "SLOWER"}, {kAmbiguous, "AMBIGUOUS"}});
+}
 
 struct Comparison {
   double ratio = 1;           ///< median of the second side divided by the median of the first

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 
@@ -86,6 +87,13 @@ struct nlohmann::adl_serializer<T> {
     kymo::measure::read_fields(json, T::fields(object));
     if constexpr (requires { object.check(); }) object.check();
   }
+};
+
+/// An enumeration is written as its name.
+template <kymo::NamedEnum Enum>
+struct nlohmann::adl_serializer<Enum> {
+  static void to_json(kymo::Json& json, Enum value) { json = kymo::to_string(value); }
+  static void from_json(const kymo::Json& json, Enum& value) { value = kymo::enum_from<Enum>(json.get<std::string>()); }
 };
 
 template <typename T>

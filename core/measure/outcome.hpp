@@ -67,11 +67,3 @@ struct Outcome {
 };
 
 }  // namespace kymo::measure
-
-template <>
-struct nlohmann::adl_serializer<kymo::event::CheckOutcome> {
-  static void to_json(kymo::Json& json, kymo::event::CheckOutcome outcome) { json = to_string(outcome); }
-  static void from_json(const kymo::Json& json, kymo::event::CheckOutcome& outcome) {
-    outcome = kymo::event::check_outcome_from(json.get<std::string>());
-  }
-};

@@ -4,22 +4,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/enum_names.hpp"
 #include "base/error.hpp"
-#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 namespace kymo::measure {
 namespace {
-
-constexpr auto kDeviceKinds =
-    enum_names<DeviceKind>("device", {{DeviceKind::kCpu, "cpu"}, {DeviceKind::kCuda, "cuda"}});
-constexpr auto kPasses = enum_names<Pass>("pass", {{Pass::kTime, "time"},
-                                                   {Pass::kVerify, "verify"},
-                                                   {Pass::kMemory, "memory"},
-                                                   {Pass::kTrace, "trace"},
-                                                   {Pass::kOps, "ops"}});
-constexpr auto kSyncs = enum_names<Sync>("synchronization", {{Sync::kStep, "step"}, {Sync::kPhase, "phase"}});
 
 /// The fields of a method that its JSON always has.
 auto settings(auto& m) {
@@ -27,13 +16,6 @@ auto settings(auto& m) {
                                m.passes, "seed", m.seed, "timeout_s", m.timeout_s, "host_memory_bytes",
                                m.host_memory_bytes, "fresh", m.fresh, "wrap", m.wrap);
 }
-
-const std::vector<std::string>& timings() {
-  static const std::vector<std::string> names = {kSyncTiming, kHotTiming, kColdTiming};
-  return names;
-}
-
-bool is_timing(const std::string& text) { return contains(timings(), text); }
 
 }  // namespace
 
@@ -44,40 +26,21 @@ std::string to_text(const Value& value) {
   return std::get<std::string>(value);
 }
 
-const char* to_string(DeviceKind kind) { return kDeviceKinds.name(kind); }
-const char* to_string(Pass pass) { return kPasses.name(pass); }
-const char* to_string(Sync sync) { return kSyncs.name(sync); }
-DeviceKind device_kind_from(const std::string& text) { return kDeviceKinds.value(text); }
-Pass pass_from(const std::string& text) { return kPasses.value(text); }
-Sync sync_from(const std::string& text) { return kSyncs.value(text); }
-void to_json(Json& json, DeviceKind kind) { json = to_string(kind); }
-void to_json(Json& json, Pass pass) { json = to_string(pass); }
-void to_json(Json& json, Sync sync) { json = to_string(sync); }
-void from_json(const Json& json, DeviceKind& kind) { kind = device_kind_from(json.get<std::string>()); }
-void from_json(const Json& json, Pass& pass) { pass = pass_from(json.get<std::string>()); }
-void from_json(const Json& json, Sync& sync) { sync = sync_from(json.get<std::string>()); }
-
 Method method_in(const Method& method, Pass pass) {
   if (!observes(pass)) return method;
   Method observed = method;
-  observed.timing = kSyncTiming;  // --timing affects the time pass only; attributing events requires a synchronization
-                                  // after each step
+  // --timing affects the time pass only: attributing events requires a synchronization after each step.
+  observed.timing = Timing::kSync;
   observed.warmup = std::min(method.warmup, method.observation.warmup);
   observed.steps = method.until ? method.observation.steps : std::min(method.steps, method.observation.steps);
   observed.until.reset();
   return observed;
 }
 
-std::string timing_from(const std::string& text) {
-  if (!is_timing(text)) throw UsageError("unknown timing " + quote(text) + suggestion(text, timings()));
-  return text;
-}
-
 std::string timing_error(const Method& method, const Case& what, const StepProperties& step) {
-  if (method.timing == kSyncTiming) return "";
-  if (!is_timing(method.timing))
-    return "unsupported timing " + quote(method.timing) + "; supported: " + join(timings(), ", ");
-  const std::string prefix = "workload " + quote(what.workload) + " does not support timing " + method.timing + ": ";
+  if (method.timing == Timing::kSync) return "";
+  const std::string prefix =
+      "workload " + quote(what.workload) + " does not support timing " + to_string(method.timing) + ": ";
   if (step.phases == 0) return prefix + "it declares no phase, but hot and cold time a phase";
   if (!step.asynchronous)
     return prefix + "its step is not declared asynchronous; a step that waits for the device needs sync";

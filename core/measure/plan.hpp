@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "base/json.hpp"
 #include "measure/json_field.hpp"
 
@@ -21,24 +22,35 @@ using Parameters = std::map<std::string, Value>;
 
 std::string to_text(const Value& value);
 
-enum class DeviceKind { kCpu, kCuda };
-enum class Pass { kTime, kVerify, kMemory, kTrace, kOps };
-enum class Sync { kStep, kPhase };
+using kymo::to_string;  // so that it is found by argument-dependent lookup
 
-const char* to_string(DeviceKind kind);
-const char* to_string(Pass pass);
-const char* to_string(Sync sync);
-// JSON has their names.
-void to_json(Json& json, DeviceKind kind);
-void to_json(Json& json, Pass pass);
-void to_json(Json& json, Sync sync);
-void from_json(const Json& json, DeviceKind& kind);
-void from_json(const Json& json, Pass& pass);
-void from_json(const Json& json, Sync& sync);
-/// These functions throw UsageError that lists the valid names.
-DeviceKind device_kind_from(const std::string& text);
-Pass pass_from(const std::string& text);
-Sync sync_from(const std::string& text);
+enum class DeviceKind { kCpu, kCuda };
+constexpr auto names_of(DeviceKind) {
+  return enum_names<DeviceKind>("device", {{DeviceKind::kCpu, "cpu"}, {DeviceKind::kCuda, "cuda"}});
+}
+
+enum class Pass { kTime, kVerify, kMemory, kTrace, kOps };
+constexpr auto names_of(Pass) {
+  using enum Pass;
+  return enum_names<Pass>(
+      "pass", {{kTime, "time"}, {kVerify, "verify"}, {kMemory, "memory"}, {kTrace, "trace"}, {kOps, "ops"}});
+}
+
+enum class Sync { kStep, kPhase };
+constexpr auto names_of(Sync) {
+  return enum_names<Sync>("synchronization", {{Sync::kStep, "step"}, {Sync::kPhase, "phase"}});
+}
+
+/// How the steps of the time pass are placed between clock readings.
+enum class Timing {
+  kSync,  ///< each step ends with a synchronization
+  kHot,   ///< several steps between two events; the stream is blocked until they are queued
+  kCold,  ///< caches are flushed before each step; the stream is blocked until the step's work is queued
+};
+constexpr auto names_of(Timing) {
+  using enum Timing;
+  return enum_names<Timing>("timing", {{kSync, "sync"}, {kHot, "hot"}, {kCold, "cold"}});
+}
 
 /// A workload with a value for every parameter.
 struct Case {
@@ -92,20 +104,13 @@ struct Observation {
   }
 };
 
-// Timings of the time pass (Method::timing): how steps are placed between clock readings.
-inline constexpr const char* kSyncTiming = "sync";  ///< each step ends with a synchronization
-inline constexpr const char* kHotTiming =
-    "hot";  ///< several steps between two events; the stream is blocked until they are queued
-inline constexpr const char* kColdTiming =
-    "cold";  ///< caches are flushed before each step; the stream is blocked until the step's work is queued
-
 /// Measurement settings of a case.
 struct Method {
   std::int64_t warmup = 5;
   std::int64_t steps = 10;
   std::optional<StoppingRule> until;  ///< replaces `steps`
   Sync sync = Sync::kStep;
-  std::string timing = "sync";  ///< timing of the time pass: sync, hot or cold
+  Timing timing = Timing::kSync;  ///< of the time pass
   std::vector<Pass> passes{Pass::kVerify, Pass::kTime};
   std::uint64_t seed = 0;
   double timeout_s = 600;              ///< a worker without progress for this long ends with status `timeout`
@@ -120,9 +125,6 @@ inline bool observes(Pass pass) { return pass != Pass::kTime && pass != Pass::kV
 
 /// Returns the method of one pass. The memory, trace and ops passes run fewer steps and ignore stopping rules.
 Method method_in(const Method& method, Pass pass);
-
-/// Validates the name of a timing and returns it. Throws UsageError that lists the valid names.
-std::string timing_from(const std::string& text);
 
 /// Properties of a workload that a timing depends on.
 struct StepProperties {

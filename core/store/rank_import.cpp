@@ -131,7 +131,7 @@ std::optional<RankFileName> parse_rank_file_name(const fs::path& file) {
       !parse_number(parts[2], parsed.rank))
     return std::nullopt;
   try {
-    parsed.pass = measure::to_string(measure::pass_from(parts[3]));
+    parsed.pass = measure::to_string(enum_from<measure::Pass>(parts[3]));
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -88,8 +88,8 @@ std::int64_t store_run(const Connection& results, const RunRow& run) {
       .bind_all(run.invocation_id, store_plugin(results, run.plugin), what.workload, run.title.workload,
                 run.title.family, run.title.family_order, key(Equivalence::kCase), key(Equivalence::kSettings),
                 key(Equivalence::kPlan), suite, suite_case, run.label, repetition, what.ranks,
-                measure::to_string(what.device), method.timing, measure::to_string(method.sync), method.warmup,
-                method.until ? 0 : method.steps, error_bound, pass_list(method.passes),
+                measure::to_string(what.device), measure::to_string(method.timing), measure::to_string(method.sync),
+                method.warmup, method.until ? 0 : method.steps, error_bound, pass_list(method.passes),
                 static_cast<std::int64_t>(method.seed), wall_time_utc())
       .run();
   return results.last_insert_id();

@@ -6,14 +6,13 @@
 
 #include <optional>
 
-#include "base/enum_names.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/installation.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
-#include "worker/worker.hpp"
+#include "worker/devices.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -160,12 +159,6 @@ void examine_latex(Findings& findings) {
 }
 
 }  // namespace
-
-const char* to_string(Health health) {
-  static constexpr auto kNames =
-      enum_names<Health>("health", {{Health::kOk, "ok"}, {Health::kWarning, "warning"}, {Health::kError, "error"}});
-  return kNames.name(health);
-}
 
 bool profiling_is_restricted(const std::string& driver_parameters) {
   for (const std::string& line : split(driver_parameters, '\n')) {

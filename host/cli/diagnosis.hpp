@@ -5,10 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
+
 namespace kymo::cli {
 
 enum class Health { kOk, kWarning, kError };
-const char* to_string(Health health);
+constexpr auto names_of(Health) {
+  using enum Health;
+  return enum_names<Health>("health", {{kOk, "ok"}, {kWarning, "warning"}, {kError, "error"}});
+}
 
 /// The result of one check.
 struct Finding {

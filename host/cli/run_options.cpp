@@ -75,9 +75,9 @@ void add_method_options(CLI::App& app, RunOptions& options) {
          "how to time steps: sync waits for the device after each step, hot after a batch of steps, cold flushes the "
          "caches before each step; hot and cold enqueue all work before execution starts and require a single-phase "
          "step that does not synchronize [sync]",
-         [](const std::string& text) { return measure::timing_from(text); });
+         enum_from<measure::Timing>);
   option(app, "--sync", options.sync, "step|phase", "synchronize with the device after each step or phase [step]",
-         [](const std::string& text) { return measure::sync_from(text); });
+         enum_from<measure::Sync>);
   option(app, "--passes", options.passes, "LIST",
          "passes to run: any of verify, time, memory, trace, ops [verify,time]",
          [](const std::string& text) { return passes_from("--passes", text); });

@@ -24,7 +24,7 @@ struct RunOptions {
   std::optional<DeviceChoice> device;
   std::optional<std::int64_t> warmup, steps, repeat, seed, host_memory_bytes, observed_steps, trace_memory_bytes;
   std::optional<double> until, timeout_s;
-  std::optional<std::string> timing;
+  std::optional<measure::Timing> timing;
   std::optional<measure::Sync> sync;
   std::optional<std::vector<measure::Pass>> passes;
   std::optional<Shard> shard;

@@ -150,9 +150,9 @@ void apply_method(const Location& location, CaseSpec& spec) {
   }
   try {
     if (const Json* value = location.find("timing"))
-      method.timing = measure::timing_from(string_value(location, "timing", *value));
+      method.timing = enum_from<measure::Timing>(string_value(location, "timing", *value));
     if (const Json* value = location.find("sync"))
-      method.sync = measure::sync_from(string_value(location, "sync", *value));
+      method.sync = enum_from<measure::Sync>(string_value(location, "sync", *value));
   } catch (const UsageError& error) {
     location.fail(error.what());
   }

@@ -95,8 +95,8 @@ StepLoop::StepLoop(PassRun& pass)
       log_(pass.phases.names(), pass.run_start_ns),
       warmup_(pass.assignment.method.warmup),
       planned_(pass.assignment.method.until ? 0 : pass.assignment.method.warmup + pass.assignment.method.steps),
-      hot_(pass.assignment.method.timing == measure::kHotTiming),
-      cold_(pass.assignment.method.timing == measure::kColdTiming),
+      hot_(pass.assignment.method.timing == measure::Timing::kHot),
+      cold_(pass.assignment.method.timing == measure::Timing::kCold),
       device_ns_(pass.phases.names().size(), -1) {
   if (cold_ && pass.assignment.what.device == measure::DeviceKind::kCpu) host_cache_.emplace();
   const auto& until = pass.assignment.method.until;

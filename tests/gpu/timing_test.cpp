@@ -69,7 +69,7 @@ class GpuTiming : public testing::Test {
     step_is([this] { return cudaMemcpyAsync(to_, from_, kInCacheBytes, cudaMemcpyDeviceToDevice, stream_); });
   }
 
-  PassResult timed(const char* timing) {
+  PassResult timed(measure::Timing timing) {
     assignment_.method.timing = timing;
     PassResult result = run_pass(assignment_, workload_.plugin(), observers_, control_, {now_ns(), {}});
     collector_->reset();
@@ -101,8 +101,8 @@ class GpuTiming : public testing::Test {
 
 TEST_F(GpuTiming, HotHidesTheLaunchOfATinyStep) {
   step_is_tiny();
-  const std::int64_t sync_ns = median_ns(timed("sync"));
-  const PassResult hot = timed("hot");
+  const std::int64_t sync_ns = median_ns(timed(measure::Timing::kSync));
+  const PassResult hot = timed(measure::Timing::kHot);
   EXPECT_GT(sync_ns, 0);
   EXPECT_GT(median_ns(hot), 0);
   EXPECT_LE(median_ns(hot), sync_ns);
@@ -119,7 +119,7 @@ TEST_F(GpuTiming, HotTimesTheDeviceAndNotTheQueueing) {
     }
     return cudaMemsetAsync(to_, 0, kTinyBytes, stream_);
   });
-  const PassResult result = timed("hot");
+  const PassResult result = timed(measure::Timing::kHot);
   EXPECT_GT(median_ns(result), 0);
   EXPECT_LT(median_ns(result), 50'000) << "the whole batch must be queued before it starts";
   EXPECT_THAT(result.record.dropped_records, testing::IsEmpty());
@@ -130,7 +130,7 @@ TEST_F(GpuTiming, HotSaysSoIfItsStepsWaitForTheDevice) {
     const cudaError_t error = cudaMemsetAsync(to_, 0, kTinyBytes, stream_);
     return error == cudaSuccess ? cudaStreamSynchronize(stream_) : error;
   });
-  const PassResult result = timed("hot");
+  const PassResult result = timed(measure::Timing::kHot);
   EXPECT_GT(median_ns(result), 0);
   ASSERT_EQ(result.record.dropped_records.size(), 1u);
   EXPECT_THAT(result.record.dropped_records[0].detail, HasSubstr("synchronizes with the device"));
@@ -140,8 +140,8 @@ TEST_F(GpuTiming, ColdFindsNothingInTheCache) {
   for (cudaStream_t stream : {cudaStream_t{nullptr}, side_}) {
     stream_ = stream;
     step_is_a_copy();
-    const std::int64_t hot_ns = median_ns(timed("hot"));
-    const std::int64_t cold_ns = median_ns(timed("cold"));
+    const std::int64_t hot_ns = median_ns(timed(measure::Timing::kHot));
+    const std::int64_t cold_ns = median_ns(timed(measure::Timing::kCold));
     EXPECT_GT(hot_ns, 0);
     EXPECT_GT(cold_ns, hot_ns) << (stream ? "a separate stream" : "the default stream");
   }
@@ -155,7 +155,7 @@ TEST_F(GpuTiming, HoldingDoesNotCountAsTimeOfTheStep) {
     return cudaMemsetAsync(to_, 0, kTinyBytes, stream_);
   });
   assignment_.method.warmup = 1;
-  const std::int64_t cold_ns = median_ns(timed("cold"));
+  const std::int64_t cold_ns = median_ns(timed(measure::Timing::kCold));
   EXPECT_GT(cold_ns, 0);
   EXPECT_LT(cold_ns, 10'000'000) << "the device must start when all work is queued";
 }
@@ -168,14 +168,14 @@ TEST_F(GpuTiming, AStepThatLiesEndsInAnError) {
       return error == cudaSuccess ? cudaStreamSynchronize(stream_) : error;
     });
     const std::int64_t begin_ns = now_ns();
-    const PassResult result = timed("cold");
+    const PassResult result = timed(measure::Timing::kCold);
     EXPECT_LT(now_ns() - begin_ns, 5 * kSecond);
     EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
     EXPECT_THAT(result.outcome.detail, HasSubstr("synchronizes with the device"));
   }
   // The stream is released: the same collector times the next case.
   step_is_a_copy();
-  EXPECT_GT(median_ns(timed("cold")), 0);
+  EXPECT_GT(median_ns(timed(measure::Timing::kCold)), 0);
 }
 
 TEST_F(GpuTiming, AFailedStepLeavesNothingHeld) {
@@ -183,7 +183,7 @@ TEST_F(GpuTiming, AFailedStepLeavesNothingHeld) {
     host.host->phase_begin(host.context, "compute", stream_);
     return workload_.count("step") > 6 ? host.fail(KYMO_FAILED, "enough") : host.end();
   };
-  EXPECT_EQ(timed("cold").outcome.detail, "enough");
+  EXPECT_EQ(timed(measure::Timing::kCold).outcome.detail, "enough");
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 
@@ -192,7 +192,7 @@ TEST_F(GpuTiming, ABatchOverSeveralStreamsIsSaidToBeUntimed) {
     stream_ = stream_ ? nullptr : side_;
     return cudaSuccess;
   });
-  const PassResult result = timed("hot");
+  const PassResult result = timed(measure::Timing::kHot);
   EXPECT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   ASSERT_FALSE(result.record.dropped_records.empty());
   EXPECT_THAT(result.record.dropped_records.back().detail, HasSubstr("several streams"));

@@ -108,10 +108,10 @@ TEST_F(Against, RejectsTheCaseItselfAndWhatThePeerDoesNotAdmit) {
 TEST_F(Against, RejectsAPeerThatTheTimingDoesNotFit) {
   plugin_.workloads.front().phases = other_.workloads.front().phases = {"compute"};
   plugin_.workloads.front().asynchronous_step = true;
-  spec_.method.timing = "hot";
+  spec_.method.timing = measure::Timing::kHot;
   EXPECT_THROW(rotation("other"), UsageError);
   other_.workloads.front().asynchronous_step = true;
-  EXPECT_EQ(rotation("other").cases.at(1).run.method.timing, "hot");
+  EXPECT_EQ(rotation("other").cases.at(1).run.method.timing, measure::Timing::kHot);
 }
 
 Json result(int run_id, const char* workload, const char* key, double median_ns, const char* status = "ok") {

@@ -44,7 +44,7 @@ TEST(Equivalence, EachKeyComparesExactlyItsValues) {
       {"library",
        [](RunIdentity& run) { run.what.plugin_libraries = {{"librest.so", "ab"}}; },
        {kCase, kSettings, kWorker, kJob}},
-      {"timing", [](RunIdentity& run) { run.method.timing = kHotTiming; }, {kWorker}},
+      {"timing", [](RunIdentity& run) { run.method.timing = Timing::kHot; }, {kWorker}},
       {"synchronization", [](RunIdentity& run) { run.method.sync = Sync::kPhase; }, {kWorker}},
       {"warm-up", [](RunIdentity& run) { run.method.warmup = 0; }, {kCase, kWorker}},
       {"steps", [](RunIdentity& run) { run.method.steps = 3; }, {kCase, kWorker}},

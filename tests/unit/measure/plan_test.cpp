@@ -55,9 +55,9 @@ TEST(Plan, JsonIsTheSameInEveryVersion) {
 }
 
 TEST(Plan, UnknownNamesListTheAllowedOnesAndTheNearest) {
-  EXPECT_EQ(pass_from("verify"), Pass::kVerify);
+  EXPECT_EQ(enum_from<Pass>("verify"), Pass::kVerify);
   try {
-    pass_from("tiem");
+    enum_from<Pass>("tiem");
     FAIL();
   } catch (const UsageError& e) {
     EXPECT_EQ(std::string(e.what()),

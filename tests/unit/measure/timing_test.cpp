@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class Timing : public testing::TestWithParam<const char*> {
+class TimingTest : public testing::TestWithParam<Timing> {
  protected:
   std::string validation_error() const { return timing_error(how_, what_, step_); }
 
@@ -28,14 +28,14 @@ class Timing : public testing::TestWithParam<const char*> {
   StepProperties step_{.phases = 1, .asynchronous = true};
 };
 
-TEST_P(Timing, TakesAnAsynchronousStepOfOnePhase) { EXPECT_EQ(validation_error(), ""); }
+TEST_P(TimingTest, TakesAnAsynchronousStepOfOnePhase) { EXPECT_EQ(validation_error(), ""); }
 
-TEST_P(Timing, LeavesItToTheStepWhichOfSeveralPhasesItEnters) {
+TEST_P(TimingTest, LeavesItToTheStepWhichOfSeveralPhasesItEnters) {
   step_.phases = 3;
   EXPECT_EQ(validation_error(), "");
 }
 
-TEST_P(Timing, RejectsInOneLineThatSaysWhy) {
+TEST_P(TimingTest, RejectsInOneLineThatSaysWhy) {
   step_.phases = 0;
   EXPECT_THAT(validation_error(), HasSubstr("no phase"));
   EXPECT_EQ(validation_error().find('\n'), std::string::npos);
@@ -49,7 +49,7 @@ TEST_P(Timing, RejectsInOneLineThatSaysWhy) {
   EXPECT_THAT(validation_error(), HasSubstr("--sync phase"));
 }
 
-INSTANTIATE_TEST_SUITE_P(BothOf, Timing, testing::Values(kHotTiming, kColdTiming));
+INSTANTIATE_TEST_SUITE_P(BothOf, TimingTest, testing::Values(Timing::kHot, Timing::kCold));
 
 TEST(SyncTiming, AsksForNothing) {
   Case what;
@@ -60,28 +60,27 @@ TEST(SyncTiming, AsksForNothing) {
 }
 
 TEST(TimingNames, AreThree) {
-  for (const char* name : {"sync", "hot", "cold"}) EXPECT_EQ(timing_from(name), name);
-  try {
-    timing_from("hott");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("'hot'"));
+  for (const char* name : {"sync", "hot", "cold"}) EXPECT_STREQ(to_string(enum_from<Timing>(name)), name);
+  for (const bool in_json : {false, true}) {
+    try {
+      in_json ? Json("hott").get<Timing>() : enum_from<Timing>("hott");
+      FAIL();
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("'hott'; expected one of sync, hot, cold; did you mean 'hot'?"));
+    }
   }
-  Method method;
-  method.timing = "warm";
-  EXPECT_THAT(timing_error(method, {}, {.phases = 1, .asynchronous = true}), HasSubstr("sync, hot, cold"));
 }
 
 TEST(TimingInAPlan, IsPartOfItsKeyAndOfTheTimePassAlone) {
   Case what;
   what.workload = "copy";
   std::set<std::string> keys;
-  for (const char* timing : {kSyncTiming, kHotTiming, kColdTiming}) {
+  for (const Timing timing : {Timing::kSync, Timing::kHot, Timing::kCold}) {
     Method method;
     method.timing = timing;
     keys.insert(equivalence_key({what, method, "", "", 0}, Equivalence::kPlan));
     EXPECT_EQ(method_in(method, Pass::kTime).timing, timing);
-    EXPECT_EQ(method_in(method, Pass::kTrace).timing, kSyncTiming);
+    EXPECT_EQ(method_in(method, Pass::kTrace).timing, Timing::kSync);
     EXPECT_EQ(Json(method).get<Method>().timing, timing);
   }
   EXPECT_EQ(keys.size(), 3u);

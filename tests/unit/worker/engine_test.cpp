@@ -246,9 +246,6 @@ TEST_F(EngineTest, RejectsWhatItCannotMake) {
   FakeWorkload workload;
   assignment.what.workload = "other_one";
   EXPECT_THAT(run(workload).outcome.detail, HasSubstr("other_one"));
-  assignment = fake_assignment();
-  assignment.method.timing = "warm";
-  EXPECT_THAT(run(workload).outcome.detail, HasSubstr("unsupported timing 'warm'; supported: sync, hot, cold"));
   for (const std::int64_t steps : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
     assignment = fake_assignment();
     assignment.method.steps = steps;

@@ -38,7 +38,7 @@ class TimingTest : public EngineTest {
     assignment.what.device = measure::DeviceKind::kCuda;
     observers.all = {{&collector, &collector}};
   }
-  PassResult timed(const char* timing) {
+  PassResult timed(measure::Timing timing) {
     assignment.method.timing = timing;
     return run(workload);
   }
@@ -115,7 +115,7 @@ TEST(BatchSizes, ShrinkToOneStep) {
 
 TEST_F(TimingTest, HotMakesOneSampleOfABatch) {
   on_a_gpu();
-  const PassResult result = timed("hot");
+  const PassResult result = timed(measure::Timing::kHot);
   ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   const double batch = steps_per_sample(result);
   ASSERT_GT(batch, 1) << "a step that does nothing is far shorter than a millisecond";
@@ -134,7 +134,7 @@ TEST_F(TimingTest, HotMakesOneSampleOfABatch) {
 
 TEST_F(TimingTest, HotAsksForABatchOnceAndWaitsOnce) {
   on_a_gpu();
-  const PassResult result = timed("hot");
+  const PassResult result = timed(measure::Timing::kHot);
   const Log last = span(std::count(log.begin(), log.end(), "before_step") - 1);
   EXPECT_EQ(std::count(last.begin(), last.end(), "work"), static_cast<std::int64_t>(steps_per_sample(result)));
   Log order;
@@ -149,7 +149,7 @@ TEST_F(TimingTest, HotAsksForABatchOnceAndWaitsOnce) {
 
 TEST_F(TimingTest, HotHoldsMeasuredBatchesAndTheOneThatTriesIt) {
   on_a_gpu();
-  const PassResult result = timed("hot");
+  const PassResult result = timed(measure::Timing::kHot);
   EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 1 + 3);
   EXPECT_THAT(result.record.dropped_records, IsEmpty());
 }
@@ -157,7 +157,7 @@ TEST_F(TimingTest, HotHoldsMeasuredBatchesAndTheOneThatTriesIt) {
 TEST_F(TimingTest, HotGoesOnUnheldWhereTheDeviceCannotTakeTheBatch) {
   on_a_gpu();
   collector.times_out = true;
-  const PassResult result = timed("hot");
+  const PassResult result = timed(measure::Timing::kHot);
   ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_GT(steps_per_sample(result), 1) << "the launch is hidden among many steps at least";
   // From at most 1000 steps to one, a fourth at a time; a slow machine starts with fewer steps.
@@ -173,7 +173,7 @@ TEST_F(TimingTest, HotTakesASingleLongStep) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return KYMO_OK;
   };
-  const PassResult result = timed("hot");
+  const PassResult result = timed(measure::Timing::kHot);
   EXPECT_EQ(steps_per_sample(result), 1);
   EXPECT_EQ(workload.count("step"), 2 + 2 + 3) << "warm-up, search, measured";
 }
@@ -186,7 +186,7 @@ TEST_F(TimingTest, HotOnTheCpuDividesTheHostClock) {
     }
     return host.end();
   };
-  const PassResult result = timed("hot");
+  const PassResult result = timed(measure::Timing::kHot);
   ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_GE(steps_per_sample(result), 2);
   for (const event::Sample& sample : samples_of(result, "step")) EXPECT_GE(sample.host_ns, 100'000);
@@ -195,7 +195,7 @@ TEST_F(TimingTest, HotOnTheCpuDividesTheHostClock) {
 
 TEST_F(TimingTest, HotWithoutWarmupStillFindsItsBatch) {
   assignment.method.warmup = 0;
-  const PassResult result = timed("hot");
+  const PassResult result = timed(measure::Timing::kHot);
   EXPECT_GT(steps_per_sample(result), 1);
   EXPECT_EQ(samples_of(result, "step").size(), 3u);
 }
@@ -204,7 +204,7 @@ TEST_F(TimingTest, HotEndsInTheMiddleOfABatchIfAStepFails) {
   workload.on_step = [this](const FakeHost& host) {
     return workload.count("step") == 50 ? host.fail(KYMO_FAILED, "enough") : static_cast<kymo_status>(KYMO_OK);
   };
-  const PassResult result = timed("hot");
+  const PassResult result = timed(measure::Timing::kHot);
   EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
   EXPECT_EQ(result.outcome.detail, "enough");
   EXPECT_EQ(workload.count("step"), 50);
@@ -212,12 +212,12 @@ TEST_F(TimingTest, HotEndsInTheMiddleOfABatchIfAStepFails) {
 
 TEST_F(TimingTest, HotNoticesAPhaseThatStaysOpen) {
   workload.on_step = [](const FakeHost& host) { return host.begin("compute"); };
-  EXPECT_EQ(timed("hot").outcome.status, RunStatus::kFailed);
+  EXPECT_EQ(timed(measure::Timing::kHot).outcome.status, RunStatus::kFailed);
 }
 
 TEST_F(TimingTest, ColdFlushesThenHoldsThenReleases) {
   on_a_gpu();
-  const PassResult result = timed("cold");
+  const PassResult result = timed(measure::Timing::kCold);
   ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_THAT(span(0), ElementsAre("before_step", "synchronize", "step_begin", "flush", "phase_begin", "work",
                                    "phase_end", "release", "synchronize", "between_steps"))
@@ -233,7 +233,7 @@ TEST_F(TimingTest, ColdHoldsOnceAStepThatEntersItsPhaseTwice) {
   workload.on_step = [](const FakeHost& host) {
     return host.phase("compute") == KYMO_OK ? host.phase("compute") : KYMO_FAILED;
   };
-  EXPECT_EQ(timed("cold").outcome.status, RunStatus::kOk);
+  EXPECT_EQ(timed(measure::Timing::kCold).outcome.status, RunStatus::kOk);
   EXPECT_EQ(std::count(log.begin(), log.end(), "flush"), 5);
   EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 3);
 }
@@ -241,7 +241,7 @@ TEST_F(TimingTest, ColdHoldsOnceAStepThatEntersItsPhaseTwice) {
 TEST_F(TimingTest, ColdWithoutWarmupMakesOneStepThatIsNotStored) {
   on_a_gpu();
   assignment.method.warmup = 0;
-  const PassResult result = timed("cold");
+  const PassResult result = timed(measure::Timing::kCold);
   EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 3);
   EXPECT_EQ(workload.count("step"), 4);
   EXPECT_EQ(samples_of(result, "step").size(), 3u);
@@ -250,7 +250,7 @@ TEST_F(TimingTest, ColdWithoutWarmupMakesOneStepThatIsNotStored) {
 TEST_F(TimingTest, ColdFailsAStepThatHadToBeReleased) {
   on_a_gpu();
   collector.times_out = true;
-  const PassResult result = timed("cold");
+  const PassResult result = timed(measure::Timing::kCold);
   EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
   EXPECT_THAT(result.outcome.detail, HasSubstr("synchronizes with the device"));
   EXPECT_EQ(result.outcome.detail.find('\n'), std::string::npos);
@@ -265,14 +265,14 @@ TEST_F(TimingTest, ColdReleasesAStepThatFails) {
     return host.fail(KYMO_FAILED, "no more");
   };
   assignment.method.warmup = 0;
-  EXPECT_EQ(timed("cold").outcome.detail, "no more");
+  EXPECT_EQ(timed(measure::Timing::kCold).outcome.detail, "no more");
   EXPECT_EQ(std::count(log.begin(), log.end(), "release"), 1);
 }
 
 TEST_F(TimingTest, ColdNeedsAPhaseToHold) {
   on_a_gpu();
   workload.on_step = nullptr;
-  const PassResult result = timed("cold");
+  const PassResult result = timed(measure::Timing::kCold);
   EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
   EXPECT_THAT(result.outcome.detail, HasSubstr("did not enter its phase"));
 }
@@ -280,7 +280,7 @@ TEST_F(TimingTest, ColdNeedsAPhaseToHold) {
 TEST_F(TimingTest, ColdLeavesAGraphThatIsCapturedAlone) {
   on_a_gpu();
   collector.capturing = true;
-  EXPECT_EQ(timed("cold").outcome.status, RunStatus::kOk);
+  EXPECT_EQ(timed(measure::Timing::kCold).outcome.status, RunStatus::kOk);
   EXPECT_EQ(std::count(log.begin(), log.end(), "flush"), 0);
   EXPECT_EQ(std::count(log.begin(), log.end(), "block"), 0);
 }
@@ -288,7 +288,7 @@ TEST_F(TimingTest, ColdLeavesAGraphThatIsCapturedAlone) {
 TEST_F(TimingTest, ColdOnTheCpuHoldsNothing) {
   assignment.method.steps = 1;
   assignment.method.warmup = 0;
-  const PassResult result = timed("cold");
+  const PassResult result = timed(measure::Timing::kCold);
   EXPECT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_EQ(samples_of(result, "step").size(), 1u);
 }
@@ -296,7 +296,7 @@ TEST_F(TimingTest, ColdOnTheCpuHoldsNothing) {
 TEST_F(TimingTest, OtherPassesAreMadeInSync) {
   on_a_gpu();
   assignment.pass = measure::Pass::kTrace;
-  const PassResult result = timed("hot");
+  const PassResult result = timed(measure::Timing::kHot);
   EXPECT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_EQ(std::count(log.begin(), log.end(), "begin_batch"), 0);
   EXPECT_EQ(steps_per_sample(result), 0);
@@ -304,7 +304,7 @@ TEST_F(TimingTest, OtherPassesAreMadeInSync) {
 
 TEST_F(TimingTest, RejectsAStepThatMayWait) {
   workload.table().flags = 0;
-  for (const char* timing : {"hot", "cold"}) {
+  for (const auto timing : {measure::Timing::kHot, measure::Timing::kCold}) {
     const PassResult result = timed(timing);
     EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
     EXPECT_THAT(result.outcome.detail, HasSubstr("asynchronous"));
@@ -316,12 +316,12 @@ TEST_F(TimingTest, TimeTheOnePhaseThatAStepEntersOfSeveral) {
   FakeWorkload several({"forward", "backward"});
   several.table().flags = KYMO_STEP_IS_ASYNCHRONOUS;
   several.on_step = [](const FakeHost& host) { return host.phase("backward"); };
-  for (const char* timing : {"hot", "cold"}) {
+  for (const auto timing : {measure::Timing::kHot, measure::Timing::kCold}) {
     assignment.method.timing = timing;
     const PassResult result = run(several);
     ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
-    EXPECT_EQ(samples_of(result, "backward").size(), 5u) << timing;
-    EXPECT_THAT(samples_of(result, "forward"), IsEmpty()) << timing;
+    EXPECT_EQ(samples_of(result, "backward").size(), 5u) << to_string(timing);
+    EXPECT_THAT(samples_of(result, "forward"), IsEmpty()) << to_string(timing);
   }
 }
 
@@ -332,15 +332,15 @@ TEST_F(TimingTest, RejectAStepThatEntersASecondPhase) {
   several.on_step = [](const FakeHost& host) {
     return host.phase("forward") == KYMO_OK ? host.phase("backward") : KYMO_FAILED;
   };
-  for (const char* timing : {"hot", "cold"}) {
+  for (const auto timing : {measure::Timing::kHot, measure::Timing::kCold}) {
     assignment.method.timing = timing;
     const PassResult result = run(several);
-    EXPECT_EQ(result.outcome.status, RunStatus::kFailed) << timing;
+    EXPECT_EQ(result.outcome.status, RunStatus::kFailed) << to_string(timing);
     EXPECT_THAT(result.outcome.detail, HasSubstr("'backward' after 'forward'"));
     EXPECT_EQ(result.outcome.detail.find('\n'), std::string::npos);
     EXPECT_THAT(samples_of(result, "forward"), IsEmpty()) << "half a step is no sample";
   }
-  assignment.method.timing = "sync";
+  assignment.method.timing = measure::Timing::kSync;
   EXPECT_EQ(run(several).outcome.status, RunStatus::kOk);
 }
 
