@@ -132,6 +132,12 @@ struct Device {
   std::optional<std::int64_t> max_sm_clock_mhz;
   std::optional<std::int64_t> max_memory_clock_mhz;
   std::int64_t index = 0;
+
+  static auto fields(auto& m) {
+    return std::forward_as_tuple("uuid", m.uuid, "kind", m.kind, "name", m.name, "memory_bytes", m.memory_bytes,
+                                 "multiprocessors", m.multiprocessors, "max_sm_clock_mhz", m.max_sm_clock_mhz,
+                                 "max_memory_clock_mhz", m.max_memory_clock_mhz, "index", m.index);
+  }
 };
 
 /// All records of one pass of one rank, as passed to the store.

@@ -32,7 +32,11 @@ constexpr bool is_name(std::string_view text) {
 }
 
 enum class ParameterType { kInt, kReal, kBool, kText, kChoice };
-const char* to_string(ParameterType type);
+constexpr auto names_of(ParameterType) {
+  using enum ParameterType;
+  return enum_names<ParameterType>(
+      "parameter type", {{kInt, "int"}, {kReal, "real"}, {kBool, "bool"}, {kText, "text"}, {kChoice, "choice"}});
+}
 
 struct Parameter {
   std::string name;

@@ -55,7 +55,7 @@ int describe(const std::string& word, const catalog::Options& options, bool as_j
   line("phases   ", workload.phases.empty() ? "none" : join(workload.phases, ", "));
   TextTable table{{"parameter", "type", "default", "unit", "allowed", "default axis", "description"}, {}, {}};
   for (const catalog::Parameter& parameter : workload.parameters) {
-    table.rows.push_back({parameter.name, catalog::to_string(parameter.type), measure::to_text(parameter.default_value),
+    table.rows.push_back({parameter.name, to_string(parameter.type), measure::to_text(parameter.default_value),
                           parameter.unit, admitted(parameter), join(parameter.axis, ","), parameter.documentation});
   }
   if (!table.rows.empty()) text += "\n" + render(table, false);

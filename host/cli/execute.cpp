@@ -19,7 +19,7 @@
 #include "supervisor/follower.hpp"
 #include "supervisor/launcher_environment.hpp"
 #include "supervisor/supervisor.hpp"
-#include "worker/worker.hpp"
+#include "worker/devices.hpp"
 
 namespace kymo::cli {
 namespace {

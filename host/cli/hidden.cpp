@@ -10,6 +10,7 @@
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
+#include "worker/devices.hpp"
 #include "worker/worker.hpp"
 
 namespace kymo::cli {

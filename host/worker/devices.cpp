@@ -18,8 +18,8 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "collect/module.hpp"
+#include "measure/json_field.hpp"
 #include "worker/failure.hpp"
-#include "worker/worker.hpp"
 
 namespace kymo::worker {
 namespace {
@@ -36,35 +36,10 @@ std::optional<std::int64_t> highest_clock_mhz() {
 constexpr double kNsPerS = 1e9;
 constexpr double kProbeDeadlineS = 60;  // initializing CUDA with several GPUs takes seconds
 
-Json optional_json(const std::optional<std::int64_t>& value) { return value ? Json(*value) : Json(nullptr); }
-
-std::optional<std::int64_t> optional_from(const Json& json, const char* name) {
-  const Json& value = json.at(name);
-  return value.is_null() ? std::nullopt : std::optional<std::int64_t>(value.get<std::int64_t>());
-}
-
-Json to_json(const event::Device& device) {
-  return {{"uuid", device.uuid},
-          {"kind", device.kind},
-          {"name", device.name},
-          {"memory_bytes", device.memory_bytes},
-          {"multiprocessors", optional_json(device.multiprocessors)},
-          {"max_sm_clock_mhz", optional_json(device.max_sm_clock_mhz)},
-          {"max_memory_clock_mhz", optional_json(device.max_memory_clock_mhz)},
-          {"index", device.index}};
-}
-
-event::Device device_from(const Json& json) {
-  event::Device device;
-  device.uuid = json.at("uuid").get<std::string>();
-  device.kind = json.at("kind").get<std::string>();
-  device.name = json.at("name").get<std::string>();
-  device.memory_bytes = json.at("memory_bytes").get<std::int64_t>();
-  device.multiprocessors = optional_from(json, "multiprocessors");
-  device.max_sm_clock_mhz = optional_from(json, "max_sm_clock_mhz");
-  device.max_memory_clock_mhz = optional_from(json, "max_memory_clock_mhz");
-  device.index = json.at("index").get<std::int64_t>();
-  return device;
+/// What the probe reports in addition to the CPU.
+auto fields_of(auto& devices) {
+  return std::forward_as_tuple("gpus", devices.gpus, "no_gpu_reason", devices.no_gpu_reason, "driver_version",
+                               devices.driver_version);
 }
 
 /// The GPUs visible to this process; loads CUDA.
@@ -96,12 +71,6 @@ SpawnOptions probe_command() {
   return options;
 }
 
-void read_answer(const Json& answer, Devices& devices) {
-  for (const Json& gpu : answer.at("gpus")) devices.gpus.push_back(device_from(gpu));
-  devices.no_gpu_reason = answer.at("no_gpu_reason").get<std::string>();
-  devices.driver_version = answer.at("driver_version").get<std::string>();
-}
-
 }  // namespace
 
 event::Device cpu_device() {
@@ -123,12 +92,8 @@ event::Device cpu_device() {
 
 int print_devices() {
   const Devices devices = devices_in_this_process();
-  Json gpus = Json::array();
-  for (const auto& gpu : devices.gpus) gpus.push_back(to_json(gpu));
-  const Json answer = {{"cpu", to_json(devices.cpu)},
-                       {"gpus", gpus},
-                       {"no_gpu_reason", devices.no_gpu_reason},
-                       {"driver_version", devices.driver_version}};
+  Json answer{{"cpu", devices.cpu}};
+  measure::write_fields(answer, fields_of(devices));
   std::cout << dump_json(answer, 2) << std::endl;
   return static_cast<int>(ExitCode::kOk);
 }
@@ -144,7 +109,7 @@ Devices request_devices(const SpawnOptions& command, double deadline_s) {
       devices.no_gpu_reason =
           "the GPU probe ended with " + result.end.describe() + ": " + first_line(result.stderr_text);
     } else {
-      read_answer(parse_json(result.stdout_text, "the GPU probe"), devices);
+      measure::read_fields(parse_json(result.stdout_text, "the GPU probe"), fields_of(devices));
     }
   } catch (const std::exception& error) {
     devices.gpus.clear();

@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/process.hpp"
 #include "event/records.hpp"
-#include "worker/worker.hpp"
 
 namespace kymo::worker {
 
 /// The CPU of this machine. Its uuid is a hash of host name, model and core count.
 event::Device cpu_device();
+
+/// Implements the hidden command `kymo devices`: prints the devices of this machine as JSON, with the reason if there
+/// is no GPU.
+int print_devices();
+
+/// The output of `kymo devices`, run in a child process so that this process does not load CUDA.
+struct Devices {
+  event::Device cpu;
+  std::vector<event::Device> gpus;
+  std::string no_gpu_reason;   ///< set if gpus is empty
+  std::string driver_version;  ///< empty without a driver
+};
+Devices probe_devices();
 
 /// probe_devices() with an explicit command that prints the output of `kymo devices`. Errors are returned as
 /// no_gpu_reason.
