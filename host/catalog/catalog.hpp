@@ -107,7 +107,8 @@ struct Catalog {
   std::vector<Rejected> rejected;
 };
 
-/// Reads the ELF note and checks permissions without loading the file. Throws Error with the reason.
+/// Reads the ELF note and checks permissions without loading the file. Leaves the hash empty, because it takes longer
+/// than all other checks together. Throws Error with the reason.
 PluginFile verify_file(const std::filesystem::path& file, bool trust);
 
 /// Describes one file in a child process, or from the cache keyed by path, size and time. Throws Error with the reason.

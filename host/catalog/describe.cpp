@@ -171,7 +171,7 @@ void write_cached(const Plugin& plugin, const Json& stamp, const Json& libraries
 }  // namespace
 
 Plugin describe_file(const std::filesystem::path& file, const Options& options) {
-  const PluginFile identity = identify(file, options.trust);
+  const PluginFile identity = verify_file(file, options.trust);
   const Json stamp = cache_stamp(identity.file);
   if (auto known = read_cached(identity.file, stamp)) {
     take_identity(*known, identity, std::string(known->file.sha256));

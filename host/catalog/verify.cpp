@@ -5,7 +5,6 @@
 #include <map>
 #include <mutex>
 
-#include "base/file.hpp"
 #include "base/installation.hpp"
 #include "catalog/plugin_file.hpp"
 
@@ -67,7 +66,7 @@ void check_framework(const fs::path& file, const kymo_note& note) {
 
 }  // namespace
 
-PluginFile identify(const fs::path& file, bool trust) {
+PluginFile verify_file(const fs::path& file, bool trust) {
   std::error_code failed;
   const fs::path real = fs::canonical(file, failed);
   if (failed) throw PluginRejected(file, "no such file: " + failed.message());
@@ -79,22 +78,16 @@ PluginFile identify(const fs::path& file, bool trust) {
   const kymo_note note = read_note(real);
   check_abi(real, note);
   check_framework(real, note);
-  PluginFile result;
-  result.file = real;
-  result.abi_major = note.abi_major;
-  result.abi_minor = note.abi_minor;
-  result.framework = note.framework;
-  result.framework_version = note.framework_version;
-  result.cuda_version = note.cuda_version;
-  result.compiler = note.compiler;
-  result.cxx_abi = note.cxx_abi;
-  return result;
-}
-
-PluginFile verify_file(const fs::path& file, bool trust) {
-  PluginFile result = identify(file, trust);
-  result.sha256 = sha256_of_file(result.file);
-  return result;
+  return {.file = real,
+          .sha256 = "",
+          .libraries = {},
+          .abi_major = note.abi_major,
+          .abi_minor = note.abi_minor,
+          .framework = note.framework,
+          .framework_version = note.framework_version,
+          .cuda_version = note.cuda_version,
+          .compiler = note.compiler,
+          .cxx_abi = note.cxx_abi};
 }
 
 std::vector<std::pair<std::string, std::string>> loader_environment(const PluginFile& file) {

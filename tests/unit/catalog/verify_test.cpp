@@ -23,7 +23,6 @@ TEST_F(Verify, ReturnsTheIdentity) {
   fs::create_symlink(file, folder_ / "link.so");
   const PluginFile found = verify_file(folder_ / "link.so", false);
   EXPECT_EQ(found.file, fs::canonical(file));
-  EXPECT_EQ(found.sha256, sha256_of_file(file));
   EXPECT_EQ(found.abi_major, KYMO_ABI_MAJOR);
   EXPECT_EQ(found.framework, "");
 }
@@ -81,7 +80,7 @@ TEST_F(Verify, RejectsWhatOthersMayWriteUnlessTrusted) {
   const fs::path file = copy("probe");
   fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
   EXPECT_THAT(message_of([&] { verify_file(file, false); }), AllOf(HasSubstr("world-writable"), HasSubstr("--trust")));
-  EXPECT_EQ(verify_file(file, true).sha256.size(), 64u);
+  EXPECT_EQ(verify_file(file, true).file, fs::canonical(file));
 }
 
 TEST_F(Verify, RejectsFoldersThatOthersMayWrite) {
