@@ -6,6 +6,7 @@
 #include "analysis/derive.hpp"
 #include "analysis/number_index.hpp"
 #include "analysis/scope_finder.hpp"
+#include "event/records.hpp"
 
 namespace kymo::analysis {
 namespace {
@@ -20,17 +21,10 @@ using event::Trace;
 /// Allowed difference between start and launch in addition to the clock error: the clock resolution.
 constexpr std::int64_t kClockGrainNs = 1000;
 
-/// Counts inconsistent events by type of inconsistency.
-class DroppedRecordCounter {
- public:
-  void add(std::int64_t count, std::string detail) {
-    if (count > 0) dropped_records_.push_back({"attribution", count, std::move(detail)});
-  }
-  std::vector<event::DroppedRecords> take() { return std::move(dropped_records_); }
-
- private:
-  std::vector<event::DroppedRecords> dropped_records_;
-};
+/// Adds a number of inconsistent events.
+void add(std::vector<event::DroppedRecords>& list, std::int64_t count, std::string detail) {
+  add_dropped(list, "attribution", count, std::move(detail));
+}
 
 void sort_by_start(std::vector<Activity>& activities) {
   const auto before = [](const Activity& a, const Activity& b) { return a.start_ns < b.start_ns; };
@@ -81,12 +75,12 @@ class ActivityAttributor {
     }
   }
 
-  void attribute_all(DroppedRecordCounter& dropped_records) {
+  void attribute_all(std::vector<event::DroppedRecords>& dropped_records) {
     for (Activity& activity : trace_.activities) attribute_one(activity);
-    dropped_records.add(without_launch_, "activities without a launch: unknown step");
-    dropped_records.add(backwards_, "activities that end before they start: duration set to 0");
-    dropped_records.add(early_, "activities that start before their launch by more than the clock error");
-    dropped_records.add(launches_without_work(), "launches in steps whose work was not recorded");
+    add(dropped_records, without_launch_, "activities without a launch: unknown step");
+    add(dropped_records, backwards_, "activities that end before they start: duration set to 0");
+    add(dropped_records, early_, "activities that start before their launch by more than the clock error");
+    add(dropped_records, launches_without_work(), "launches in steps whose work was not recorded");
   }
 
  private:
@@ -153,7 +147,8 @@ class ActivityAttributor {
 };
 
 /// Attributes operators, and subtracts the time of nested operators on the same thread from their parents' own time.
-void attribute_operators(std::vector<Operator>& operators, ScopeFinder& finder, DroppedRecordCounter& dropped_records) {
+void attribute_operators(std::vector<Operator>& operators, ScopeFinder& finder,
+                         std::vector<event::DroppedRecords>& dropped_records) {
   std::int64_t open = 0, backwards = 0;
   for (std::size_t i = 0; i < operators.size(); ++i) {
     Operator& call = operators[i];
@@ -176,19 +171,19 @@ void attribute_operators(std::vector<Operator>& operators, ScopeFinder& finder, 
     const std::int64_t within = std::min(call.end_ns, parent->end_ns) - std::max(call.start_ns, parent->start_ns);
     parent->self_ns -= std::clamp<std::int64_t>(within, 0, std::max<std::int64_t>(0, parent->self_ns));
   }
-  dropped_records.add(open, "operators without an end: the end of the enclosing operator is used");
-  dropped_records.add(backwards, "operators that end before they start: duration set to 0");
+  add(dropped_records, open, "operators without an end: the end of the enclosing operator is used");
+  add(dropped_records, backwards, "operators that end before they start: duration set to 0");
 }
 
 }  // namespace
 
 std::vector<event::DroppedRecords> attribute(Trace& trace) {
-  DroppedRecordCounter dropped_records;
+  std::vector<event::DroppedRecords> dropped_records;
   sort_by_start(trace.activities);
   ScopeFinder finder(trace);
   attribute_operators(trace.operators, finder, dropped_records);
   ActivityAttributor(trace, finder).attribute_all(dropped_records);
-  return dropped_records.take();
+  return dropped_records;
 }
 
 }  // namespace kymo::analysis

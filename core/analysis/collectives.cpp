@@ -115,15 +115,12 @@ std::vector<event::DroppedRecords> dropped_records_of(const Trace& trace, const 
     if (kernels_seen && call.returned_ns >= 0 && call.on_device && call.kernels == 0) ++unseen;
   }
   std::vector<event::DroppedRecords> dropped_records;
-  if (open > 0) dropped_records.push_back({"collective", open, "collective calls without an end"});
-  if (unseen > 0)
-    dropped_records.push_back(
-        {"collective", unseen, "collective calls without kernels: replayed by a CUDA graph, or made by a single rank"});
-  if (const std::int64_t outlived = outlived_by_kernels(kernels, trace.collectives); outlived > 0)
-    dropped_records.push_back(
-        {"collective", outlived,
-         "collective calls that were reported without a stream and ended before their kernels: their times "
-         "are invalid; report queued_on() the stream"});
+  add_dropped(dropped_records, "collective", open, "collective calls without an end");
+  add_dropped(dropped_records, "collective", unseen,
+              "collective calls without kernels: replayed by a CUDA graph, or made by a single rank");
+  add_dropped(dropped_records, "collective", outlived_by_kernels(kernels, trace.collectives),
+              "collective calls that were reported without a stream and ended before their kernels: their times "
+              "are invalid; report queued_on() the stream");
   return dropped_records;
 }
 

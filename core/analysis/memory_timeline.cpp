@@ -73,17 +73,15 @@ void categorize(MemoryBlocks& blocks, const event::PassRecord& record) {
 }
 
 void add_anomalies(const MemoryAnomalies& odd, std::vector<DroppedRecords>& dropped_records) {
-  const std::pair<std::int64_t, const char*> all[] = {
-      {odd.unknown_blocks, "frees of blocks that were not allocated during the pass"},
-      {odd.overlapping_blocks, "blocks whose memory was allocated again without a free event"},
-      {odd.unknown_segments, "frees of segments that were not allocated during the pass"},
-      {odd.overlapping_segments, "segments that were allocated again without a free event"},
-      {odd.unknown_tags, "memory tags with an unknown category"},
-      {odd.unmatched_tags, "memory tags at addresses without a live block"},
+  const auto add = [&](std::int64_t count, const char* detail) {
+    add_dropped(dropped_records, "memory", count, detail);
   };
-  for (const auto& [count, detail] : all) {
-    if (count > 0) dropped_records.push_back({"memory", count, detail});
-  }
+  add(odd.unknown_blocks, "frees of blocks that were not allocated during the pass");
+  add(odd.overlapping_blocks, "blocks whose memory was allocated again without a free event");
+  add(odd.unknown_segments, "frees of segments that were not allocated during the pass");
+  add(odd.overlapping_segments, "segments that were allocated again without a free event");
+  add(odd.unknown_tags, "memory tags with an unknown category");
+  add(odd.unmatched_tags, "memory tags at addresses without a live block");
 }
 
 /// The peaks of the events must equal those of the allocator's statistics.

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "event/derived.hpp"
@@ -105,6 +107,11 @@ struct DroppedRecords {
   std::int64_t count = 0;  ///< -1 if unknown
   std::string detail;
 };
+
+/// Adds an entry if any records were dropped.
+inline void add_dropped(std::vector<DroppedRecords>& list, std::string source, std::int64_t count, std::string detail) {
+  if (count > 0) list.push_back({std::move(source), count, std::move(detail)});
+}
 
 /// State of LibTorch's CUDA caching allocator at one time.
 struct MemoryCounter {

@@ -67,7 +67,6 @@ class PerfettoWriter {
   std::unordered_map<std::int64_t, std::string> shapes_;  ///< arguments as JSON members
   std::vector<std::int64_t> launches_;                    ///< correlation ids of the recorded API calls, sorted
   std::map<std::int64_t, std::string> host_tracks_;
-  std::string device_kind_;
   std::int64_t host_process_ = 1;
   std::int64_t last_ns_ = 0;  ///< end of the last written event
   std::int64_t last_step_ = -1;

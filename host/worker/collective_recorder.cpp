@@ -28,17 +28,18 @@ kymo_collective whole(const kymo_collective& given) {
 }
 
 std::optional<event::CollectiveOperation> operation_of(std::uint32_t number) {
+  using enum event::CollectiveOperation;
   switch (number) {
     case KYMO_ALL_REDUCE:
-      return event::CollectiveOperation::kAllReduce;
+      return kAllReduce;
     case KYMO_REDUCE_SCATTER:
-      return event::CollectiveOperation::kReduceScatter;
+      return kReduceScatter;
     case KYMO_ALL_GATHER:
-      return event::CollectiveOperation::kAllGather;
+      return kAllGather;
     case KYMO_BROADCAST:
-      return event::CollectiveOperation::kBroadcast;
+      return kBroadcast;
     case KYMO_BARRIER:
-      return event::CollectiveOperation::kBarrier;
+      return kBarrier;
     default:
       return std::nullopt;
   }
@@ -107,7 +108,7 @@ void CollectiveRecorder::collect(event::PassRecord& record) {
   record.trace.collectives.assign(calls_.begin(), calls_.end());
   calls_.clear();
   const auto report_dropped = [&](std::int64_t count, const std::string& detail) {
-    if (count > 0) record.dropped_records.push_back({"collective", count, detail});
+    add_dropped(record.dropped_records, "collective", count, detail);
   };
   report_dropped(dropped_, "collective calls beyond the first " + std::to_string(max_) + " of a pass");
   report_dropped(invalid_, "collective calls of an operation unknown to this version of kymo");

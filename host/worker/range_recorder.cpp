@@ -176,12 +176,10 @@ void RangeRecorder::collect(event::PassRecord& record) {
       trace.ranges[static_cast<std::size_t>(number)] = range;
     }
   }
-  if (dropped_ > 0)
-    record.dropped_records.push_back(
-        {"scope", dropped_.load(), "phases and scopes beyond the first " + std::to_string(kMaxRanges) + " of a pass"});
-  if (unmatched_ > 0)
-    record.dropped_records.push_back(
-        {"scope", unmatched_.load(), "scopes that ended without a matching begin on the same thread"});
+  add_dropped(record.dropped_records, "scope", dropped_.load(),
+              "phases and scopes beyond the first " + std::to_string(kMaxRanges) + " of a pass");
+  add_dropped(record.dropped_records, "scope", unmatched_.load(),
+              "scopes that ended without a matching begin on the same thread");
 }
 
 }  // namespace kymo::worker

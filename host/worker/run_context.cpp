@@ -253,15 +253,12 @@ void RunContext::collect(event::PassRecord& record) {
   record.metrics.insert(record.metrics.begin(), metrics_.begin(), metrics_.end());
   record.marks.insert(record.marks.begin(), marks_.begin(), marks_.end());
   record.work = std::move(work_);
-  if (metrics_dropped_ > 0)
-    record.dropped_records.push_back(
-        {"metric", metrics_dropped_, "more than " + std::to_string(kMaxMetrics) + " metrics in one pass"});
-  if (tags_dropped_ > 0)
-    record.dropped_records.push_back(
-        {"tag", tags_dropped_, "more than " + std::to_string(kMaxTags) + " tagged blocks in one pass"});
-  if (marks_dropped_ > 0)
-    record.dropped_records.push_back(
-        {"mark", marks_dropped_, "more than " + std::to_string(kMaxMarks) + " marks in one pass"});
+  add_dropped(record.dropped_records, "metric", metrics_dropped_,
+              "more than " + std::to_string(kMaxMetrics) + " metrics in one pass");
+  add_dropped(record.dropped_records, "tag", tags_dropped_,
+              "more than " + std::to_string(kMaxTags) + " tagged blocks in one pass");
+  add_dropped(record.dropped_records, "mark", marks_dropped_,
+              "more than " + std::to_string(kMaxMarks) + " marks in one pass");
 }
 
 }  // namespace kymo::worker

@@ -271,7 +271,7 @@ void StepLoop::add_metrics(event::PassRecord& record) const {
   metric.unit = "steps";
   record.metrics.push_back(std::move(metric));
   // No record is missing; the views list source `hold` as warning `launch overhead`.
-  if (late_batches_ > 0) record.dropped_records.push_back({"hold", late_batches_, kNotHeld});
+  add_dropped(record.dropped_records, "hold", late_batches_, kNotHeld);
 }
 
 }  // namespace kymo::worker

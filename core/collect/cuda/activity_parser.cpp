@@ -320,10 +320,9 @@ void ActivityParser::take_overhead_record(const CUpti_ActivityOverhead3& record)
 
 std::vector<event::DroppedRecords> ActivityParser::dropped_records() const {
   std::vector<event::DroppedRecords> dropped_records;
-  if (incomplete_ > 0)
-    dropped_records.push_back(
-        {kSource, incomplete_, "activity records without timestamps: the work was still running when tracing ended"});
-  if (unused_ > 0) dropped_records.push_back({kSource, unused_, "activity records of kinds that were not requested"});
+  add_dropped(dropped_records, kSource, incomplete_,
+              "activity records without timestamps: the work was still running when tracing ended");
+  add_dropped(dropped_records, kSource, unused_, "activity records of kinds that were not requested");
   if (truncated_buffers_ > 0) {
     dropped_records.push_back({kSource, -1,
                                "unreadable activity records: " + format_bytes(unread_bytes_) + " at the end of " +

@@ -168,8 +168,7 @@ void CuptiSession::State::watch_calls() {
   }
   watch(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
   watch(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
-  if (unwatched > 0)
-    dropped_records.push_back({kSource, unwatched, "launch calls that this CUPTI version does not report"});
+  add_dropped(dropped_records, kSource, unwatched, "launch calls that this CUPTI version does not report");
 }
 
 void CuptiSession::State::record_kind(CUpti_ActivityKind kind) {
@@ -293,13 +292,11 @@ void CuptiSession::State::parse(event::PassRecord& record) {
 void CuptiSession::State::add_dropped_records(std::vector<event::DroppedRecords>& into) const {
   append_range(into, dropped_records);
   const std::string bound = " beyond the memory limit of " + format_bytes(options.memory_bytes);
-  if (const std::int64_t count = pool.dropped())
-    into.push_back({kSource, count, "activity records (kernels, copies, ...)" + bound});
-  if (const std::int64_t count = launches.dropped()) into.push_back({kSource, count, "launches" + bound});
-  if (const std::int64_t count = nodes.dropped()) into.push_back({kSource, count, "graph nodes" + bound});
-  if (const std::int64_t count = nodes.unmatched_originals()) {
-    into.push_back({kSource, count, "graph nodes captured before tracing began, whose context is unknown"});
-  }
+  add_dropped(into, kSource, pool.dropped(), "activity records (kernels, copies, ...)" + bound);
+  add_dropped(into, kSource, launches.dropped(), "launches" + bound);
+  add_dropped(into, kSource, nodes.dropped(), "graph nodes" + bound);
+  add_dropped(into, kSource, nodes.unmatched_originals(),
+              "graph nodes captured before tracing began, whose context is unknown");
 }
 
 }  // namespace kymo::collect

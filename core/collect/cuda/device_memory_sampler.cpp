@@ -88,13 +88,10 @@ void DeviceMemorySampler::take(event::PassRecord& record) {
   std::ranges::stable_sort(all, {}, &event::DeviceMemory::time_ns);
   auto& into = record.memory_trace.device;
   append_range(into, all);
-  if (failed_ > 0) record.dropped_records.push_back({kSource, failed_, "GPU memory readings that failed"});
-  if (thinned_out_ > 0) {
-    record.dropped_records.push_back(
-        {kSource, thinned_out_,
-         "GPU memory readings between steps, thinned out evenly because there were more than " +
-             std::to_string(setting_.max_background)});
-  }
+  add_dropped(record.dropped_records, kSource, failed_, "GPU memory readings that failed");
+  add_dropped(record.dropped_records, kSource, thinned_out_,
+              "GPU memory readings between steps, thinned out evenly because there were more than " +
+                  std::to_string(setting_.max_background));
   failed_ = 0;
   thinned_out_ = 0;
 }

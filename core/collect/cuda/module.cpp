@@ -58,10 +58,6 @@ bool nvtx_is_wanted() {
   return false;
 }
 
-/// Begins a range. Ranges nest per thread.
-void nvtx_begin(const char* name) { nvtxRangePushA(name); }
-void nvtx_end() { nvtxRangePop(); }
-
 /// Event timing and GPU readings in every pass; GPU memory in passes that record events; and all GPU activity in the
 /// trace and ops passes.
 class CudaCollector final : public Collector {
@@ -82,10 +78,10 @@ class CudaCollector final : public Collector {
   EventTimer& timer() { return timer_; }
 
  private:
-  void forget();
   void start_tracing();
   void start_on_device();
   void open_nvml();
+  void report_no_nvml(const Unavailable& reason);
   void select_on_nvml(const std::string& uuid);
   void start_memory(const std::string& uuid, const std::vector<Nvml::Use>& before_cuda, std::int64_t before_cuda_ns);
   void note_memory(const char* moment, std::int64_t step);
@@ -102,7 +98,7 @@ class CudaCollector final : public Collector {
   bool nvtx_ = false;
 };
 
-void CudaCollector::forget() {
+void CudaCollector::reset() {
   timer_.end_cold();
   memory_.reset();
   session_.reset();
@@ -114,7 +110,7 @@ void CudaCollector::forget() {
 }
 
 void CudaCollector::arm(const PassSetting& setting) {
-  forget();
+  reset();
   setting_ = setting;
   nvtx_ = nvtx_is_wanted();
   open_nvml();
@@ -130,7 +126,7 @@ void CudaCollector::arm(const PassSetting& setting) {
     select_on_nvml(device.uuid);
     if (observes(setting.pass)) start_memory(device.uuid, before_cuda, before_cuda_ns);
   } catch (const std::runtime_error& error) {
-    forget();
+    reset();
     throw Unavailable(error.what());
   }
 }
@@ -157,9 +153,13 @@ void CudaCollector::open_nvml() {
   try {
     if (!nvml_) nvml_ = std::make_unique<Nvml>();
   } catch (const Unavailable& reason) {
-    dropped_records_.push_back(
-        {kName, -1, std::string("no GPU clocks, power, temperature and used memory: ") + reason.what()});
+    report_no_nvml(reason);
   }
+}
+
+void CudaCollector::report_no_nvml(const Unavailable& reason) {
+  dropped_records_.push_back(
+      {kName, -1, std::string("no GPU clocks, power, temperature and used memory: ") + reason.what()});
 }
 
 void CudaCollector::select_on_nvml(const std::string& uuid) {
@@ -168,8 +168,7 @@ void CudaCollector::select_on_nvml(const std::string& uuid) {
     nvml_->select(uuid);
   } catch (const Unavailable& reason) {
     nvml_.reset();
-    dropped_records_.push_back(
-        {kName, -1, std::string("no GPU clocks, power, temperature and used memory: ") + reason.what()});
+    report_no_nvml(reason);
   }
 }
 
@@ -209,21 +208,21 @@ void CudaCollector::before_steps() { note_memory("prepared", -1); }
 void CudaCollector::step_begin(std::int64_t) { timer_.begin_step(); }
 
 void CudaCollector::phase_begin(std::size_t phase, void* stream) {
-  if (nvtx_) nvtx_begin(phase < setting_.phases.size() ? setting_.phases[phase].c_str() : "phase");
+  if (nvtx_) nvtxRangePushA(phase < setting_.phases.size() ? setting_.phases[phase].c_str() : "phase");
   timer_.begin_phase(phase, stream);
 }
 
 void CudaCollector::phase_end() {
   timer_.end_phase();
-  if (nvtx_) nvtx_end();
+  if (nvtx_) nvtxRangePop();
 }
 
 void CudaCollector::scope_begin(const char* name) {
-  if (nvtx_) nvtx_begin(name);
+  if (nvtx_) nvtxRangePushA(name);
 }
 
 void CudaCollector::scope_end() {
-  if (nvtx_) nvtx_end();
+  if (nvtx_) nvtxRangePop();
 }
 
 void CudaCollector::between_steps(std::int64_t step) {
@@ -240,8 +239,6 @@ void CudaCollector::between_steps(std::int64_t step) {
   next_reading_ns_ = now + kReadingIntervalNs;
 }
 
-void CudaCollector::reset() { forget(); }
-
 void CudaCollector::disarm(event::PassRecord& record) {
   if (memory_) {
     memory_->stop_background();
@@ -252,9 +249,8 @@ void CudaCollector::disarm(event::PassRecord& record) {
   if (events_only_) record.trace_status = kEventsOnly;
   append_range(record.gpu_samples, readings_);
   append_range(record.dropped_records, dropped_records_);
-  if (timer_.untimed() > 0)
-    record.dropped_records.push_back(
-        {kName, timer_.untimed(), "phase entries without device time: " + timer_.last_reason()});
+  add_dropped(record.dropped_records, kName, timer_.untimed(),
+              "phase entries without device time: " + timer_.last_reason());
   if (record.out_of_memory && record.out_of_memory->where == "device" && !record.out_of_memory->free_bytes) {
     record.out_of_memory->free_bytes = free_bytes();
   }

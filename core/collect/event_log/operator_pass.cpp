@@ -98,14 +98,10 @@ std::int64_t OperatorPass::move_rows(event::Trace& trace) {
 
 void OperatorPass::finish(event::PassRecord& record, const char* source) {
   const std::int64_t missing = rows_ ? move_rows(record.trace) : 0;
-  if (missing > 0)
-    record.dropped_records.push_back(
-        {source, missing, "operator calls that were not yet recorded when the pass ended"});
-  if (dropped_ > 0)
-    record.dropped_records.push_back(
-        {source, dropped_, "operator calls beyond the memory limit of " + format_bytes(max_bytes_)});
-  if (failed_ > 0)
-    record.dropped_records.push_back({source, failed_, "operator calls that could not be described or allocated"});
+  add_dropped(record.dropped_records, source, missing, "operator calls that were not yet recorded when the pass ended");
+  add_dropped(record.dropped_records, source, dropped_,
+              "operator calls beyond the memory limit of " + format_bytes(max_bytes_));
+  add_dropped(record.dropped_records, source, failed_, "operator calls that could not be described or allocated");
 }
 
 void OperatorPasses::begin(std::unique_ptr<OperatorPass> pass) {

@@ -44,9 +44,8 @@ void MemoryLog::hand_over(event::PassRecord& record, const std::string& source) 
     memory.events.push_back(std::move(event));
   });
   const std::string bound = " beyond the memory limit of " + format_bytes(max_bytes_);
-  if (dropped_ > 0) record.dropped_records.push_back({source, dropped_, "memory events" + bound});
-  if (stacks_.dropped() > 0)
-    record.dropped_records.push_back({source, stacks_.dropped(), "call stacks of memory events" + bound});
+  add_dropped(record.dropped_records, source, dropped_, "memory events" + bound);
+  add_dropped(record.dropped_records, source, stacks_.dropped(), "call stacks of memory events" + bound);
   *this = MemoryLog();
 }
 

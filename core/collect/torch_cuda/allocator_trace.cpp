@@ -170,9 +170,8 @@ void AllocatorRecorder::end(event::PassRecord& record, const char* source) {
   state_ = State::kOff;
   ended_ = true;
   last_ = nullptr;
-  if (ledger_.disagreements() > 0)
-    record.dropped_records.push_back(
-        {source, ledger_.disagreements(), "unreported changes of the allocator's counters"});
+  add_dropped(record.dropped_records, source, ledger_.disagreements(),
+              "unreported changes of the allocator's counters");
   log_.hand_over(record, source);
 }
 

@@ -115,10 +115,9 @@ class TorchCudaCollector final : public Collector {
     end_allocator_record(record, kName);
     if (missing_events_) record.dropped_records.push_back(*missing_events_);
     append_range(record.memory_counters, readings_);
-    if (readings_dropped_ > 0)
-      record.dropped_records.push_back({kName, readings_dropped_,
-                                        "allocator readings beyond the limit of " + std::to_string(kMaxReadings) +
-                                            " per pass, or failed because of a device error"});
+    add_dropped(record.dropped_records, kName, readings_dropped_,
+                "allocator readings beyond the limit of " + std::to_string(kMaxReadings) +
+                    " per pass, or failed because of a device error");
     try {
       const event::MemoryState peak = allocator_state(allocator::getDeviceStats(device_)).peak;
       record.memory.allocated_bytes = peak.allocated_bytes;
