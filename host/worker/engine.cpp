@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "measure/plan.hpp"
 #include "measure/statistics.hpp"
-#include "worker/pass_run.hpp"
+#include "worker/pass_progress.hpp"
 #include "worker/step_loop.hpp"
 #include "worker/verification.hpp"
 
@@ -62,11 +62,14 @@ class Engine {
  public:
   Engine(const Assignment& assignment, const kymo_plugin& plugin, const kymo_workload& workload,
          const Observers& observers, ControlClient& control, const PassStart& start)
-      : plugin_(plugin),
+      : assignment_(assignment),
+        run_start_ns_(start.run_start_ns),
+        uses_torch_(plugin.framework && std::string_view(plugin.framework) == "libtorch"),
         observers_(observers),
-        pass_(assignment, workload, control, start.run_start_ns),
-        steps_(std::nullopt) {
-    for (const PassStart::Stage& stage : start.stages) pass_.context.mark_at(stage.name, stage.end_ns);
+        control_(control),
+        workload_(assignment, workload, control, start.run_start_ns),
+        progress_(workload_, control, assignment.what.device) {
+    for (const PassStart::Stage& stage : start.stages) workload_.context().mark_at(stage.name, stage.end_ns);
   }
 
   PassResult run() {
@@ -77,38 +80,38 @@ class Engine {
     } catch (const std::exception& error) {
       // An asynchronous device error between two calls, or an error of kymo itself: end the pass and keep the
       // measurements.
-      pass_.end(RunStatus::kFailed, error.what());
+      progress_.end(RunStatus::kFailed, error.what());
     }
     finish();
-    return {pass_.outcome, std::move(record_)};
+    return {progress_.outcome(), std::move(record_)};
   }
 
  private:
   bool make_stages() {
     if (!arm() || !compare_clocks() || !create() || !prepare()) return false;
-    if (pass_.assignment.pass == Pass::kVerify) return verify();
-    steps_.emplace(pass_);
+    if (assignment_.pass == Pass::kVerify) return verify();
+    steps_.emplace(assignment_, run_start_ns_, armed_, workload_, progress_);
     return steps_->run() && compare_clocks();
   }
 
   /// Each rank has its own clock. Events of different ranks are compared through the supervisor's clock.
   bool compare_clocks() {
-    if (pass_.assignment.what.ranks == 1 || !measure::observes(pass_.assignment.pass)) return true;
-    const auto sync = compare_with_supervisor(pass_.control, pass_.run_start_ns);
+    if (assignment_.what.ranks == 1 || !measure::observes(assignment_.pass)) return true;
+    const auto sync = compare_with_supervisor(control_, run_start_ns_);
     if (sync) record_.trace.clock_syncs.push_back(*sync);
-    return sync ? true : pass_.end(RunStatus::kInterrupted, "the run was cancelled");
+    return sync ? true : progress_.end(RunStatus::kInterrupted, "the run was cancelled");
   }
 
   bool arm() {
     const collect::PassSetting setting{
-        .pass = pass_.assignment.pass,
-        .device = pass_.assignment.what.device,
-        .device_index = pass_.context.placement().device_index,
-        .run_start_ns = pass_.run_start_ns,
-        .uses_torch = plugin_.framework && std::string_view(plugin_.framework) == "libtorch",
-        .execution_context = pass_.context.ranges() ? &RangeRecorder::execution_context() : nullptr,
-        .observation = pass_.assignment.method.observation,
-        .phases = pass_.phases.names()};
+        .pass = assignment_.pass,
+        .device = assignment_.what.device,
+        .device_index = workload_.context().placement().device_index,
+        .run_start_ns = run_start_ns_,
+        .uses_torch = uses_torch_,
+        .execution_context = workload_.context().ranges() ? &RangeRecorder::execution_context() : nullptr,
+        .observation = assignment_.method.observation,
+        .phases = workload_.phases().names()};
     record_.dropped_records = observers_.dropped_records;
     for (const Observer& observer : observers_.all) {
       try {
@@ -117,78 +120,73 @@ class Engine {
         record_.dropped_records.push_back({observer.collector->name(), -1, first_line(reason.what())});
         continue;
       }
-      pass_.armed.push_back(observer.collector);
-      if (observer.timer) pass_.timer = observer.timer;
+      armed_.all.push_back(observer.collector);
+      if (observer.timer) armed_.timer = observer.timer;
     }
-    pass_.context.observe(pass_.armed);
+    workload_.context().observe(armed_.all);
     // Without a timer nothing synchronizes with the GPU, and host times would only cover the launches.
-    if (setting.device == measure::DeviceKind::kCuda && setting.pass != Pass::kVerify && !pass_.timer) {
+    if (setting.device == measure::DeviceKind::kCuda && setting.pass != Pass::kVerify && !armed_.timer) {
       const std::string reason = record_.dropped_records.empty() ? "no collector provides a device timer"
                                                                  : record_.dropped_records.front().detail;
-      return pass_.end(RunStatus::kFailed, "steps on a GPU cannot be timed: " + reason);
+      return progress_.end(RunStatus::kFailed, "steps on a GPU cannot be timed: " + reason);
     }
-    pass_.context.mark("worker: collectors armed");
+    workload_.context().mark("worker: collectors armed");
     return true;
   }
 
   bool create() {
-    pass_.announce("create");
-    const kymo_host& services = services_for(pass_.assignment.pass);
-    const kymo_status status =
-        pass_.call([&] { return pass_.workload.create(&services, pass_.context.handle(), &pass_.instance); });
-    return stage_ended(status, "worker: created");
+    progress_.announce("create");
+    return stage_ended(workload_.create(assignment_.pass), "worker: created");
   }
 
   bool prepare() {
-    pass_.announce("prepare");
-    const kymo_status status =
-        pass_.call([&] { return pass_.workload.prepare(pass_.instance, pass_.context.handle()); });
-    return stage_ended(status, "worker: prepared") && pass_.should_continue();
+    progress_.announce("prepare");
+    return stage_ended(workload_.prepare(), "worker: prepared") && progress_.should_continue();
   }
 
   /// Adds a mark at the end of each successful stage, so that the time before the first step is recorded too.
   bool stage_ended(kymo_status status, const char* mark) {
-    if (!pass_.check_call(status)) return false;
-    pass_.context.mark(mark);
+    if (!progress_.check_call(status)) return false;
+    workload_.context().mark(mark);
     return true;
   }
 
   bool verify() {
-    pass_.announce("verify");
-    if (!pass_.workload.verify) return unverified("the workload has no reference to compare with");
+    progress_.announce("verify");
+    if (!workload_.has_reference()) return unverified("the workload has no reference to compare with");
     kymo_verification reported{};
     reported.size = sizeof(reported);
-    const kymo_status status =
-        pass_.call([&] { return pass_.workload.verify(pass_.instance, pass_.context.handle(), &reported); });
-    if (!pass_.check_call(status)) {
+    if (!progress_.check_call(workload_.verify(reported))) {
       // A reference that runs out of memory says nothing about the workload: the result is `unavailable` with this
       // reason.
-      return pass_.outcome.status == RunStatus::kOom
-                 ? unverified("the reference does not fit in memory: " + pass_.outcome.detail)
+      return progress_.outcome().status == RunStatus::kOom
+                 ? unverified("the reference does not fit in memory: " + progress_.outcome().detail)
                  : false;
     }
     record_.checks = checks_of(reported);
-    pass_.outcome = summarize_checks(record_.checks);
-    return pass_.outcome.status == RunStatus::kOk || pass_.end(RunStatus::kFailed, pass_.outcome.detail);
+    const measure::Outcome result = summarize_checks(record_.checks);
+    progress_.set_outcome(result);
+    return result.status == RunStatus::kOk || progress_.end(RunStatus::kFailed, result.detail);
   }
 
   bool unverified(const std::string& reason) {
-    pass_.outcome = {RunStatus::kOk, first_line(reason), event::CheckOutcome::kUnavailable};
     event::Check check;
     check.name = "reference";
-    check.detail = pass_.outcome.detail;
+    check.detail = first_line(reason);
+    progress_.set_outcome({RunStatus::kOk, check.detail, event::CheckOutcome::kUnavailable});
     record_.checks = {check};
     return true;
   }
 
   void finish() {
     if (steps_) record_.samples = steps_->log().samples();
-    record_.out_of_memory = pass_.outcome.out_of_memory;
-    for (auto collector = pass_.armed.rbegin(); collector != pass_.armed.rend(); ++collector) disarm(**collector);
-    destroy();
-    pass_.context.collect(record_);
+    record_.out_of_memory = progress_.outcome().out_of_memory;
+    for (auto collector = armed_.all.rbegin(); collector != armed_.all.rend(); ++collector) disarm(**collector);
+    const kymo_status destroyed = workload_.destroy();
+    if (destroyed != KYMO_OK && progress_.outcome().status == RunStatus::kOk) progress_.check_call(destroyed);
+    workload_.context().collect(record_);
     if (steps_) steps_->add_metrics(record_);
-    if (measure::observes(pass_.assignment.pass)) derive();
+    if (measure::observes(assignment_.pass)) derive();
     record_.memory.resident_bytes = peak_resident_bytes();
     measure::mark_throttled(record_.samples, record_.gpu_samples);
     if (steps_) steps_->exclude_suspended(record_);
@@ -197,11 +195,10 @@ class Engine {
   /// Data that cannot be analyzed is still stored.
   void derive() {
     try {
-      const std::string& patterns = pass_.assignment.method.observation.kernel_classes;
+      const std::string& patterns = assignment_.method.observation.kernel_classes;
       const auto classifier = patterns.empty() ? analysis::Classifier() : analysis::Classifier::with_file(patterns);
-      const bool on_host = pass_.assignment.what.device == measure::DeviceKind::kCpu;
-      analysis::derive(record_,
-                       {.warmup = pass_.assignment.method.warmup, .classifier = &classifier, .on_host = on_host});
+      const bool on_host = assignment_.what.device == measure::DeviceKind::kCpu;
+      analysis::derive(record_, {.warmup = assignment_.method.warmup, .classifier = &classifier, .on_host = on_host});
     } catch (const std::exception& error) {
       record_.dropped_records.push_back({"analysis", -1, first_line(error.what())});
     }
@@ -215,19 +212,14 @@ class Engine {
     }
   }
 
-  void destroy() {
-    if (!pass_.instance) return;
-    const kymo_status status = pass_.call([&] {
-      pass_.workload.destroy(pass_.instance);
-      return static_cast<kymo_status>(KYMO_OK);
-    });
-    pass_.instance = nullptr;
-    if (status != KYMO_OK && pass_.outcome.status == RunStatus::kOk) pass_.check_call(status);
-  }
-
-  const kymo_plugin& plugin_;
+  const Assignment& assignment_;
+  std::int64_t run_start_ns_;
+  bool uses_torch_;
   const Observers& observers_;
-  PassRun pass_;
+  ControlClient& control_;
+  WorkloadInstance workload_;
+  PassProgress progress_;
+  ArmedCollectors armed_;
   std::optional<StepLoop> steps_;
   event::PassRecord record_;
 };

@@ -90,21 +90,26 @@ void HostCache::flush() {
   for (std::size_t i = 0; i < size_bytes_; i += kLineBytes) bytes[i] = static_cast<unsigned char>(bytes[i] + 1);
 }
 
-StepLoop::StepLoop(PassRun& pass)
-    : pass_(pass),
-      log_(pass.phases.names(), pass.run_start_ns),
-      warmup_(pass.assignment.method.warmup),
-      planned_(pass.assignment.method.until ? 0 : pass.assignment.method.warmup + pass.assignment.method.steps),
-      hot_(pass.assignment.method.timing == measure::Timing::kHot),
-      cold_(pass.assignment.method.timing == measure::Timing::kCold),
-      device_ns_(pass.phases.names().size(), -1) {
-  if (cold_ && pass.assignment.what.device == measure::DeviceKind::kCpu) host_cache_.emplace();
-  const auto& until = pass.assignment.method.until;
+StepLoop::StepLoop(const measure::protocol::Assignment& assignment, std::int64_t run_start_ns,
+                   const ArmedCollectors& collectors, WorkloadInstance& workload, PassProgress& progress)
+    : collectors_(collectors),
+      timer_(collectors.timer),
+      workload_(workload),
+      progress_(progress),
+      log_(workload.phases().names(), run_start_ns),
+      alone_(assignment.what.ranks == 1),
+      warmup_(assignment.method.warmup),
+      planned_(assignment.method.until ? 0 : assignment.method.warmup + assignment.method.steps),
+      hot_(assignment.method.timing == measure::Timing::kHot),
+      cold_(assignment.method.timing == measure::Timing::kCold),
+      device_ns_(workload.phases().names().size(), -1) {
+  if (cold_ && assignment.what.device == measure::DeviceKind::kCpu) host_cache_.emplace();
+  const auto& until = assignment.method.until;
   if (until) stopping_.emplace(*until);
-  log_.reserve(warmup_ + (until ? until->max_samples : pass.assignment.method.steps));
-  if (hot_ || cold_) pass.phases.require_single_phase();
-  const bool by_phase = pass.assignment.method.sync == measure::Sync::kPhase;
-  pass.phases.observe(pass.armed, by_phase ? pass.timer : nullptr, pass.context.ranges());
+  log_.reserve(warmup_ + (until ? until->max_samples : assignment.method.steps));
+  if (hot_ || cold_) workload_.phases().require_single_phase();
+  const bool by_phase = assignment.method.sync == measure::Sync::kPhase;
+  workload_.phases().observe(collectors_.all, by_phase ? timer_ : nullptr, workload_.context().ranges());
 }
 
 bool StepLoop::enough() const {
@@ -112,37 +117,30 @@ bool StepLoop::enough() const {
 }
 
 bool StepLoop::run() {
-  for (collect::Collector* collector : pass_.armed) collector->before_steps();
+  for (collect::Collector* collector : collectors_.all) collector->before_steps();
   for (std::int64_t step = 0; stopping_ || step < planned_; ++step) {
     if (step == warmup_) {
       if (!settle()) return false;
       measuring_since_ns_ = now_ns();
     }
     bool stop = !is_warmup(step) && enough();
-    const bool alone = pass_.assignment.what.ranks == 1;
-    if (stop && alone) break;
-    pass_.announce(is_warmup(step) ? "warmup" : "step", step, planned_);
-    pass_.context.set_step(step);
-    if (!pass_.should_continue() || !prepare_step(stop)) return false;
+    if (stop && alone_) break;
+    progress_.announce(is_warmup(step) ? "warmup" : "step", step, planned_);
+    workload_.context().set_step(step);
+    if (!progress_.should_continue() || !prepare_step(stop)) return false;
     if (stop) break;
     if (!timed_step(step)) return false;
   }
-  pass_.context.set_step(-1);
+  workload_.context().set_step(-1);
   return true;
 }
 
 bool StepLoop::prepare_step(bool& stop) {
-  if (pass_.workload.before_step) {
-    const kymo_status status =
-        pass_.call([&] { return pass_.workload.before_step(pass_.instance, pass_.context.handle()); });
-    if (!pass_.check_call(status)) return false;
-  }
-  if (pass_.assignment.what.ranks == 1) return true;
+  if (!progress_.check_call(workload_.before_step())) return false;
+  if (alone_) return true;
   // Work enqueued by before_step() must not delay some ranks: synchronize the device before the barrier too.
-  if (pass_.timer) pass_.timer->synchronize();
-  const Release release = pass_.control.barrier(stop);
-  stop = release == Release::kStop;
-  return release == Release::kCancelled ? pass_.end(RunStatus::kInterrupted, "the run was cancelled") : true;
+  if (timer_) timer_->synchronize();
+  return progress_.barrier(stop);
 }
 
 bool StepLoop::settle() {
@@ -151,7 +149,7 @@ bool StepLoop::settle() {
     if (!run_unrecorded_steps(batch_.steps(), false, span)) return false;
     batch_.measured(span.end_ns - span.begin_ns);
   }
-  if (hot_ && pass_.timer) return settle_hold();
+  if (hot_ && timer_) return settle_hold();
   // A first step loads kernels and allocates memory, which would block on a held stream.
   return cold_ && warmup_ == 0 ? run_unrecorded_steps(1, false, span) : true;
 }
@@ -170,12 +168,12 @@ bool StepLoop::settle_hold() {
 }
 
 bool StepLoop::run_unrecorded_steps(std::int64_t steps, bool hold, Span& span) {
-  pass_.announce("warmup", warmup_, planned_);
-  pass_.context.set_step(-1);
+  progress_.announce("warmup", warmup_, planned_);
+  workload_.context().set_step(-1);
   bool stop = false;
-  if (!pass_.should_continue() || !prepare_step(stop) || !run_steps(warmup_, steps, hold, span)) return false;
+  if (!progress_.should_continue() || !prepare_step(stop) || !run_steps(warmup_, steps, hold, span)) return false;
   std::int64_t unused_ns = 0;
-  if (pass_.timer) pass_.timer->take_step(device_ns_, unused_ns);
+  if (timer_) timer_->take_step(device_ns_, unused_ns);
   return true;
 }
 
@@ -186,52 +184,51 @@ bool StepLoop::timed_step(std::int64_t step) {
   if (!run_steps(step, count, (cold_ || hold_batches_) && !is_warmup(step), span)) return false;
   late_batches_ += hot_ && !released_in_time_;
   keep(step, count, span, continued_count != continued_before);
-  for (collect::Collector* collector : pass_.armed) collector->between_steps(step);
+  for (collect::Collector* collector : collectors_.all) collector->between_steps(step);
   return true;
 }
 
 bool StepLoop::run_steps(std::int64_t step, std::int64_t count, bool hold, Span& span) {
   if (host_cache_) host_cache_->flush();
-  if (cold_ || hot_) pass_.phases.before_entry(pass_.timer, cold_, hold);
-  pass_.phases.begin_step();
-  if (pass_.timer) pass_.timer->synchronize();
+  if (cold_ || hot_) workload_.phases().before_entry(timer_, cold_, hold);
+  workload_.phases().begin_step();
+  if (timer_) timer_->synchronize();
   // Work enqueued by before_step() belongs to no step: events are assigned to steps only within the timed interval.
-  RangeRecorder* const ranges = pass_.context.ranges();
+  RangeRecorder* const ranges = workload_.context().ranges();
   if (ranges) ranges->set_step(step);
   span.begin_ns = now_ns();
-  for (collect::Collector* collector : pass_.armed) collector->step_begin(step);
+  for (collect::Collector* collector : collectors_.all) collector->step_begin(step);
   const kymo_status status = call_steps(count);
-  released_in_time_ = pass_.timer && (cold_ || hold) ? pass_.timer->release() : true;
-  if (pass_.timer && status == KYMO_OK) pass_.timer->synchronize();
+  released_in_time_ = timer_ && (cold_ || hold) ? timer_->release() : true;
+  if (timer_ && status == KYMO_OK) timer_->synchronize();
   span.end_ns = now_ns();
   if (ranges) ranges->set_step(-1);
-  pass_.phases.end_step(status == KYMO_OK);
-  pass_.context.rethrow_kept();
-  if (span.end_ns < span.begin_ns) return pass_.end(RunStatus::kFailed, kClockWentBack);
-  return pass_.check_call(status) && (hot_ || was_held(hold));
+  workload_.phases().end_step(status == KYMO_OK);
+  workload_.context().rethrow_kept();
+  if (span.end_ns < span.begin_ns) return progress_.end(RunStatus::kFailed, kClockWentBack);
+  return progress_.check_call(status) && (hot_ || was_held(hold));
 }
 
 kymo_status StepLoop::call_steps(std::int64_t count) {
-  collect::DeviceTimer* const batched = hot_ ? pass_.timer : nullptr;
+  collect::DeviceTimer* const batched = hot_ ? timer_ : nullptr;
   if (batched) batched->begin_batch();
   kymo_status status = KYMO_OK;
-  for (std::int64_t i = 0; i < count && status == KYMO_OK; ++i)
-    status = pass_.attempt([&] { return pass_.workload.step(pass_.instance, pass_.context.handle()); });
+  for (std::int64_t i = 0; i < count && status == KYMO_OK; ++i) status = workload_.step();
   if (batched) batched->end_batch();
   return status;
 }
 
 bool StepLoop::was_held(bool hold) {
-  if (!hold || !pass_.timer) return true;
-  if (!released_in_time_) return pass_.end(RunStatus::kFailed, kHeldTooLong);
-  return pass_.phases.entered() ? true : pass_.end(RunStatus::kFailed, kNothingToHold);
+  if (!hold || !timer_) return true;
+  if (!released_in_time_) return progress_.end(RunStatus::kFailed, kHeldTooLong);
+  return workload_.phases().entered() ? true : progress_.end(RunStatus::kFailed, kNothingToHold);
 }
 
 void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span, bool suspended) {
   std::int64_t whole_device_ns = -1;
-  std::vector<PhaseTime>& times = pass_.phases.times();
-  if (pass_.timer) {
-    pass_.timer->take_step(device_ns_, whole_device_ns);
+  std::vector<PhaseTime>& times = workload_.phases().times();
+  if (timer_) {
+    timer_->take_step(device_ns_, whole_device_ns);
     for (std::size_t i = 0; i < times.size(); ++i) times[i].device_ns = share(device_ns_[i], count);
   }
   for (PhaseTime& time : times) {
@@ -239,7 +236,7 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span, boo
     time.calls = time.calls / count + (time.calls % count != 0);
   }
   // On a device the flush is enqueued within the step, so the time starts with the phase.
-  const PhaseTime* const flushed_within = cold_ && pass_.timer ? pass_.phases.entered() : nullptr;
+  const PhaseTime* const flushed_within = cold_ && timer_ ? workload_.phases().entered() : nullptr;
   const std::int64_t begin_ns = flushed_within ? flushed_within->start_ns : span.begin_ns;
   const std::int64_t end_ns = begin_ns + share(span.end_ns - begin_ns, count);
   const std::int64_t device_ns = share(whole_device_ns, count);

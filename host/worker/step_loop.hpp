@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "measure/statistics.hpp"
-#include "worker/pass_run.hpp"
+#include "worker/pass_progress.hpp"
 #include "worker/step_log.hpp"
 
 namespace kymo::worker {
@@ -58,6 +59,12 @@ class HostCache {
 /// Lets this process notice when it is continued after a suspension (Ctrl-Z).
 void watch_for_suspensions();
 
+/// The armed collectors of a pass.
+struct ArmedCollectors {
+  std::vector<collect::Collector*> all;
+  collect::DeviceTimer* timer = nullptr;
+};
+
 /// Runs the warm-up steps and the measured steps of a pass.
 ///
 /// Timing hot times batches of steps between two clock readings; each batch is one sample and counts as one step.
@@ -65,8 +72,10 @@ void watch_for_suspensions();
 /// Warm-up steps run individually and without blocking.
 class StepLoop {
  public:
-  /// Throws std::bad_alloc if the memory for flushing the CPU cache cannot be allocated.
-  explicit StepLoop(PassRun& pass);
+  /// `run_start_ns`: origin of the times in the log. Throws std::bad_alloc if the memory for flushing the CPU cache
+  /// cannot be allocated.
+  StepLoop(const measure::protocol::Assignment& assignment, std::int64_t run_start_ns,
+           const ArmedCollectors& collectors, WorkloadInstance& workload, PassProgress& progress);
 
   /// Runs the steps; false if the pass ended early. Completed steps remain in the log in both cases.
   bool run();
@@ -101,8 +110,12 @@ class StepLoop {
   bool was_held(bool hold);
   void keep(std::int64_t step, std::int64_t count, const Span& span, bool suspended);
 
-  PassRun& pass_;
+  const ArmedCollectors& collectors_;
+  collect::DeviceTimer* timer_;  // nullptr without a device
+  WorkloadInstance& workload_;
+  PassProgress& progress_;
   StepLog log_;
+  bool alone_;  // a single rank
   std::int64_t warmup_;
   std::int64_t planned_;  // including warm-up; 0 if a stopping rule decides
   bool hot_;
