@@ -68,8 +68,8 @@ Json side(const Json& results, const WorkByRun& work, const std::string& plan_ke
     if (result["status"] != "ok" || !result["phases"].contains("step")) continue;
     const Json& step = result["phases"]["step"];
     row["clock"] = step["clock"];
-    medians.push_back(step["median_ns"].get<double>());
-    if (const auto position = work.find(result["run_id"].get<std::int64_t>()); position != work.end())
+    medians.push_back(real_at(step, "median_ns"));
+    if (const auto position = work.find(integer_at(result, "run_id")); position != work.end())
       declared = position->second;
   }
   row["runs"] = medians.size();
@@ -141,10 +141,10 @@ Json against_rows(const Json& results, const WorkByRun& work, const std::vector<
   for (const Pair& pair : pairs) {
     Json first = side(results, work, pair.of_case);
     Json second = side(results, work, pair.of_peer);
-    if (!first["median_ns"].is_null() && first["median_ns"].get<double>() > 0) {
+    if (!first["median_ns"].is_null() && real_at(first, "median_ns") > 0) {
       first["ratio"] = 1.0;
       if (!second["median_ns"].is_null() && first["clock"] == second["clock"])
-        second["ratio"] = second["median_ns"].get<double>() / first["median_ns"].get<double>();
+        second["ratio"] = real_at(second, "median_ns") / real_at(first, "median_ns");
     }
     rows.push_back(std::move(first));
     rows.push_back(std::move(second));
@@ -164,7 +164,7 @@ TextTable against_table(const Json& rows) {
     table.rows.push_back({text_or_dash(row["workload"]), parameters[i], row["runs"].dump(), text_or_dash(row["clock"]),
                           number(row["median_ns"], kNsPerMs), number(row["flops_per_s"], kTera),
                           number(row["bytes_per_s"], kGiga),
-                          row["ratio"].is_null() ? "-" : fmt::format("{:.3f}", row["ratio"].get<double>())});
+                          row["ratio"].is_null() ? "-" : fmt::format("{:.3f}", real_at(row, "ratio"))});
   }
   return table;
 }

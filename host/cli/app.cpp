@@ -99,6 +99,10 @@ int report_error(const char* message, ExitCode code) {
 
 }  // namespace
 
+void Session::on(CLI::App& command, std::function<int()> what) {
+  command.callback([this, what = std::move(what)] { action = what; });
+}
+
 int run_command_line(int argc, const char* const* argv) {
   int code = 0;
   try {

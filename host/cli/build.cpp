@@ -62,7 +62,7 @@ void add_build(CLI::App& app, Session& session) {
       "linked if the sources include them. CXX selects the compiler, CUDA_HOME the CUDA toolkit and KYMO_TORCH the "
       "LibTorch.\n"
       "Example: kymo build my_kernel.cpp kernels.cu -I include -l m");
-  command->callback([&session, arguments] { session.action = [arguments] { return build(*arguments); }; });
+  session.on(*command, [arguments] { return build(*arguments); });
 }
 
 }  // namespace kymo::cli

@@ -9,13 +9,16 @@ namespace CLI {
 class App;
 }
 
-/// One function per command. It adds the command and its options to the application. When the command is parsed, its
-/// callback sets Session::action; nothing runs before the whole command line has been parsed.
+/// One function per command. It adds the command and its options to the application. Parsing the command sets
+/// Session::action; nothing runs before the whole command line has been parsed.
 namespace kymo::cli {
 
 struct Session {
   std::string command_line;     ///< as stored with the results
   std::function<int()> action;  ///< returns the exit code
+
+  /// Sets the action if the command is parsed.
+  void on(CLI::App& command, std::function<int()> what);
 };
 
 void add_list(CLI::App& app, Session& session);

@@ -65,11 +65,11 @@ SideRuns runs_with(const ResultsDatabase& database, const std::vector<std::strin
   const std::string list = join(ids, ", ");
   std::map<std::int64_t, Json> facts;
   for_rows(database, kFacts + list + ")", [&](Json row) {
-    const auto id = row["run_id"].get<std::int64_t>();
+    const auto id = integer_at(row, "run_id");
     facts[id] = std::move(row);
   });
   SideRuns runs = results_of(database, list);
-  for (Json& run : runs) run.update(facts[run["run_id"].get<std::int64_t>()]);
+  for (Json& run : runs) run.update(facts[integer_at(run, "run_id")]);
   return runs;
 }
 
@@ -104,7 +104,7 @@ int compare(const CompareArguments& arguments) {
   const std::string text = arguments.json
                                ? json_text({{"phase", arguments.phase}, {"margin", arguments.margin}, {"cases", rows}})
                                : render(comparison_table(rows), colour_on_stdout());
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print(text);
   std::fflush(stdout);
   if (!arguments.json)
     for (const std::string& note : comparison_notes(rows)) log::warning(note);
@@ -132,7 +132,7 @@ void add_compare(CLI::App& app, Session& session) {
   command->footer(
       "A verdict needs 5 runs on each side: run 'kymo run W --repeat 5 --fresh --label before', then repeat it with "
       "another label after the change.\nExample: kymo compare before after");
-  command->callback([&session, arguments] { session.action = [arguments] { return compare(*arguments); }; });
+  session.on(*command, [arguments] { return compare(*arguments); });
 }
 
 }  // namespace kymo::cli

@@ -33,8 +33,6 @@ struct Group {
 };
 using Groups = std::map<std::string, Group>;
 
-std::string text_at(const Json& run, const char* name) { return run.at(name).get<std::string>(); }
-
 void add_run(Group& group, const Json& run, const std::string& phase) {
   group.any = run;
   if (run["status"] != "ok") {
@@ -44,11 +42,11 @@ void add_run(Group& group, const Json& run, const std::string& phase) {
   }
   if (!run["phases"].contains(phase)) return;
   const Json& time = run["phases"][phase];
-  const auto median_ns = time["median_ns"].get<double>();
+  const auto median_ns = real_at(time, "median_ns");
   if (median_ns <= 0) return;
   group.medians.push_back(median_ns);
   group.clocks.insert(text_at(time, "clock"));
-  if (!run["sm_clock_mhz"].is_null()) group.sm_clocks_mhz.push_back(run["sm_clock_mhz"].get<double>());
+  if (!run["sm_clock_mhz"].is_null()) group.sm_clocks_mhz.push_back(real_at(run, "sm_clock_mhz"));
   group.machines.insert(text_at(run, "machine"));
   group.processes.insert(text_at(run, "process"));
 }
@@ -62,7 +60,7 @@ Groups groups_of(const SideRuns& runs, const std::string& phase, std::vector<std
   std::map<std::string, Newest> newest;
   for (const Json& run : runs) {
     Newest& known = newest[text_at(run, "case_key")];
-    const std::pair position{text_at(run, "began"), run.at("run_id").get<std::int64_t>()};
+    const std::pair position{text_at(run, "began"), integer_at(run, "run_id")};
     if (position >= known.position) known = {position, text_at(run, "build")};
   }
   Groups groups;
@@ -94,8 +92,8 @@ Json side_of(const Group& group) {
 /// A lower clock explains a longer time even if the code did not change.
 void note_sm_clocks(const Json& before, const Json& after, Json& notes) {
   if (before["sm_clock_mhz"].is_null() || after["sm_clock_mhz"].is_null()) return;
-  const auto first = before["sm_clock_mhz"].get<double>();
-  const auto second = after["sm_clock_mhz"].get<double>();
+  const auto first = real_at(before, "sm_clock_mhz");
+  const auto second = real_at(after, "sm_clock_mhz");
   if (std::abs(second / first - 1) > kClockDifference)
     notes.push_back(fmt::format("SM clocks differ: {:.0f} MHz before, {:.0f} MHz after", first, second));
 }
@@ -131,7 +129,7 @@ void classify(const Group& before, const Group& after, double margin, Json& row)
   row["ratio_low"] = number(found.low);
   row["ratio_high"] = number(found.high);
   row["probability"] = number(found.probability);
-  row["verdict"] = measure::to_string(found.verdict);
+  row["verdict"] = to_string(found.verdict);
   row["more_runs"] = number(found.more_runs);
 }
 
@@ -186,12 +184,12 @@ std::vector<std::string> parameters_of(const Json& rows) {
 }
 
 std::string side_text(const Json& side) {
-  return side["median_ns"].is_null() ? "-" : format_duration(side["median_ns"].get<double>());
+  return side["median_ns"].is_null() ? "-" : format_duration(real_at(side, "median_ns"));
 }
 
 std::string runs_text(const Json& side) {
-  const auto failed = side["failed"].get<std::int64_t>();
-  const auto runs = side["runs"].get<std::int64_t>();
+  const auto failed = integer_at(side, "failed");
+  const auto runs = integer_at(side, "runs");
   return std::to_string(runs) + (failed > 0 ? " of " + std::to_string(runs + failed) : "");
 }
 

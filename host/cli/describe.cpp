@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 
 #include "base/json.hpp"
@@ -36,7 +35,7 @@ int print_as_json(const catalog::Found& found) {
     if (workload.at("name") == found.workload->name) kept.push_back(workload);
   }
   json["workloads"] = std::move(kept);
-  std::fputs(json_text(json).c_str(), stdout);
+  print(json_text(json));
   return 0;
 }
 
@@ -59,7 +58,7 @@ int describe(const std::string& word, const catalog::Options& options, bool as_j
                           parameter.unit, admitted(parameter), join(parameter.axis, ","), parameter.documentation});
   }
   if (!table.rows.empty()) text += "\n" + render(table, false);
-  std::fputs(text.c_str(), stdout);
+  print(text);
   return 0;
 }
 
@@ -79,9 +78,7 @@ void add_describe(CLI::App& app, Session& session) {
       ->type_name("WORKLOAD");
   command->add_flag("--json", arguments->json, "print JSON");
   add_plugin_options(*command, arguments->plugins);
-  command->callback([&session, arguments] {
-    session.action = [arguments] { return describe(arguments->workload, arguments->plugins, arguments->json); };
-  });
+  session.on(*command, [arguments] { return describe(arguments->workload, arguments->plugins, arguments->json); });
 }
 
 }  // namespace kymo::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 
 #include "base/error.hpp"
@@ -37,10 +36,10 @@ int doctor(const DoctorArguments& arguments) {
   const auto is_error = [](const Finding& finding) { return finding.health == Health::kError; };
   const bool broken = std::ranges::any_of(findings, is_error);
   if (arguments.json) {
-    std::fputs(json_text(json).c_str(), stdout);
+    print(json_text(json));
   } else {
-    std::printf("%s\n%s%s\n", render(table, colour_on_stdout()).c_str(), remedies.c_str(),
-                broken ? "kymo is not usable on this machine" : "kymo is usable on this machine");
+    print(render(table, colour_on_stdout()) + "\n" + remedies +
+          (broken ? "kymo is not usable on this machine\n" : "kymo is usable on this machine\n"));
   }
   return static_cast<int>(broken ? ExitCode::kToolError : ExitCode::kOk);
 }
@@ -53,7 +52,7 @@ void add_doctor(CLI::App& app, Session& session) {
       app.add_subcommand("doctor", "Check this machine for missing or misconfigured dependencies and suggest fixes");
   command->add_flag("--json", arguments->json, "print JSON");
   add_database_option(*command, arguments->database);
-  command->callback([&session, arguments] { session.action = [arguments] { return doctor(*arguments); }; });
+  session.on(*command, [arguments] { return doctor(*arguments); });
 }
 
 }  // namespace kymo::cli

@@ -28,8 +28,6 @@ using supervisor::LauncherEnvironment;
 using supervisor::PlannedRun;
 using supervisor::Summary;
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
 void print_json(const Json& json) { print(json_text(json)); }
 
 /// The GPUs of this machine; probed at most once, and only if a caller needs them.

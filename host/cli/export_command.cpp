@@ -9,6 +9,7 @@
 #include "cli/option_text.hpp"
 #include "cli/reading.hpp"
 #include "cli/run_options.hpp"
+#include "cli/text_table.hpp"
 #include "export/export.hpp"
 
 namespace kymo::cli {
@@ -25,7 +26,7 @@ struct ExportArguments {
 /// Prints the paths of the written files to stdout, unless the file itself goes there, and notes to stderr.
 int print_written(const std::vector<Written>& written) {
   for (const Written& each : written) {
-    if (each.file != "-") std::printf("%s\n", visible(each.file.string()).c_str());
+    if (each.file != "-") print(visible(each.file.string()) + "\n");
     for (const std::string& note : each.notes)
       std::fprintf(stderr, "%s: %s\n", visible(each.file.string()).c_str(), visible(note).c_str());
   }
@@ -55,9 +56,7 @@ CLI::App* add_format(CLI::App& command, Session& session, const std::string& nam
              name == "csv" ? "only rows of this rank" : "only this rank [all ranks, one file each]");
   format->add_option("-o,--out", arguments->file, file_help)->type_name("FILE")->check(error_if_empty);
   add_database_option(*format, arguments->database);
-  format->callback([&session, arguments, write] {
-    session.action = [arguments, write] { return print_written(write(*arguments)); };
-  });
+  session.on(*format, [arguments, write] { return print_written(write(*arguments)); });
   return format;
 }
 

@@ -44,14 +44,13 @@ void add_hidden(CLI::App& app, Session& session) {
       ->required()
       ->type_name("HOST:PORT|SOCKET");
   work_command->add_option("--rank", arguments->rank, "rank within the run")->required()->type_name("N");
-  work_command->callback([&session, arguments] { session.action = [arguments] { return work(*arguments); }; });
+  session.on(*work_command, [arguments] { return work(*arguments); });
 
   auto file = std::make_shared<std::string>();
   CLI::App* describe_command =
       app.add_subcommand("describe-plugin", "Load a plugin and print its description")->group("");
   describe_command->add_option("file", *file, "plugin")->required()->type_name("FILE");
-  describe_command->callback(
-      [&session, file] { session.action = [file] { return catalog::describe_in_this_process(*file); }; });
+  session.on(*describe_command, [file] { return catalog::describe_in_this_process(*file); });
 
   // For CMake projects of plugins, so that they use the same LibTorch as `kymo build`.
   CLI::App* torch_command = app.add_subcommand("torch-folder", "Print the directory of the torch package")->group("");
@@ -63,7 +62,7 @@ void add_hidden(CLI::App& app, Session& session) {
   });
 
   CLI::App* devices_command = app.add_subcommand("devices", "Print the devices of this machine as JSON")->group("");
-  devices_command->callback([&session] { session.action = [] { return worker::print_devices(); }; });
+  session.on(*devices_command, [] { return worker::print_devices(); });
 }
 
 }  // namespace kymo::cli

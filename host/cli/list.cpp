@@ -24,7 +24,7 @@ int print_as_json(const catalog::Catalog& found) {
   for (const catalog::Plugin& plugin : found.plugins) json["plugins"].push_back(catalog::to_json(plugin));
   for (const catalog::Rejected& rejected : found.rejected)
     json["rejected"].push_back({{"file", rejected.file.string()}, {"reason", rejected.reason}});
-  std::fputs(json_text(json).c_str(), stdout);
+  print(json_text(json));
   return 0;
 }
 
@@ -46,7 +46,7 @@ int list(const catalog::Options& options, bool as_json) {
     table.header.erase(table.header.begin() + kFileColumn);
     for (auto& row : table.rows) row.erase(row.begin() + kFileColumn);
   }
-  std::fputs(render(table, false).c_str(), stdout);
+  print(render(table, false));
   for (const catalog::Rejected& rejected : found.rejected) {
     std::fprintf(stderr, "kymo: plugin rejected: %s: %s\n", visible(rejected.file.string()).c_str(),
                  visible(rejected.reason).c_str());

@@ -57,7 +57,7 @@ void add_merge(CLI::App& app, Session& session) {
       ->required()
       ->type_name("SOURCE")
       ->check(error_if_empty);
-  command->callback([&session, arguments] { session.action = [arguments] { return merge(*arguments); }; });
+  session.on(*command, [arguments] { return merge(*arguments); });
 }
 
 }  // namespace kymo::cli

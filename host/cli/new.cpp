@@ -7,6 +7,7 @@
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
+#include "cli/text_table.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -18,7 +19,7 @@ struct NewArguments {
 
 int make_plugin(const NewArguments& arguments) {
   const std::filesystem::path folder = catalog::new_plugin(arguments.name, arguments.parent).lexically_normal();
-  std::printf("%s\n", visible(folder.string()).c_str());
+  print(visible(folder.string()) + "\n");
   std::fprintf(stderr, "next: kymo build %s, then kymo run ./%s.so\n",
                visible(shell_word((folder / (arguments.name + ".cpp")).string())).c_str(), arguments.name.c_str());
   return 0;
@@ -34,7 +35,7 @@ void add_new(CLI::App& app, Session& session) {
       ->type_name("FOLDER")
       ->capture_default_str()
       ->check(error_if_empty);
-  command->callback([&session, arguments] { session.action = [arguments] { return make_plugin(*arguments); }; });
+  session.on(*command, [arguments] { return make_plugin(*arguments); });
 }
 
 }  // namespace kymo::cli

@@ -2,7 +2,6 @@
 #include "report/report.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <limits>
 #include <memory>
 
@@ -28,12 +27,11 @@ std::vector<std::string> formats_from(const std::string& text) {
 
 int make_report(const ReportArguments& arguments) {
   if (arguments.request.name.empty()) {
-    for (const std::string& name : report::list_reports()) std::printf("%s\n", visible(name).c_str());
+    for (const std::string& name : report::list_reports()) print(visible(name) + "\n");
     return 0;
   }
   const auto database = open_results(arguments.database);
-  for (const auto& file : report::make_report(*database, arguments.request))
-    std::printf("%s\n", visible(file.string()).c_str());
+  for (const auto& file : report::make_report(*database, arguments.request)) print(visible(file.string()) + "\n");
   return 0;
 }
 
@@ -69,7 +67,7 @@ void add_report(CLI::App& app, Session& session) {
   command->add_option("--suite", request.selection.suite, "only runs of this suite")->type_name("NAME");
   add_database_option(*command, arguments->database);
   command->footer("Example: kymo report quick --format markdown,latex,typst,html --out out");
-  command->callback([&session, arguments] { session.action = [arguments] { return make_report(*arguments); }; });
+  session.on(*command, [arguments] { return make_report(*arguments); });
 }
 
 }  // namespace kymo::cli

@@ -46,7 +46,7 @@ std::vector<CaseRuns> grouped(const Json& results) {
   std::vector<CaseRuns> cases;
   std::map<std::string, std::size_t> known;
   for (const Json& run : results) {
-    const std::string key = run["plan_key"].get<std::string>() + run["label"].get<std::string>();
+    const std::string key = text_at(run, "plan_key") + text_at(run, "label");
     const auto [position, is_new] = known.try_emplace(key, cases.size());
     if (is_new) cases.emplace_back();
     cases[position->second].runs.push_back(run);
@@ -67,8 +67,8 @@ std::string percent(double share) {
 }
 
 std::string mean_text(const Json& phase) {
-  std::string text = format_duration(phase["mean_ns"].get<double>());
-  if (!phase["std_ns"].is_null()) text += " ± " + format_duration(phase["std_ns"].get<double>());
+  std::string text = format_duration(real_at(phase, "mean_ns"));
+  if (!phase["std_ns"].is_null()) text += " ± " + format_duration(real_at(phase, "std_ns"));
   return text;
 }
 
@@ -122,7 +122,7 @@ std::string run_cell(const CaseRuns& each) {
 
 std::string status_text(const CaseRuns& each) {
   std::map<std::string, std::size_t> counts;
-  for (const Json& run : each.runs) ++counts[run["status"].get<std::string>()];
+  for (const Json& run : each.runs) ++counts[text_at(run, "status")];
   if (counts.size() == 1) return counts.begin()->first;
   std::vector<std::string> parts;
   for (const auto& [status, count] : counts) parts.push_back(std::to_string(count) + " " + status);
@@ -130,15 +130,15 @@ std::string status_text(const CaseRuns& each) {
 }
 
 std::string verification_text(const Json& run) {
-  const auto word = run["verification"].get<std::string>();
+  const auto word = text_at(run, "verification");
   if (word == "unavailable") return "not verified";
   return word.empty() ? "-" : word;
 }
 
 /// Text that tells the builds of the plugins apart: file name, path, or digest of the file.
 std::vector<std::string> builds_of(const std::vector<CaseRuns>& cases) {
-  const auto file = [](const Json& run) { return run["plugin_file"].get<std::string>(); };
-  const auto digest = [](const Json& run) { return run["plugin_sha256"].get<std::string>(); };
+  const auto file = [](const Json& run) { return text_at(run, "plugin_file"); };
+  const auto digest = [](const Json& run) { return text_at(run, "plugin_sha256"); };
   using Name = std::function<std::string(const Json&)>;
   const std::array<Name, 3> names{[&](const Json& run) { return std::filesystem::path(file(run)).filename().string(); },
                                   [&](const Json& run) {
@@ -258,7 +258,7 @@ std::vector<std::string> phases_of(const std::vector<CaseRuns>& cases, bool all)
       if (name == "step" || each.timed(name).empty()) continue;
       if (name == "other")
         other = other || (!step.empty() &&
-                          time["median_ns"].get<double>() > kSmallShare * step.front()->at("median_ns").get<double>());
+                          real_at(time, "median_ns") > kSmallShare * step.front()->at("median_ns").get<double>());
       else if (std::find(names.begin(), names.end(), name) == names.end())
         names.push_back(name);
     }
@@ -300,11 +300,11 @@ std::string common_verification(const Json& results) {
 }  // namespace
 
 std::string median_text(const Json& phase) {
-  const auto median_ns = phase["median_ns"].get<double>();
+  const auto median_ns = real_at(phase, "median_ns");
   const std::string text = format_duration(median_ns);
   if (phase["median_low_ns"].is_null() || phase["median_high_ns"].is_null() || median_ns <= 0) return text;
   const double half =
-      std::max(median_ns - phase["median_low_ns"].get<double>(), phase["median_high_ns"].get<double>() - median_ns);
+      std::max(median_ns - real_at(phase, "median_low_ns"), real_at(phase, "median_high_ns") - median_ns);
   return text + " ± " + percent(half / median_ns);
 }
 
@@ -369,10 +369,10 @@ TextTable checks_table(const Json& results) {
   const auto number = [](const Json& value) { return value.is_null() ? std::string() : value.dump(); };
   for (const Json& result : results) {
     for (const Json& check : result["checks"]) {
-      table.rows.push_back({result["run_id"].dump(), result["workload"].get<std::string>(), check["rank"].dump(),
-                            check["name"].get<std::string>(), check["outcome"].get<std::string>(),
+      table.rows.push_back({result["run_id"].dump(), text_at(result, "workload"), check["rank"].dump(),
+                            text_at(check, "name"), text_at(check, "outcome"),
                             number(check["max_abs_error"]), number(check["tolerance"]),
-                            check["reference"].get<std::string>(), check["detail"].get<std::string>()});
+                            text_at(check, "reference"), text_at(check, "detail")});
     }
   }
   return table;
@@ -385,8 +385,8 @@ std::vector<std::string> failures(const Json& results) {
     if (result["status"] == "ok") continue;
     // The stage (create, prepare, verify) or the phase of the step in which it failed.
     const std::string stage = result.value("failed_phase", "");
-    const std::string reason = result["status"].get<std::string>() + (stage.empty() ? "" : " in " + visible(stage)) +
-                               ": " + visible(result["detail"].get<std::string>());
+    const std::string reason = text_at(result, "status") + (stage.empty() ? "" : " in " + visible(stage)) +
+                               ": " + visible(text_at(result, "detail"));
     if (runs[reason].empty()) reasons.push_back(reason);
     runs[reason].push_back(result["run_id"].dump());
   }
@@ -403,7 +403,7 @@ std::vector<std::string> warnings(const Json& results) {
   std::map<std::string, std::size_t> details;
   for (const Json& result : results) {
     for (const Json& each : result["warnings"]) {
-      const std::pair warning{each["kind"].get<std::string>(), each["detail"].get<std::string>()};
+      const std::pair warning{text_at(each, "kind"), text_at(each, "detail")};
       if (warning == std::pair<std::string, std::string>{"not verified", "not requested"}) continue;
       if (runs[warning].empty() && ++details[warning.first] > kMaxDetails) {
         unlisted[warning.first].push_back(result["run_id"].dump());
@@ -427,11 +427,11 @@ std::vector<std::string> warnings(const Json& results) {
 }
 
 std::string result_line(const Json& result) {
-  std::string line = "run " + result["run_id"].dump() + ": " + result["workload"].get<std::string>();
+  std::string line = "run " + result["run_id"].dump() + ": " + text_at(result, "workload");
   for (const auto& [name, value] : result["parameters"].items()) line += " " + name + "=" + value_text(value);
-  line += ": " + result["status"].get<std::string>();
+  line += ": " + text_at(result, "status");
   if (result["phases"].contains("step")) line += ", median step " + median_text(result["phases"]["step"]);
-  if (const auto detail = result["detail"].get<std::string>(); !detail.empty()) line += " (" + detail + ")";
+  if (const auto detail = text_at(result, "detail"); !detail.empty()) line += " (" + detail + ")";
   return visible(line);
 }
 

@@ -108,9 +108,7 @@ void add_run(CLI::App& app, Session& session) {
   add_plugin_options(*command, arguments->options.plugins);
   command->footer(
       "Example: kymo run transformer_lm --set mode=train --axis size=small,medium --axis context=128..512*2");
-  command->callback([&session, arguments] {
-    session.action = [&session, arguments] { return run(*arguments, session.command_line); };
-  });
+  session.on(*command, [&session, arguments] { return run(*arguments, session.command_line); });
 }
 
 void add_verify(CLI::App& app, Session& session) {
@@ -123,9 +121,7 @@ void add_verify(CLI::App& app, Session& session) {
   add_output_options(*command, arguments->options);
   add_database_option(*command, arguments->options.database);
   add_plugin_options(*command, arguments->options.plugins);
-  command->callback([&session, arguments] {
-    session.action = [&session, arguments] { return verify(*arguments, session.command_line); };
-  });
+  session.on(*command, [&session, arguments] { return verify(*arguments, session.command_line); });
 }
 
 }  // namespace kymo::cli

@@ -60,7 +60,7 @@ void add_sql(CLI::App& app, Session& session) {
       "Besides SQLite's functions, median(x), percentile(x, p) with p from 0 to 100, and stddev(x) are available.\n"
       "Example: kymo sql \"SELECT workload, phase, median(median_ms), stddev(median_ms) FROM phase_time GROUP BY 1, "
       "2\"");
-  command->callback([&session, arguments] { session.action = [arguments] { return sql(*arguments); }; });
+  session.on(*command, [arguments] { return sql(*arguments); });
 }
 
 }  // namespace kymo::cli

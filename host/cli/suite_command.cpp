@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 
 #include "base/json.hpp"
@@ -29,7 +28,7 @@ int list_suites(bool as_json) {
     json.push_back({{"name", name}, {"title", suite.title}, {"cases", cases}, {"profiles", suite.profiles}});
     table.rows.push_back({name, std::to_string(cases.size()), join(suite.profiles, ", "), suite.title});
   }
-  std::fputs((as_json ? json_text(json) : render(table, false)).c_str(), stdout);
+  print(as_json ? json_text(json) : render(table, false));
   return 0;
 }
 
@@ -50,7 +49,7 @@ void add_suite(CLI::App& app, Session& session) {
 
   CLI::App* list = command->add_subcommand("list", "List the installed suites");
   list->add_flag("--json", arguments->json, "print JSON");
-  list->callback([&session, arguments] { session.action = [arguments] { return list_suites(arguments->json); }; });
+  session.on(*list, [arguments] { return list_suites(arguments->json); });
 
   CLI::App* run =
       command->add_subcommand("run", "Run the cases of a suite; cases whose device is missing are recorded as skipped");
@@ -63,9 +62,7 @@ void add_suite(CLI::App& app, Session& session) {
   add_database_option(*run, arguments->options.database);
   add_plugin_options(*run, arguments->options.plugins);
   run->footer("Example: kymo suite run quick");
-  run->callback([&session, arguments] {
-    session.action = [&session, arguments] { return run_suite(*arguments, session.command_line); };
-  });
+  session.on(*run, [&session, arguments] { return run_suite(*arguments, session.command_line); });
 }
 
 }  // namespace kymo::cli

@@ -94,6 +94,8 @@ std::string render(const TextTable& table, bool colour) {
   return text;
 }
 
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
 std::string json_text(const Json& json) { return visible_json(dump_json(json, 2)) + "\n"; }
 
 void RowPrinter::columns(const std::vector<std::string>& names) {
@@ -163,7 +165,7 @@ void print_query(const store::ResultsDatabase& database, const std::string& sql,
   static constexpr std::size_t kMaxHeldBytes = std::size_t{64} << 20;
   std::string held;
   const auto print_held = [&] {
-    std::fwrite(held.data(), 1, held.size(), stdout);
+    print(held);
     held.clear();
   };
   RowPrinter printer(format, [&](const std::string& text) {

@@ -25,6 +25,9 @@ struct TextTable {
 /// With `colour`, status and verdict words are colored.
 std::string render(const TextTable& table, bool colour);
 
+/// Writes text to standard output.
+void print(const std::string& text);
+
 /// Formats JSON, ending with a newline. Invalid UTF-8 is replaced and control characters are escaped, so that no string
 /// can control a terminal.
 std::string json_text(const Json& json);
