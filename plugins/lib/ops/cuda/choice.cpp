@@ -17,7 +17,12 @@
 namespace kymo::flash {
 namespace {
 
-enum class Tiling {
+using enum Path;
+
+/// The name and the launcher of a kernel.
+#define KERNEL(launcher) #launcher, launcher
+
+enum Tiling {
   kPlain,
   kPipelined,  // never uses a tile counter
   kSplitKv     // split-KV: selected automatically only if it pays and a workspace is given
@@ -30,12 +35,12 @@ constexpr int64_t kAnyLength = int64_t{1} << 40;
 /// are selected by index only (Forward::variant), for measurements; there are none at present.
 struct ForwardRow {
   const char* name;
+  LaunchForward* launch;
   Path path;
   int max_d;
-  Masks masks;
-  int64_t below;
-  LaunchForward* launch;
-  Tiling tiling = Tiling::kPlain;
+  Tiling tiling = kPlain;
+  Masks masks = kAnyMask;
+  int64_t below = kAnyLength;
   bool few = false;  // selected automatically only with at most two tiles of 128 queries per SM
 };
 // Based on the times in docs/kernels/attention_forward.md. Few tiles: split-KV where it pays. d 64: three consumers
@@ -44,102 +49,84 @@ struct ForwardRow {
 // 96: long rows without a mask favor the largest key tile that fits in shared memory twice; otherwise tiles of 128
 // keys, as at d 128, which waste less beyond the diagonal. d 192 and 256: 112 and 80 keys are the largest tiles that
 // fit twice; pipelined, d 192 fits 80.
-constexpr std::array kForward = {
-    ForwardRow{"hopper_forward_d64_splitkv128x128", Path::kHopper, 64, kAnyMask, kAnyLength,
-               hopper_forward_d64_splitkv128x128, Tiling::kSplitKv},
-    ForwardRow{"hopper_forward_d64_pipelined128x128", Path::kHopper, 64, kAnyMask, kAnyLength,
-               hopper_forward_d64_pipelined128x128, Tiling::kPipelined, true},
-    ForwardRow{"hopper_forward_d64_pipelined128x128", Path::kHopper, 64, kFull, 1024,
-               hopper_forward_d64_pipelined128x128, Tiling::kPipelined},
-    ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kFull, kAnyLength, hopper_forward_d64_192x128},
-    ForwardRow{"hopper_forward_d64_pipelined128x128", Path::kHopper, 64, kCausal, 4096,
-               hopper_forward_d64_pipelined128x128, Tiling::kPipelined},
-    ForwardRow{"hopper_forward_d64_192x128", Path::kHopper, 64, kCausal, kAnyLength, hopper_forward_d64_192x128},
-    ForwardRow{"hopper_forward_d128_splitkv128x128", Path::kHopper, 128, kAnyMask, kAnyLength,
-               hopper_forward_d128_splitkv128x128, Tiling::kSplitKv},
-    ForwardRow{"hopper_forward_d96_pipelined128x128", Path::kHopper, 96, kAnyMask, 4096,
-               hopper_forward_d96_pipelined128x128, Tiling::kPipelined},
-    ForwardRow{"hopper_forward_d96_128x176", Path::kHopper, 96, kFull, kAnyLength, hopper_forward_d96_128x176},
-    ForwardRow{"hopper_forward_d96_128x128", Path::kHopper, 96, kCausal, kAnyLength, hopper_forward_d96_128x128},
-    ForwardRow{"hopper_forward_d128_pipelined128x128", Path::kHopper, 128, kAnyMask, kAnyLength,
-               hopper_forward_d128_pipelined128x128, Tiling::kPipelined},
-    ForwardRow{"hopper_forward_d192_splitkv128x112", Path::kHopper, 192, kAnyMask, kAnyLength,
-               hopper_forward_d192_splitkv128x112, Tiling::kSplitKv},
-    ForwardRow{"hopper_forward_d192_pipelined128x80", Path::kHopper, 192, kFull, 2048,
-               hopper_forward_d192_pipelined128x80, Tiling::kPipelined},
-    ForwardRow{"hopper_forward_d192_pipelined128x80", Path::kHopper, 192, kCausal, 8192,
-               hopper_forward_d192_pipelined128x80, Tiling::kPipelined},
-    ForwardRow{"hopper_forward_d192_128x112", Path::kHopper, 192, kAnyMask, kAnyLength, hopper_forward_d192_128x112},
-    ForwardRow{"hopper_forward_d256_splitkv128x80", Path::kHopper, 256, kAnyMask, kAnyLength,
-               hopper_forward_d256_splitkv128x80, Tiling::kSplitKv},
-    ForwardRow{"hopper_forward_d256_128x80", Path::kHopper, 256, kAnyMask, kAnyLength, hopper_forward_d256_128x80},
-    ForwardRow{"portable_forward_d64", Path::kPortable, 64, kAnyMask, kAnyLength, portable_forward_d64},
-    ForwardRow{"portable_forward_d128", Path::kPortable, 128, kAnyMask, kAnyLength, portable_forward_d128},
-    ForwardRow{"portable_forward_d256", Path::kPortable, 256, kAnyMask, kAnyLength, portable_forward_d256},
-    ForwardRow{"float_forward_d64_splitkv128x48", Path::kFloat, 64, kAnyMask, kAnyLength,
-               float_forward_d64_splitkv128x48, Tiling::kSplitKv},
-    ForwardRow{"float_forward_d64_128x48", Path::kFloat, 64, kAnyMask, kAnyLength, float_forward_d64_128x48},
-    ForwardRow{"float_forward_d128_splitkv64x64", Path::kFloat, 128, kAnyMask, kAnyLength,
-               float_forward_d128_splitkv64x64, Tiling::kSplitKv},
-    ForwardRow{"float_forward_d128_64x64", Path::kFloat, 128, kAnyMask, kAnyLength, float_forward_d128_64x64},
-    ForwardRow{"float_forward_d256_splitkv64x16", Path::kFloat, 256, kAnyMask, kAnyLength,
-               float_forward_d256_splitkv64x16, Tiling::kSplitKv},
-    ForwardRow{"float_forward_d256_64x16", Path::kFloat, 256, kAnyMask, kAnyLength, float_forward_d256_64x16},
+constexpr auto kForward = std::to_array<ForwardRow>({
+    {KERNEL(hopper_forward_d64_splitkv128x128), kHopper, 64, kSplitKv},
+    {KERNEL(hopper_forward_d64_pipelined128x128), kHopper, 64, kPipelined, kAnyMask, kAnyLength, true},
+    {KERNEL(hopper_forward_d64_pipelined128x128), kHopper, 64, kPipelined, kFull, 1024},
+    {KERNEL(hopper_forward_d64_192x128), kHopper, 64, kPlain, kFull},
+    {KERNEL(hopper_forward_d64_pipelined128x128), kHopper, 64, kPipelined, kCausal, 4096},
+    {KERNEL(hopper_forward_d64_192x128), kHopper, 64, kPlain, kCausal},
+    {KERNEL(hopper_forward_d128_splitkv128x128), kHopper, 128, kSplitKv},
+    {KERNEL(hopper_forward_d96_pipelined128x128), kHopper, 96, kPipelined, kAnyMask, 4096},
+    {KERNEL(hopper_forward_d96_128x176), kHopper, 96, kPlain, kFull},
+    {KERNEL(hopper_forward_d96_128x128), kHopper, 96, kPlain, kCausal},
+    {KERNEL(hopper_forward_d128_pipelined128x128), kHopper, 128, kPipelined},
+    {KERNEL(hopper_forward_d192_splitkv128x112), kHopper, 192, kSplitKv},
+    {KERNEL(hopper_forward_d192_pipelined128x80), kHopper, 192, kPipelined, kFull, 2048},
+    {KERNEL(hopper_forward_d192_pipelined128x80), kHopper, 192, kPipelined, kCausal, 8192},
+    {KERNEL(hopper_forward_d192_128x112), kHopper, 192},
+    {KERNEL(hopper_forward_d256_splitkv128x80), kHopper, 256, kSplitKv},
+    {KERNEL(hopper_forward_d256_128x80), kHopper, 256},
+    {KERNEL(portable_forward_d64), kPortable, 64},
+    {KERNEL(portable_forward_d128), kPortable, 128},
+    {KERNEL(portable_forward_d256), kPortable, 256},
+    {KERNEL(float_forward_d64_splitkv128x48), kFloat, 64, kSplitKv},
+    {KERNEL(float_forward_d64_128x48), kFloat, 64},
+    {KERNEL(float_forward_d128_splitkv64x64), kFloat, 128, kSplitKv},
+    {KERNEL(float_forward_d128_64x64), kFloat, 128},
+    {KERNEL(float_forward_d256_splitkv64x16), kFloat, 256, kSplitKv},
+    {KERNEL(float_forward_d256_64x16), kFloat, 256},
+});
+
+enum Sums {
+  kDeterministic,  // supports deterministic calls
+  kAtomic,
+  kSplitQ  // atomic and split-Q: selected automatically only if it pays
 };
 
 struct BackwardRow {
   const char* name;
+  LaunchBackward* launch;
   Path path;
   int max_d;
-  int columns;    // of the fp32 accumulator of dQ
-  int64_t below;  // as in ForwardRow
-  bool repeats;   // supports deterministic calls
-  LaunchBackward* launch;
-  bool split_q = false;          // split-Q: selected automatically only if it pays
+  Sums sums;                     // how the contributions to a gradient are added
+  int64_t below = kAnyLength;    // as in ForwardRow
   int shared_kb = kMinSharedKb;  // required per block
+
+  /// Of the fp32 accumulator of dQ.
+  int columns() const { return path == kHopper ? max_d : 0; }
 };
 // Based on the times in docs/kernels/attention_backward.md. fp32: `small` for GPUs with too little shared memory per
 // block for the others, and at d 256 below 512 keys, where blocks of half the size fill the GPU sooner.
-constexpr std::array kBackward = {
-    BackwardRow{"hopper_backward_d64_splitq", Path::kHopper, 64, 64, kAnyLength, false, hopper_backward_d64_splitq,
-                true},
-    BackwardRow{"hopper_backward_d64", Path::kHopper, 64, 64, kAnyLength, true, hopper_backward_d64},
-    BackwardRow{"hopper_backward_d128_splitq", Path::kHopper, 128, 128, kAnyLength, false, hopper_backward_d128_splitq,
-                true},
-    BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, 2048, true, hopper_backward_d128},
-    BackwardRow{"hopper_backward_d128_early", Path::kHopper, 128, 128, kAnyLength, false, hopper_backward_d128_early},
-    BackwardRow{"hopper_backward_d128", Path::kHopper, 128, 128, kAnyLength, true, hopper_backward_d128},
-    BackwardRow{"hopper_backward_d192_splitq", Path::kHopper, 192, 192, kAnyLength, false, hopper_backward_d192_splitq,
-                true},
-    BackwardRow{"hopper_backward_d192", Path::kHopper, 192, 192, kAnyLength, true, hopper_backward_d192},
-    BackwardRow{"hopper_backward_d256_splitq", Path::kHopper, 256, 256, kAnyLength, false, hopper_backward_d256_splitq,
-                true},
-    BackwardRow{"hopper_backward_d256", Path::kHopper, 256, 256, kAnyLength, true, hopper_backward_d256},
-    BackwardRow{"portable_backward_d64", Path::kPortable, 64, 0, kAnyLength, true, portable_backward_d64},
-    BackwardRow{"portable_backward_d128", Path::kPortable, 128, 0, kAnyLength, true, portable_backward_d128},
-    BackwardRow{"portable_backward_d256", Path::kPortable, 256, 0, kAnyLength, true, portable_backward_d256},
-    BackwardRow{"float_backward_d64_splitq", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_splitq, true},
-    BackwardRow{"float_backward_d64_atomic", Path::kFloat, 64, 0, kAnyLength, false, float_backward_d64_atomic},
-    BackwardRow{"float_backward_d128_splitq", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_splitq, true,
-                float_backward_kb(128)},
-    BackwardRow{"float_backward_d128_atomic", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_atomic,
-                false, float_backward_kb(128)},
-    BackwardRow{"float_backward_d128_splitq_small", Path::kFloat, 128, 0, kAnyLength, false,
-                float_backward_d128_splitq_small, true},
-    BackwardRow{"float_backward_d128_small", Path::kFloat, 128, 0, kAnyLength, false, float_backward_d128_small},
-    BackwardRow{"float_backward_d256_splitq_small", Path::kFloat, 256, 0, 512, false, float_backward_d256_splitq_small,
-                true},
-    BackwardRow{"float_backward_d256_splitq", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_splitq, true,
-                float_backward_kb(256)},
-    BackwardRow{"float_backward_d256_atomic", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_atomic,
-                false, float_backward_kb(256)},
-    BackwardRow{"float_backward_d256_splitq_small", Path::kFloat, 256, 0, kAnyLength, false,
-                float_backward_d256_splitq_small, true},
-    BackwardRow{"float_backward_d256_small", Path::kFloat, 256, 0, kAnyLength, false, float_backward_d256_small},
-    BackwardRow{"float_backward_d64_128x32", Path::kFloat, 64, 0, kAnyLength, true, float_backward_d64_128x32},
-    BackwardRow{"float_backward_d128_64x16", Path::kFloat, 128, 0, kAnyLength, true, float_backward_d128_64x16},
-    BackwardRow{"float_backward_d256_32x16", Path::kFloat, 256, 0, kAnyLength, true, float_backward_d256_32x16},
-};
+constexpr auto kBackward = std::to_array<BackwardRow>({
+    {KERNEL(hopper_backward_d64_splitq), kHopper, 64, kSplitQ},
+    {KERNEL(hopper_backward_d64), kHopper, 64, kDeterministic},
+    {KERNEL(hopper_backward_d128_splitq), kHopper, 128, kSplitQ},
+    {KERNEL(hopper_backward_d128), kHopper, 128, kDeterministic, 2048},
+    {KERNEL(hopper_backward_d128_early), kHopper, 128, kAtomic},
+    {KERNEL(hopper_backward_d128), kHopper, 128, kDeterministic},
+    {KERNEL(hopper_backward_d192_splitq), kHopper, 192, kSplitQ},
+    {KERNEL(hopper_backward_d192), kHopper, 192, kDeterministic},
+    {KERNEL(hopper_backward_d256_splitq), kHopper, 256, kSplitQ},
+    {KERNEL(hopper_backward_d256), kHopper, 256, kDeterministic},
+    {KERNEL(portable_backward_d64), kPortable, 64, kDeterministic},
+    {KERNEL(portable_backward_d128), kPortable, 128, kDeterministic},
+    {KERNEL(portable_backward_d256), kPortable, 256, kDeterministic},
+    {KERNEL(float_backward_d64_splitq), kFloat, 64, kSplitQ},
+    {KERNEL(float_backward_d64_atomic), kFloat, 64, kAtomic},
+    {KERNEL(float_backward_d128_splitq), kFloat, 128, kSplitQ, kAnyLength, float_backward_kb(128)},
+    {KERNEL(float_backward_d128_atomic), kFloat, 128, kAtomic, kAnyLength, float_backward_kb(128)},
+    {KERNEL(float_backward_d128_splitq_small), kFloat, 128, kSplitQ},
+    {KERNEL(float_backward_d128_small), kFloat, 128, kAtomic},
+    {KERNEL(float_backward_d256_splitq_small), kFloat, 256, kSplitQ, 512},
+    {KERNEL(float_backward_d256_splitq), kFloat, 256, kSplitQ, kAnyLength, float_backward_kb(256)},
+    {KERNEL(float_backward_d256_atomic), kFloat, 256, kAtomic, kAnyLength, float_backward_kb(256)},
+    {KERNEL(float_backward_d256_splitq_small), kFloat, 256, kSplitQ},
+    {KERNEL(float_backward_d256_small), kFloat, 256, kAtomic},
+    {KERNEL(float_backward_d64_128x32), kFloat, 64, kDeterministic},
+    {KERNEL(float_backward_d128_64x16), kFloat, 128, kDeterministic},
+    {KERNEL(float_backward_d256_32x16), kFloat, 256, kDeterministic},
+});
 
 struct NamedTensor {
   const char* name;
@@ -201,19 +188,18 @@ int capability(std::string& wrong) {
 /// none.
 Path path_of(const Problem& p, Path asked, bool tma, int hopper_d, std::string& wrong) {
   const int device = capability(wrong);
-  if (!wrong.empty()) return Path::kAutomatic;
-  if (device < 80) return wrong = "a GPU of compute capability 8.0 or later is required", Path::kAutomatic;
+  if (!wrong.empty()) return kAutomatic;
+  if (device < 80) return wrong = "a GPU of compute capability 8.0 or later is required", kAutomatic;
   const bool wide = p.element == Element::kFloat32, hopper = device == 90 && !wide && tma && p.d <= hopper_d;
-  const Path best = wide ? Path::kFloat : hopper ? Path::kHopper : Path::kPortable;
-  if (asked == Path::kAutomatic || asked == best || (asked == Path::kPortable && !wide))
-    return asked == Path::kAutomatic ? best : asked;
+  const Path best = wide ? kFloat : hopper ? kHopper : kPortable;
+  if (asked == kAutomatic || asked == best || (asked == kPortable && !wide)) return asked == kAutomatic ? best : asked;
   wrong =
-      asked == Path::kHopper
+      asked == kHopper
           ? "the Hopper kernels require compute capability 9.0, 16-bit elements, strides above 0 and d of at most " +
                 std::to_string(hopper_d)
       : wide ? "fp32 is supported on the float path only"
              : "the float path supports fp32 only";
-  return Path::kAutomatic;
+  return kAutomatic;
 }
 
 /// Of the matching rows: the one with this index, or the first automatic one if it is -1. Null if there is none, with a
@@ -243,12 +229,12 @@ int shared_kb_now() {
   return shared_memory_of_block(bytes) == cudaSuccess ? bytes / 1024 : kMinSharedKb;
 }
 ForwardSplits splits_of(const Forward& call, const ForwardRow& row, int multiprocessors) {
-  const SplitKvTile tile = split_kv_tile(row.path == Path::kFloat, row.max_d);
+  const SplitKvTile tile = split_kv_tile(row.path == kFloat, row.max_d);
   return forward_splits(call, tile.rows, tile.keys, multiprocessors);
 }
 
 SplitQTile split_q_tile_of(const BackwardRow& row) {
-  return split_q_tile(row.path == Path::kFloat, row.max_d, row.shared_kb);
+  return split_q_tile(row.path == kFloat, row.max_d, row.shared_kb);
 }
 
 bool has_few_tiles(const Problem& p, int multiprocessors) {
@@ -274,7 +260,7 @@ const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace
   const bool few = has_few_tiles(p, multiprocessors);
   const auto automatic = [&](const ForwardRow& row) {
     if (p.seq_k >= row.below || (row.few && !few)) return false;
-    return row.tiling != Tiling::kSplitKv || (workspace && splits_of(call, row, multiprocessors).chunks > 1);
+    return row.tiling != kSplitKv || (workspace && splits_of(call, row, multiprocessors).chunks > 1);
   };
   return pick(kForward, call.variant, fits, automatic, wrong);
 }
@@ -295,15 +281,15 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
   if (!wrong.empty()) return nullptr;
   int hopper_d = 0;  // maximum of all Hopper rows
   for (const BackwardRow& row : kBackward)
-    if (row.path == Path::kHopper && (call.variant >= 0 || p.seq_k < row.below))
-      hopper_d = std::max(hopper_d, row.max_d);
+    if (row.path == kHopper && (call.variant >= 0 || p.seq_k < row.below)) hopper_d = std::max(hopper_d, row.max_d);
   const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
   const auto fits = [&](const BackwardRow& row) {
-    return row.path == path && p.d <= row.max_d && (row.repeats || !call.deterministic) &&
+    return row.path == path && p.d <= row.max_d && (row.sums == kDeterministic || !call.deterministic) &&
            (row.shared_kb <= kMinSharedKb || row.shared_kb <= shared_kb_now());
   };
   const auto automatic = [&](const BackwardRow& row) {
-    return p.seq_k < row.below && (!row.split_q || split_q_is_faster(p, split_q_tile_of(row), multiprocessors_now()));
+    return p.seq_k < row.below &&
+           (row.sums != kSplitQ || split_q_is_faster(p, split_q_tile_of(row), multiprocessors_now()));
   };
   return pick(kBackward, call.variant, fits, automatic, wrong);
 }
@@ -334,24 +320,21 @@ std::string kernel_name(const Backward& call) { return name_of(call); }
 size_t workspace_bytes(const Forward& call) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong);
-  if (row && row->tiling == Tiling::kSplitKv)
+  if (row && row->tiling == kSplitKv)
     return forward_space(splits_of(call, *row, multiprocessors_now()), row->max_d).bytes();
-  return row && row->path == Path::kHopper && row->tiling != Tiling::kPipelined && wants_counter(call.problem)
-             ? kCounterBytes
-             : 0;
+  return row && row->path == kHopper && row->tiling != kPipelined && wants_counter(call.problem) ? kCounterBytes : 0;
 }
 
 size_t workspace_bytes(const Backward& call) {
   std::string wrong;
   const BackwardRow* row = choose(call, wrong);
-  return row ? backward_space(call, row->columns, row->split_q).bytes() : 0;
+  return row ? backward_space(call, row->columns(), row->sums == kSplitQ).bytes() : 0;
 }
 
 std::string launch_forward(const Forward& call, Stream stream) {
   std::string wrong;
   const ForwardRow* row = choose(call, wrong, call.workspace != nullptr);
-  if (row &&
-      (reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0 || (row->tiling == Tiling::kSplitKv && !call.workspace)))
+  if (row && (reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0 || (row->tiling == kSplitKv && !call.workspace)))
     return "the workspace must be 256-byte aligned device memory";
   return row ? row->launch(call, stream) : wrong;
 }
