@@ -16,6 +16,8 @@
 
 namespace {
 
+namespace training = kymo::training;
+namespace transformer = kymo::transformer;
 using kymo::Block;
 using kymo::Context;
 
@@ -34,7 +36,7 @@ class TransformerLm final : public kymo::Workload {
     device_ = kymo::libtorch::select_device(ctx);
     generator_ = kymo::libtorch::make_generator(device_, ctx.seed());
     make_model(ctx);
-    if (settings_.mode == kymo::training::Mode::kTrain) make_optimizer(ctx);
+    if (settings_.mode == training::Mode::kTrain) make_optimizer(ctx);
     make_batch(ctx);
     declare(ctx);
     if (settings_.graph) make_graph(ctx);
@@ -49,7 +51,7 @@ class TransformerLm final : public kymo::Workload {
 
   void step(Context& ctx) override {
     // The loss stays on the device: reading it would synchronize.
-    loss_ = graph_ ? graph_->run_step(ctx) : kymo::training::run_step(ctx, parts_);
+    loss_ = graph_ ? graph_->run_step(ctx) : training::run_step(ctx, parts_);
     ++steps_;
     if (!ctx.host()->tag) return;
     for (const at::Tensor& parameter : parts_.parameters) kymo::libtorch::tag(ctx, parameter.grad(), Block::Gradient);
@@ -60,28 +62,20 @@ class TransformerLm final : public kymo::Workload {
  private:
   void make_model(Context& ctx) {
     const auto options = at::TensorOptions().dtype(settings_.dtype).device(device_);
-    model_ = std::make_unique<kymo::transformer::LanguageModel>(
-        settings_.model, kymo::transformer::make_weights(settings_.model, options, generator_), settings_.attention);
+    model_ = std::make_unique<transformer::LanguageModel>(
+        settings_.model, transformer::make_weights(settings_.model, options, generator_), settings_.attention);
     parts_.mode = settings_.mode;
     parts_.autocast = settings_.autocast;
-    parts_.parameters = kymo::transformer::parameters(model_->weights());
+    parts_.parameters = transformer::parameters(model_->weights());
     parts_.loss = [this](const Context& seen_by) { return model_->loss(seen_by, tokens_, targets_); };
     for (const at::Tensor& parameter : parts_.parameters) kymo::libtorch::tag(ctx, parameter, Block::Parameter);
     ctx.mark("model_ready");
   }
 
   void make_optimizer(Context& ctx) {
-    kymo::training::AdamWSetting setting;
-    setting.learning_rate = 1e-4;
-    optimizer_ = std::make_unique<kymo::training::FusedAdamW>(parts_.parameters, setting);
-    optimizer_->make_state();
+    optimizer_ = training::make_fused_adamw(ctx, parts_.parameters, 1e-4);
     parts_.optimizer = optimizer_.get();
     parts_.optimizer_scope = "adamw";
-    for (const at::Tensor& parameter : parts_.parameters) {
-      const kymo::training::AdamWState* state = optimizer_->state_of(parameter);
-      for (const at::Tensor& part : {state->mean, state->square_mean, state->step})
-        kymo::libtorch::tag(ctx, part, Block::OptimizerState);
-    }
     ctx.mark("optimizer_ready");
   }
 
@@ -95,15 +89,15 @@ class TransformerLm final : public kymo::Workload {
   }
 
   void make_graph(Context& ctx) {
-    graph_ = std::make_unique<kymo::training::StepGraph>(device_, parts_);
+    graph_ = std::make_unique<training::StepGraph>(device_, parts_);
     graph_->warm_up(ctx);
     if (optimizer_) optimizer_->warm_up();
     ctx.mark("graph_warm");
   }
 
   void declare(Context& ctx) const {
-    const auto flops = kymo::transformer::forward_flops(settings_.model, settings_.batch, settings_.model.context);
-    const auto elements = static_cast<double>(kymo::transformer::parameter_count(settings_.model));
+    const auto flops = transformer::forward_flops(settings_.model, settings_.batch, settings_.model.context);
+    const auto elements = static_cast<double>(transformer::parameter_count(settings_.model));
     const auto tokens = static_cast<double>(settings_.batch * settings_.model.context);
     const auto element_bytes = static_cast<double>(c10::elementSize(settings_.dtype));
     declare_work(ctx, flops, elements, element_bytes);
@@ -116,22 +110,22 @@ class TransformerLm final : public kymo::Workload {
     ctx.metric("attention_flops_share", flops.attention / flops.total());
     const auto context = static_cast<double>(settings_.model.context);
     const double scores = static_cast<double>(settings_.model.layers * settings_.model.heads) * tokens * context;
-    kymo::transformer::report(ctx, kymo::transformer::attention_flops(scores, settings_.model.head_dim()));
+    transformer::report(ctx, transformer::attention_flops(scores, settings_.model.head_dim()));
     ctx.metric("residual_stream_bytes", tokens * static_cast<double>(settings_.model.d_model) * element_bytes, "B");
   }
 
-  void declare_work(Context& ctx, const kymo::transformer::ForwardFlops& forward, double elements,
+  void declare_work(Context& ctx, const transformer::ForwardFlops& forward, double elements,
                     double element_bytes) const {
-    const double backward = settings_.mode == kymo::training::Mode::kForward ? 0 : forward.backward();
-    const bool updates = settings_.mode == kymo::training::Mode::kTrain;
-    const double update = updates ? elements * kymo::training::kAdamWFlopsPerElement : 0;
+    const double backward = settings_.mode == training::Mode::kForward ? 0 : forward.backward();
+    const bool updates = settings_.mode == training::Mode::kTrain;
+    const double update = updates ? elements * training::kAdamWFlopsPerElement : 0;
     if (settings_.graph) {  // once: phases add up to the step, and a replay covers all of it
       ctx.work("replay", forward.total() + backward + update, 0);
       return;
     }
     ctx.work("forward", forward.total(), 0);
     if (backward > 0) ctx.work("backward", backward, 0);
-    if (updates) ctx.work("optimizer", update, elements * element_bytes * kymo::training::kAdamWTransfersPerElement);
+    if (updates) ctx.work("optimizer", update, elements * element_bytes * training::kAdamWTransfersPerElement);
   }
 
   static void report_loss(const Context& ctx, const char* name, const at::Tensor& loss) {
@@ -142,11 +136,11 @@ class TransformerLm final : public kymo::Workload {
   Settings settings_;
   at::Device device_{at::kCPU};
   at::Generator generator_;
-  std::unique_ptr<kymo::transformer::LanguageModel> model_;
-  std::unique_ptr<kymo::training::FusedAdamW> optimizer_;
-  kymo::training::StepDefinition parts_;
-  std::unique_ptr<kymo::training::StepGraph> graph_;  // none in eager execution
-  at::Tensor drawn_, tokens_, targets_;               // [batch, context + 1], and its first and last `context` columns
+  std::unique_ptr<transformer::LanguageModel> model_;
+  std::unique_ptr<training::FusedAdamW> optimizer_;
+  training::StepDefinition parts_;
+  std::unique_ptr<training::StepGraph> graph_;  // none in eager execution
+  at::Tensor drawn_, tokens_, targets_;         // [batch, context + 1], and its first and last `context` columns
   at::Tensor loss_;
   std::int64_t steps_ = 0;
 };

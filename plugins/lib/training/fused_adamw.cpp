@@ -7,6 +7,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <kymo/torch.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -103,6 +104,20 @@ AdamWState& FusedAdamW::state_for(const at::Tensor& parameter) {
 const AdamWState* FusedAdamW::state_of(const at::Tensor& parameter) const {
   const auto found = state_.find(parameter.unsafeGetTensorImpl());
   return found == state_.end() ? nullptr : static_cast<const AdamWState*>(found->second.get());
+}
+
+std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
+                                             double learning_rate) {
+  AdamWSetting setting;
+  setting.learning_rate = learning_rate;
+  auto optimizer = std::make_unique<FusedAdamW>(parameters, setting);
+  optimizer->make_state();
+  for (const at::Tensor& parameter : parameters) {
+    const AdamWState* state = optimizer->state_of(parameter);
+    for (const at::Tensor& part : {state->mean, state->square_mean, state->step})
+      libtorch::tag(ctx, part, Block::OptimizerState);
+  }
+  return optimizer;
 }
 
 }  // namespace kymo::training

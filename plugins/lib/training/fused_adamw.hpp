@@ -3,6 +3,7 @@
 
 #include <torch/optim/optimizer.h>
 
+#include <kymo/context.hpp>
 #include <memory>
 #include <vector>
 
@@ -55,6 +56,10 @@ class FusedAdamW : public torch::optim::Optimizer {
   AdamWState& state_for(const at::Tensor& parameter);
   void update(const torch::optim::OptimizerParamGroup& group);
 };
+
+/// Creates an optimizer with its state, which it reports to the host as optimizer state.
+std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
+                                             double learning_rate);
 
 /// Floating-point operations of one update of one element: decay 1, mean 3, square mean 4, denominator 3, update 3.
 inline constexpr double kAdamWFlopsPerElement = 14;

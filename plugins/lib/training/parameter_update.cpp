@@ -2,7 +2,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
 
-#include <kymo/torch.hpp>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -14,25 +14,11 @@ namespace {
 
 class AdamWUpdate final : public ParameterUpdate {
  public:
-  AdamWUpdate(const Context& ctx, double learning_rate, const std::vector<at::Tensor>& parameters)
-      : optimizer_(parameters, setting(learning_rate)) {
-    optimizer_.make_state();
-    for (const at::Tensor& parameter : parameters) {
-      const AdamWState* state = optimizer_.state_of(parameter);
-      for (const at::Tensor& part : {state->mean, state->square_mean, state->step})
-        libtorch::tag(ctx, part, Block::OptimizerState);
-    }
-  }
-  void step() override { optimizer_.step(); }
+  explicit AdamWUpdate(std::unique_ptr<FusedAdamW> optimizer) : optimizer_(std::move(optimizer)) {}
+  void step() override { optimizer_->step(); }
 
  private:
-  static AdamWSetting setting(double learning_rate) {
-    AdamWSetting made;
-    made.learning_rate = learning_rate;
-    return made;
-  }
-
-  FusedAdamW optimizer_;
+  std::unique_ptr<FusedAdamW> optimizer_;
 };
 
 /// parameter ← parameter − learning rate · gradient
@@ -64,7 +50,7 @@ std::vector<std::string> rule_names() { return {"adamw", "sgd"}; }
 
 std::unique_ptr<ParameterUpdate> make_whole_update(const Context& ctx, const UpdateRule& rule,
                                                    std::vector<at::Tensor> parameters) {
-  if (rule.name == "adamw") return std::make_unique<AdamWUpdate>(ctx, rule.learning_rate, parameters);
+  if (rule.name == "adamw") return std::make_unique<AdamWUpdate>(make_fused_adamw(ctx, parameters, rule.learning_rate));
   if (rule.name == "sgd") return std::make_unique<SgdUpdate>(rule.learning_rate, std::move(parameters));
   throw std::invalid_argument("unknown optimizer '" + rule.name + "', must be one of adamw, sgd");
 }
