@@ -12,8 +12,10 @@
 
 namespace {
 
-using kymo::comm::Communicator;
-using kymo::comm::Reduction;
+namespace comm = kymo::comm;
+using comm::Communicator;
+using comm::Reduction;
+using kymo::Context;
 
 /// Tensors of one collective. `whole` has one part per rank; broadcast and all_reduce use `whole` only.
 struct Buffers {
@@ -27,7 +29,7 @@ struct Buffers {
     return {whole, in_place || operation == "broadcast" ? whole : at::zeros_like(whole)};
   }
 
-  std::unique_ptr<kymo::comm::Work> communicate(const std::string& operation, Communicator& ranks) const {
+  std::unique_ptr<comm::Work> communicate(const std::string& operation, Communicator& ranks) const {
     if (operation == "reduce_scatter") return ranks.reduce_scatter(output, input, Reduction::kSum);
     if (operation == "all_gather") return ranks.all_gather(output, input);
     if (operation == "broadcast") return ranks.broadcast(output, 0);
@@ -45,17 +47,18 @@ double bus_factor(const std::string& operation, int ranks) {
 class AllReduce final : public kymo::Workload {
  public:
   static kymo::Descriptor describe() {
+    using kymo::Bool, kymo::Choice, kymo::Int;
     constexpr std::int64_t kMegabyte = 1 << 20;
     return kymo::Descriptor{"all_reduce",
                             "repeat one collective to measure its bandwidth and per-call latency; the declared bytes "
                             "give the bus bandwidth (busbw)"}
         .family("collective")
-        .param("backend", kymo::Choice{"auto", kymo::comm::backend_names()},
+        .param("backend", kymo::Choice{"auto", comm::backend_names()},
                "communication library; auto selects nccl on GPUs and gloo on the CPU")
         .param("operation", kymo::Choice{"all_reduce", {"all_reduce", "reduce_scatter", "all_gather", "broadcast"}},
                "collective operation")
         .param("bytes",
-               kymo::Int{64 * kMegabyte}.at_least(1).unit("B").axis(
+               Int{64 * kMegabyte}.at_least(1).unit("B").axis(
                    {kMegabyte, 4 * kMegabyte, 16 * kMegabyte, 64 * kMegabyte, 256 * kMegabyte, 1024 * kMegabyte}),
                "message size, the larger of input and output; rounded to a whole number of elements per rank")
         .param("dtype", kymo::Choice{"fp32", kymo::libtorch::dtype_names()}, "element type")
@@ -71,14 +74,14 @@ class AllReduce final : public kymo::Workload {
         .asynchronous();
   }
 
-  void prepare(kymo::Context& ctx) override {
+  void prepare(Context& ctx) override {
     operation_ = ctx.text("operation");
     type_ = kymo::libtorch::dtype(ctx.text("dtype"));
     const at::Device selected = kymo::libtorch::select_device(ctx);
-    const kymo::comm::Backend backend = kymo::comm::backend_of(ctx.text("backend"), ctx);
-    device_ = backend == kymo::comm::Backend::kNccl ? selected : at::Device(at::kCPU);
-    ranks_ = kymo::comm::make_communicator(ctx, backend, {.own_stream = ctx.boolean("own_stream")});
-    ctx.metric("backend", kymo::comm::to_string(backend));
+    const comm::Backend backend = comm::backend_of(ctx.text("backend"), ctx);
+    device_ = backend == comm::Backend::kNccl ? selected : at::Device(at::kCPU);
+    ranks_ = comm::make_communicator(ctx, backend, {.own_stream = ctx.boolean("own_stream")});
+    ctx.metric("backend", comm::to_string(backend));
 
     const auto part_bytes = static_cast<std::int64_t>(c10::elementSize(type_)) * ranks_->size();
     const std::int64_t elements = std::max<std::int64_t>(ctx.integer("bytes") / part_bytes, 1) * ranks_->size();
@@ -97,12 +100,12 @@ class AllReduce final : public kymo::Workload {
     ctx.metric("communicator", ranks_->description());
   }
 
-  void step(kymo::Context& ctx) override {
+  void step(Context& ctx) override {
     auto phase = kymo::libtorch::phase(ctx, "communication");
     for (std::int64_t i = 0; i < calls_; ++i) buffers_.communicate(operation_, *ranks_)->wait();
   }
 
-  kymo::Verification verify(kymo::Context&) override {
+  kymo::Verification verify(Context&) override {
     kymo::Verification result;
     // All integers up to 256 are exact in bfloat16, so the sum does not depend on the order.
     if (operation_ != "broadcast" && ranks_->size() > 256)

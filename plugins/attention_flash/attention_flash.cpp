@@ -7,7 +7,9 @@
 
 namespace {
 
-class AttentionFlash final : public kymo::transformer::AttentionWorkload {
+namespace transformer = kymo::transformer;
+
+class AttentionFlash final : public transformer::AttentionWorkload {
  public:
   static kymo::Descriptor describe() {
     return describe_as("attention_flash", 1,
@@ -23,8 +25,8 @@ class AttentionFlash final : public kymo::transformer::AttentionWorkload {
   }
 
  private:
-  std::unique_ptr<kymo::transformer::Attention> make(kymo::Context& ctx, bool causal) override {
-    return kymo::transformer::make_operator_attention(ctx.text("implementation"), causal, ctx.boolean("deterministic"));
+  std::unique_ptr<transformer::Attention> make(kymo::Context& ctx, bool causal) override {
+    return transformer::make_operator_attention(ctx.text("implementation"), causal, ctx.boolean("deterministic"));
   }
 
   void check(kymo::Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,

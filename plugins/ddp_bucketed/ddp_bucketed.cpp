@@ -16,10 +16,11 @@
 
 namespace {
 
+namespace training = kymo::training;
 using kymo::comm::Communicator;
 using kymo::comm::Reduction;
 using kymo::comm::Work;
-using kymo::training::Replica;
+using training::Replica;
 
 /// Parameters whose gradients are averaged together.
 class Bucket {
@@ -49,7 +50,7 @@ class Buffered final : public Bucket {
 
  private:
   Communicator& communicator_;
-  kymo::training::FlatLayout layout_;
+  training::FlatLayout layout_;
   std::unique_ptr<Work> call_;
 };
 
@@ -59,12 +60,12 @@ class Grouped final : public Bucket {
       : communicator_(communicator), parameters_(std::move(parameters)), calls_(parameters_.size()) {}
 
   std::size_t size() const override { return parameters_.size(); }
-  void begin_step() override { kymo::training::drop_gradients(parameters_); }
+  void begin_step() override { training::drop_gradients(parameters_); }
   void start() override {
     std::optional<Communicator::Group> as_one;
     if (parameters_.size() > 1) as_one.emplace(communicator_);  // a group of one takes longer than a single call
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-      calls_[i] = communicator_.all_reduce(kymo::training::gradient_or_zeros(parameters_[i]), Reduction::kAverage);
+      calls_[i] = communicator_.all_reduce(training::gradient_or_zeros(parameters_[i]), Reduction::kAverage);
   }
   void wait() override {
     for (auto& call : calls_) {
@@ -86,18 +87,18 @@ std::unique_ptr<Bucket> make_bucket(Communicator& communicator, std::vector<at::
   return std::make_unique<Grouped>(communicator, std::move(parameters));
 }
 
-class Bucketed final : public kymo::training::GradientExchange {
+class Bucketed final : public training::GradientExchange {
  public:
   Bucketed(const Replica& replica, double limit_mib, bool in_buffers, bool taper = false) {
     // From the last parameter to the first, the order of the backward pass, so that buckets fill up one after another.
-    for (std::vector<at::Tensor>& members : kymo::training::split_by_bytes(
+    for (std::vector<at::Tensor>& members : training::split_by_bytes(
              {replica.parameters.rbegin(), replica.parameters.rend()}, limit_mib * 1048576.0, taper)) {
       bucket_of_.insert(bucket_of_.begin(), members.size(), buckets_.size());
       buckets_.push_back(make_bucket(*replica.communicator, std::move(members), in_buffers));
     }
     missing_.resize(buckets_.size());
-    hooks_ = std::make_unique<kymo::training::GradientHooks>(replica.parameters,
-                                                             [this](std::size_t i) { on_ready(bucket_of_[i]); });
+    hooks_ = std::make_unique<training::GradientHooks>(replica.parameters,
+                                                       [this](std::size_t i) { on_ready(bucket_of_[i]); });
   }
 
   void begin_step() override {
@@ -127,10 +128,10 @@ class Bucketed final : public kymo::training::GradientExchange {
   std::vector<std::size_t> bucket_of_;            // per parameter
   std::vector<std::size_t> missing_;              // gradients of the bucket still missing in this step
   std::size_t next_ = 0;                          // first bucket not yet started in this step
-  std::unique_ptr<kymo::training::GradientHooks> hooks_;
+  std::unique_ptr<training::GradientHooks> hooks_;
 };
 
-class DdpBucketed final : public kymo::training::DataParallelWorkload {
+class DdpBucketed final : public training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
     return descriptor("ddp_bucketed", 3,
@@ -150,7 +151,7 @@ class DdpBucketed final : public kymo::training::DataParallelWorkload {
   }
 
  protected:
-  std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
+  std::unique_ptr<training::GradientExchange> make_exchange(const Replica& replica) override {
     const std::string gradients = replica.ctx.text("gradients");
     const bool in_buffers =
         gradients == "auto" ? replica.communicator->backend() == kymo::comm::Backend::kGloo : gradients == "views";

@@ -13,21 +13,22 @@
 
 namespace {
 
+namespace training = kymo::training;
 using kymo::comm::Reduction;
-using kymo::training::Replica;
+using training::Replica;
 
 /// The standard variant: the gradients are copied into a buffer, and the means back.
-class CopiedTogether final : public kymo::training::GradientExchange {
+class CopiedTogether final : public training::GradientExchange {
  public:
   explicit CopiedTogether(Replica replica) : replica_(std::move(replica)) {}
 
-  void begin_step() override { kymo::training::drop_gradients(replica_.parameters); }
+  void begin_step() override { training::drop_gradients(replica_.parameters); }
 
   void finish_step() override {
     const c10::NoGradGuard no_gradients;
     std::vector<at::Tensor> gradients, flat, means;
     for (const at::Tensor& parameter : replica_.parameters) {
-      gradients.push_back(kymo::training::gradient_or_zeros(parameter));
+      gradients.push_back(training::gradient_or_zeros(parameter));
       flat.push_back(gradients.back().reshape({-1}));
     }
     const at::Tensor buffer = at::cat(flat);
@@ -44,7 +45,7 @@ class CopiedTogether final : public kymo::training::GradientExchange {
   Replica replica_;
 };
 
-class DdpFlat final : public kymo::training::DataParallelWorkload {
+class DdpFlat final : public training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
     return descriptor("ddp_flat", 1, "data-parallel training: one all-reduce of all gradients after backward")
@@ -54,9 +55,9 @@ class DdpFlat final : public kymo::training::DataParallelWorkload {
   }
 
  protected:
-  std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
+  std::unique_ptr<training::GradientExchange> make_exchange(const Replica& replica) override {
     if (replica.ctx.boolean("copy")) return std::make_unique<CopiedTogether>(replica);
-    return kymo::training::make_flat_exchange(replica);
+    return training::make_flat_exchange(replica);
   }
 };
 

@@ -9,17 +9,18 @@
 
 namespace {
 
-using kymo::training::Replica;
+namespace training = kymo::training;
+using training::Replica;
 
-class OneByOne final : public kymo::training::GradientExchange {
+class OneByOne final : public training::GradientExchange {
  public:
   explicit OneByOne(Replica replica) : replica_(std::move(replica)) {}
 
-  void begin_step() override { kymo::training::drop_gradients(replica_.parameters); }
+  void begin_step() override { training::drop_gradients(replica_.parameters); }
 
   void finish_step() override {
     for (const at::Tensor& parameter : replica_.parameters) {
-      const at::Tensor& gradient = kymo::training::gradient_or_zeros(parameter);
+      const at::Tensor& gradient = training::gradient_or_zeros(parameter);
       replica_.communicator->all_reduce(gradient, kymo::comm::Reduction::kAverage)->wait();
     }
   }
@@ -28,14 +29,14 @@ class OneByOne final : public kymo::training::GradientExchange {
   Replica replica_;
 };
 
-class DdpNaive final : public kymo::training::DataParallelWorkload {
+class DdpNaive final : public training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
     return descriptor("ddp_naive", 0, "data-parallel training: one blocking all-reduce per parameter after backward");
   }
 
  protected:
-  std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
+  std::unique_ptr<training::GradientExchange> make_exchange(const Replica& replica) override {
     return std::make_unique<OneByOne>(replica);
   }
 };

@@ -10,16 +10,17 @@
 
 namespace {
 
-using kymo::training::Replica;
+namespace training = kymo::training;
+using training::Replica;
 
-class EachWhenReady final : public kymo::training::GradientExchange {
+class EachWhenReady final : public training::GradientExchange {
  public:
   explicit EachWhenReady(Replica replica)
       : replica_(std::move(replica)),
         calls_(replica_.parameters.size()),
         hooks_(replica_.parameters, [this](std::size_t i) { start(i); }) {}
 
-  void begin_step() override { kymo::training::drop_gradients(replica_.parameters); }
+  void begin_step() override { training::drop_gradients(replica_.parameters); }
 
   void finish_step() override {
     for (std::size_t i = 0; i < calls_.size(); ++i)
@@ -32,16 +33,16 @@ class EachWhenReady final : public kymo::training::GradientExchange {
 
  private:
   void start(std::size_t i) {
-    const at::Tensor& gradient = kymo::training::gradient_or_zeros(replica_.parameters[i]);
+    const at::Tensor& gradient = training::gradient_or_zeros(replica_.parameters[i]);
     calls_[i] = replica_.communicator->all_reduce(gradient, kymo::comm::Reduction::kAverage);
   }
 
   Replica replica_;
   std::vector<std::unique_ptr<kymo::comm::Work>> calls_;  // of this step, per parameter
-  kymo::training::GradientHooks hooks_;                   // last: it uses the other members
+  training::GradientHooks hooks_;                         // last: it uses the other members
 };
 
-class DdpOverlap final : public kymo::training::DataParallelWorkload {
+class DdpOverlap final : public training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
     return descriptor(
@@ -51,7 +52,7 @@ class DdpOverlap final : public kymo::training::DataParallelWorkload {
   }
 
  protected:
-  std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
+  std::unique_ptr<training::GradientExchange> make_exchange(const Replica& replica) override {
     return std::make_unique<EachWhenReady>(replica);
   }
 };

@@ -22,7 +22,8 @@
 
 namespace {
 
-using kymo::training::Replica;
+namespace training = kymo::training;
+using training::Replica;
 using ProcessGroupPointer = c10::intrusive_ptr<c10d::ProcessGroup>;
 using c10d::ProcessGroup;
 using StorePointer = c10::intrusive_ptr<c10d::Store>;
@@ -82,7 +83,7 @@ ProcessGroupPointer make_process_group(const kymo::Context& ctx, kymo::comm::Bac
   return group;
 }
 
-class TorchReducer final : public kymo::training::GradientExchange {
+class TorchReducer final : public training::GradientExchange {
  public:
   TorchReducer(const Replica& replica, const ProcessGroupPointer& group, double bucket_mib)
       : parameters_(replica.parameters) {
@@ -102,8 +103,7 @@ class TorchReducer final : public kymo::training::GradientExchange {
   ~TorchReducer() override { reducer_->remove_autograd_hooks(); }
 
   void begin_step() override {
-    kymo::training::drop_gradients(
-        parameters_);  // like PyTorch's zero_grad(): the reducer then copies them into its buckets
+    training::drop_gradients(parameters_);  // like PyTorch's zero_grad(): the reducer then copies them into its buckets
     reducer_->prepare_for_forward();
     reducer_->rebuild_buckets();
     reducer_->prepare_for_backward({});
@@ -115,7 +115,7 @@ class TorchReducer final : public kymo::training::GradientExchange {
   std::shared_ptr<c10d::Reducer> reducer_;
 };
 
-class DdpTorch final : public kymo::training::DataParallelWorkload {
+class DdpTorch final : public training::DataParallelWorkload {
  public:
   static kymo::Descriptor describe() {
     return descriptor("ddp_torch", 4,
@@ -127,7 +127,7 @@ class DdpTorch final : public kymo::training::DataParallelWorkload {
   }
 
  protected:
-  std::unique_ptr<kymo::training::GradientExchange> make_exchange(const Replica& replica) override {
+  std::unique_ptr<training::GradientExchange> make_exchange(const Replica& replica) override {
     if (!group_) group_ = make_process_group(replica.ctx, replica.communicator->backend());
     return std::make_unique<TorchReducer>(replica, group_, replica.ctx.real("bucket_mb"));
   }

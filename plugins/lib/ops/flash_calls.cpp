@@ -53,17 +53,15 @@ kernels::Element element_of(at::ScalarType dtype) {
 }
 
 kernels::Problem problem_of(const at::Tensor& query, const at::Tensor& key, const Setting& setting) {
-  kernels::Problem problem;
-  problem.batch = query.size(0);
-  problem.heads_q = query.size(1);
-  problem.heads_kv = key.size(1);
-  problem.seq_q = query.size(2);
-  problem.seq_k = key.size(2);
-  problem.d = query.size(3);
-  problem.element = element_of(query.scalar_type());
-  problem.causal = setting.causal;
-  problem.scale = static_cast<float>(setting.scale);
-  return problem;
+  return {.batch = query.size(0),
+          .heads_q = query.size(1),
+          .heads_kv = key.size(1),
+          .seq_q = query.size(2),
+          .seq_k = key.size(2),
+          .d = query.size(3),
+          .element = element_of(query.scalar_type()),
+          .causal = setting.causal,
+          .scale = static_cast<float>(setting.scale)};
 }
 
 kernels::Stream current_stream(const at::Device& device) {
@@ -85,29 +83,26 @@ std::string ask(const kernels::Problem& problem, Direction direction) {
   const std::int64_t query_head = problem.seq_q * problem.d, key_head = problem.seq_k * problem.d;
   const kernels::Input rows_of_query{somewhere, problem.heads_q * query_head, query_head, problem.d};
   const kernels::Input rows_of_key{somewhere, problem.heads_kv * key_head, key_head, problem.d};
-  const auto writable_rows = [](const kernels::Input& like) {
-    return kernels::Output{somewhere, like.batch_stride, like.head_stride, like.row_stride};
-  };
+  const kernels::Output to_query{somewhere, problem.heads_q * query_head, query_head, problem.d};
+  const kernels::Output to_key{somewhere, problem.heads_kv * key_head, key_head, problem.d};
   auto* const numbers = reinterpret_cast<float*>(somewhere);
+  const kernels::Forward forward_call{
+      .problem = problem, .q = rows_of_query, .k = rows_of_key, .v = rows_of_key, .o = to_query, .lse = numbers};
+  const kernels::Backward backward_call{.problem = problem,
+                                        .q = rows_of_query,
+                                        .k = rows_of_key,
+                                        .v = rows_of_key,
+                                        .o = rows_of_query,
+                                        .d_o = rows_of_query,
+                                        .lse = numbers,
+                                        .dq = to_query,
+                                        .dk = to_key,
+                                        .dv = to_key,
+                                        .workspace = somewhere};
   std::string reason;
-  if (direction == Direction::kForward) {
-    kernels::Forward call;
-    call.problem = problem;
-    call.q = rows_of_query;
-    call.k = call.v = rows_of_key;
-    call.o = writable_rows(rows_of_query);
-    call.lse = numbers;
-    return kernels::supported(call, &reason) ? "" : "does not support these inputs: " + reason;
-  }
-  kernels::Backward call;
-  call.problem = problem;
-  call.q = call.o = call.d_o = rows_of_query;
-  call.k = call.v = rows_of_key;
-  call.lse = numbers;
-  call.dq = writable_rows(rows_of_query);
-  call.dk = call.dv = writable_rows(rows_of_key);
-  call.workspace = somewhere;
-  return kernels::supported(call, &reason) ? "" : "does not support these inputs: " + reason;
+  const bool supported = direction == Direction::kForward ? kernels::supported(forward_call, &reason)
+                                                          : kernels::supported(backward_call, &reason);
+  return supported ? "" : "does not support these inputs: " + reason;
 }
 
 }  // namespace
@@ -124,13 +119,12 @@ void forward(const ForwardTensors& tensors, const Setting& setting) {
   const c10::OptionalDeviceGuard on_device(tensors.query.device());
   const at::Tensor query = loadable(tensors.query), key = loadable(tensors.key), value = loadable(tensors.value);
   const at::Tensor to = writable(tensors.output);
-  kernels::Forward call;
-  call.problem = problem_of(query, key, setting);
-  call.q = input(query);
-  call.k = input(key);
-  call.v = input(value);
-  call.o = output(to);
-  call.lse = tensors.log_sum_exp.mutable_data_ptr<float>();
+  kernels::Forward call{.problem = problem_of(query, key, setting),
+                        .q = input(query),
+                        .k = input(key),
+                        .v = input(value),
+                        .o = output(to),
+                        .lse = tensors.log_sum_exp.mutable_data_ptr<float>()};
   const at::Tensor counter = workspace_of(call, query);
   call.workspace = counter.defined() ? counter.mutable_data_ptr() : nullptr;
   const std::string error = kernels::launch_forward(call, current_stream(query.device()));
@@ -145,18 +139,17 @@ void backward(const BackwardTensors& tensors, const Setting& setting) {
   const at::Tensor log_sum_exp = tensors.log_sum_exp.contiguous();
   const at::Tensor query_to = writable(tensors.query_gradient), key_to = writable(tensors.key_gradient);
   const at::Tensor value_to = writable(tensors.value_gradient);
-  kernels::Backward call;
-  call.problem = problem_of(query, key, setting);
-  call.q = input(query);
-  call.k = input(key);
-  call.v = input(value);
-  call.o = input(forward_output);
-  call.d_o = input(output_gradient);
-  call.lse = log_sum_exp.const_data_ptr<float>();
-  call.dq = output(query_to);
-  call.dk = output(key_to);
-  call.dv = output(value_to);
-  call.deterministic = setting.deterministic;
+  kernels::Backward call{.problem = problem_of(query, key, setting),
+                         .q = input(query),
+                         .k = input(key),
+                         .v = input(value),
+                         .o = input(forward_output),
+                         .d_o = input(output_gradient),
+                         .lse = log_sum_exp.const_data_ptr<float>(),
+                         .dq = output(query_to),
+                         .dk = output(key_to),
+                         .dv = output(value_to),
+                         .deterministic = setting.deterministic};
   const at::Tensor workspace = workspace_of(call, query);
   call.workspace = workspace.mutable_data_ptr();
   const std::string error = kernels::launch_backward(call, current_stream(query.device()));

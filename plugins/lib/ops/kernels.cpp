@@ -118,18 +118,14 @@ at::Tensor empty_log_sum_exp(const at::Tensor& q) {
                           q.options().dtype(accumulator_of(q.scalar_type())));
 }
 
-void run(Implementation implementation, const ForwardTensors& tensors, const Setting& setting) {
+/// Calls the function of the implementation.
+template <class Tensors>
+void run(Implementation implementation, const Tensors& tensors, const Setting& setting, auto naive, auto tiled,
+         auto flash) {
   if (tensors.query.is_cpu()) libtorch::settle_vector_functions();
-  if (implementation == Implementation::kNaive) return naive::forward(tensors, setting);
-  if (implementation == Implementation::kTiled) return tiled::forward(tensors, setting);
-  flash::forward(tensors, setting);
-}
-
-void run(Implementation implementation, const BackwardTensors& tensors, const Setting& setting) {
-  if (tensors.query.is_cpu()) libtorch::settle_vector_functions();
-  if (implementation == Implementation::kNaive) return naive::backward(tensors, setting);
-  if (implementation == Implementation::kTiled) return tiled::backward(tensors, setting);
-  flash::backward(tensors, setting);
+  if (implementation == Implementation::kNaive) return naive(tensors, setting);
+  if (implementation == Implementation::kTiled) return tiled(tensors, setting);
+  flash(tensors, setting);
 }
 
 Setting setting_of(const AttentionOptions& options, const at::Tensor& query) {
@@ -149,7 +145,7 @@ std::tuple<at::Tensor, at::Tensor> forward_kernel(const at::Tensor& q, const at:
   const ForwardTensors tensors{with_heads(q, has_heads), with_heads(k, has_heads), with_heads(v, has_heads),
                                with_heads(o, has_heads), with_heads(lse, has_heads)};
   const Implementation chosen = choose(implementation, tensors.query, tensors.key, setting, flash::Direction::kForward);
-  if (q.numel() > 0) run(chosen, tensors, setting);
+  if (q.numel() > 0) run(chosen, tensors, setting, naive::forward, tiled::forward, flash::forward);
   return {std::move(o), std::move(lse)};
 }
 
@@ -181,7 +177,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_kernel(const at::Tensor&
                                 seen(dv)};
   const Implementation chosen =
       choose(implementation, tensors.query, tensors.key, setting, flash::Direction::kBackward);
-  if (q.numel() > 0) run(chosen, tensors, setting);
+  if (q.numel() > 0) run(chosen, tensors, setting, naive::backward, tiled::backward, flash::backward);
   return {std::move(dq), std::move(dk), std::move(dv)};
 }
 

@@ -26,24 +26,25 @@ auto operator_named(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
 }
 
-Pair call_forward(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale,
-                  std::string_view implementation) {
+// The arguments are those of the operators' schemas.
+template <class... Arguments>
+Pair call_forward(const Arguments&... arguments) {
   static const auto op = operator_named<decltype(forward_kernel)>("kymo::attention_forward");
-  return op.call(q, k, v, causal, scale, implementation);
+  return op.call(arguments...);
 }
 
-Triple call_backward(const Tensor& gradient, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& o,
-                     const Tensor& lse, bool causal, Scale scale, std::string_view implementation, bool deterministic) {
+template <class... Arguments>
+Triple call_backward(const Arguments&... arguments) {
   static const auto op = operator_named<decltype(backward_kernel)>("kymo::attention_backward");
-  return op.call(gradient, q, k, v, o, lse, causal, scale, implementation, deterministic);
+  return op.call(arguments...);
 }
 
 using AttentionSignature = Tensor(const Tensor&, const Tensor&, const Tensor&, bool, Scale, std::string_view, bool);
 
-Tensor call_attention(const Tensor& q, const Tensor& k, const Tensor& v, bool causal, Scale scale,
-                      std::string_view implementation, bool deterministic) {
+template <class... Arguments>
+Tensor call_attention(const Arguments&... arguments) {
   static const auto op = operator_named<AttentionSignature>("kymo::attention");
-  return op.call(q, k, v, causal, scale, implementation, deterministic);
+  return op.call(arguments...);
 }
 
 /// Differentiable attention. Saves q, k, v, o and the log-sum-exp of each row; backward recomputes the weights.
