@@ -66,8 +66,7 @@ void add_list(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("list", "List the workloads of all plugins");
   command->add_flag("--json", arguments->json, "print all plugins and workloads as JSON");
   add_plugin_options(*command, arguments->plugins);
-  command->callback(
-      [&session, arguments] { session.action = [arguments] { return list(arguments->plugins, arguments->json); }; });
+  session.on(*command, [arguments] { return list(arguments->plugins, arguments->json); });
 }
 
 }  // namespace kymo::cli
