@@ -16,8 +16,8 @@ class KillTest(FaultTest):
     def status_of_first(self):
         return self.rows("SELECT status, detail FROM run WHERE run_id = 1")[0]
 
-    def start_long_run(self):
-        process = self.start("run", BAD / "probe.so", "--set", "sleep=1000", "--ranks", "2", *LONG)
+    def start_long_run(self, *words):
+        process = self.start("run", BAD / "probe.so", "--set", "sleep=1000", "--ranks", "2", *LONG, *words)
         self.assertTrue(
             wait_until(lambda: self.database.exists() and len(self.left_running()) >= 4), "no workers appeared"
         )
@@ -35,6 +35,30 @@ class KillTest(FaultTest):
         self.assertEqual(status, "interrupted")
         self.assertIn("killed", detail)
         self.assertEqual(self.scratch_folders(), [])
+
+    def detaching(self):
+        """Options for workers that start a process in a session of its own."""
+        script = self.work / "detaching"
+        script.write_text('#!/bin/sh\nsetsid sleep 600 &\nexec "$@"\n', encoding="utf-8")
+        script.chmod(0o755)
+        return ["--wrap", script]
+
+    def test_detached_processes_do_not_outlive_a_run(self):
+        self.kymo("run", BAD / "raw_valid.so", *SHORT, "--repeat", "2", *self.detaching())
+        self.assertEqual(
+            self.rows("SELECT run_id, detail FROM run_warning WHERE kind = 'detached processes' ORDER BY run_id"),
+            [
+                (run_id, "1 process left the process group of the worker and outlived it (time), and was killed: sleep")
+                for run_id in (1, 2)
+            ],
+        )
+
+    def test_detached_processes_die_with_the_tool(self):
+        process = self.start_long_run(*self.detaching())
+        self.assertTrue(wait_until(lambda: len(self.left_running()) >= 6), "no detached processes appeared")
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=30)
+        self.assertTrue(wait_until(lambda: not self.left_running()), "processes outlived the tool")
 
     def test_a_live_tool_is_left_alone(self):
         process = self.start_long_run()
