@@ -209,6 +209,7 @@ TEST_F(Events, RankFilesWithFewerTablesAndColumnsAreImported) {
         "\nDROP TABLE collective; DROP TABLE device_memory; ALTER TABLE rank DROP COLUMN trace_status;";
     old.exec("PRAGMA application_id = " + std::to_string(kRankFileApplicationId));
     migrate(old, schema);
+    old.exec("PRAGMA user_version = 1; UPDATE meta SET value = '1' WHERE key = 'schema_version'");
     old.exec(
         "INSERT INTO rank (run_id, rank, pass, pid, host, status, stdout, stderr) VALUES (1, 0, 'time', 0, '', '', '', "
         "''); "
