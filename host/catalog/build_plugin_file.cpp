@@ -227,6 +227,12 @@ Words for_nvcc(const Words& flags) {
   return escaped;
 }
 
+/// A source as the user wrote it, as it then appears in the compiler's messages; never an option.
+std::string argument(const fs::path& source) {
+  const std::string text = source.string();
+  return text.starts_with('-') ? "./" + text : text;
+}
+
 /// Runs one command and passes its output on as it is.
 void compile(const BuildRequest& request, const Words& command, const std::string& what) {
   if (request.on_command) request.on_command(command);
@@ -280,7 +286,7 @@ fs::path build_plugin_file(const BuildRequest& request) {
     for (std::size_t i = 0; i < request.sources.size(); ++i) {
       const fs::path& source = request.sources[i];
       if (!is_cuda(source)) {
-        link.push_back(fs::absolute(source).string());
+        link.push_back(argument(source));
         continue;
       }
       const std::string object = (objects.path / (std::to_string(i) + ".o")).string();
@@ -288,7 +294,7 @@ fs::path build_plugin_file(const BuildRequest& request) {
       add(command, kGpuTargets);
       add(command, {"-Xcompiler=-fPIC,-fvisibility=hidden", "-lineinfo"});
       add(command, for_nvcc(flags.compile));
-      add(command, {"-c", fs::absolute(source).string(), "-o", object});
+      add(command, {"-c", argument(source), "-o", object});
       compile(request, command, quote(source.string()));
       link.push_back(object);
     }

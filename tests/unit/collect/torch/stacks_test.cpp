@@ -2,12 +2,16 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <initializer_list>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "collect/stacks/stack.hpp"
+#include "collect/stacks/symbols.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -61,13 +65,26 @@ TEST(Stacks, NamesAreDemangled) {
   EXPECT_EQ(locate(address + 1).function, "std::terminate()");
 }
 
-TEST(Stacks, AHiddenFunctionHasAnOffsetAndNoName) {
+TEST(Stacks, AHiddenFunctionIsNamedByTheSymbolTable) {
   const auto address = reinterpret_cast<const char*>(&fails);
   const event::StackFrame frame = locate(address + 4);
   EXPECT_EQ(frame.module, "unit_collect_stacks");
   EXPECT_GT(frame.offset, 0u);
   EXPECT_LT(frame.offset, std::uint64_t{1} << 40) << "counted from the library's own zero";
-  EXPECT_EQ(frame.function, "");
+  EXPECT_NE(frame.function.find("::fails()"), std::string::npos) << frame.function;
+}
+
+TEST(Stacks, AFileWithoutSymbolTableHasNoNames) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const event::StackFrame frame = locate(reinterpret_cast<const char*>(&fails) + 4);
+  EXPECT_NE(function_at(program, frame.offset), "");
+  EXPECT_EQ(function_at(program, 1), "") << "the ELF header is no function";
+  const std::string stripped = program + ".stripped";
+  ASSERT_EQ(std::system(("objcopy --strip-all '" + program + "' '" + stripped + "'").c_str()), 0);
+  EXPECT_EQ(function_at(stripped, frame.offset), "");
+  std::filesystem::remove(stripped);
+  EXPECT_EQ(function_at("/proc/self/cmdline", frame.offset), "");
+  EXPECT_EQ(function_at("/no/such/file", frame.offset), "");
 }
 
 TEST(Stacks, AnAddressOfNoLibraryIsItsOwnOffset) {
