@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kMaxForExactRanks = 60;
 constexpr int kResamples = 10'000;
-constexpr double kTail = 0.025;  // on each side of a 95 % interval
 
 /// Twice the midrank of each value, starting with the first side. Doubling keeps the midranks of ties integral.
 struct Ranks {
@@ -86,7 +85,8 @@ double resampled_median(const std::vector<double>& figures, std::vector<double>&
 }
 
 /// Adds the percentile bootstrap interval of the ratio of medians (Efron and Tibshirani 1993, chapter 13).
-void add_interval(const std::vector<double>& first, const std::vector<double>& second, Comparison& found) {
+void add_interval(const std::vector<double>& first, const std::vector<double>& second, double significance,
+                  Comparison& found) {
   std::mt19937_64 random(first.size() * 1009 + second.size());
   std::vector<double> ratios(kResamples);
   std::vector<double> first_room(first.size());
@@ -94,15 +94,15 @@ void add_interval(const std::vector<double>& first, const std::vector<double>& s
   for (double& ratio : ratios)
     ratio = resampled_median(second, second_room, random) / resampled_median(first, first_room, random);
   std::ranges::sort(ratios);
-  const auto cut = static_cast<std::size_t>(kTail * kResamples);
+  const auto cut = static_cast<std::size_t>(significance / 2 * kResamples);
   found.low = ratios[cut];
   found.high = ratios[ratios.size() - 1 - cut];
 }
 
-Verdict verdict_of(const Comparison& found, std::int64_t fewest, double margin) {
+Verdict verdict_of(const Comparison& found, std::int64_t fewest, double margin, double significance) {
   if (fewest < kRunsForVerdict) return Verdict::kAmbiguous;
   if (*found.low >= 1 / (1 + margin) && *found.high <= 1 + margin) return Verdict::kSame;
-  if (*found.probability >= kRankSignificance) return Verdict::kAmbiguous;
+  if (*found.probability >= significance) return Verdict::kAmbiguous;
   if (*found.high < 1) return Verdict::kFaster;
   return *found.low > 1 ? Verdict::kSlower : Verdict::kAmbiguous;
 }
@@ -129,7 +129,8 @@ void check(const std::vector<double>& figures) {
 
 }  // namespace
 
-Comparison compare(const std::vector<double>& first, const std::vector<double>& second, double margin) {
+Comparison compare(const std::vector<double>& first, const std::vector<double>& second, double margin,
+                   double significance) {
   check(first);
   check(second);
   Comparison found;
@@ -137,8 +138,8 @@ Comparison compare(const std::vector<double>& first, const std::vector<double>& 
   const auto fewest = static_cast<std::int64_t>(std::min(first.size(), second.size()));
   if (fewest < 2) return found;
   found.probability = rank_sum_probability(first, second);
-  add_interval(first, second, found);
-  found.verdict = verdict_of(found, fewest, margin);
+  add_interval(first, second, significance, found);
+  found.verdict = verdict_of(found, fewest, margin, significance);
   if (found.verdict == Verdict::kAmbiguous) found.more_runs = more_runs_for(found, fewest, margin);
   return found;
 }

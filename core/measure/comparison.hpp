@@ -19,6 +19,9 @@ inline constexpr std::int64_t kRunsForVerdict = 5;
 /// Significance level of the two-sided rank test. kRunsForVerdict follows from it.
 inline constexpr double kRankSignificance = 0.05;
 
+/// Largest relative difference that counts as no difference, unless --margin sets another one.
+inline constexpr double kDefaultMargin = 0.01;
+
 enum class Verdict {
   kSame,       ///< the interval of the ratio lies within the margin
   kFaster,     ///< the second side takes less time
@@ -45,8 +48,10 @@ inline constexpr std::int64_t kMaxMoreRuns = 1000;
 
 /// Compares positive values of two sides, such as times. The verdict is SAME if the interval of the ratio lies within
 /// [1 / (1 + margin), 1 + margin]. FASTER and SLOWER require both the rank test and the interval to be significant. The
-/// result is deterministic. Throws Error if a side is empty or has a value that is not positive and finite.
-Comparison compare(const std::vector<double>& first, const std::vector<double>& second, double margin);
+/// result is deterministic. `significance` is the level of the rank test; the confidence of the interval is 1 −
+/// significance. Throws Error if a side is empty or has a value that is not positive and finite.
+Comparison compare(const std::vector<double>& first, const std::vector<double>& second, double margin,
+                   double significance = kRankSignificance);
 
 /// Returns the two-sided p-value of the rank-sum test of Mann and Whitney (1947) with midranks for ties. Exact up to 60
 /// values in total, by counting the draws whose rank sum is at least as far from its mean; a normal approximation with

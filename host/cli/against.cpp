@@ -10,6 +10,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/run_results.hpp"
+#include "cli/verdict.hpp"
+#include "measure/comparison.hpp"
 #include "measure/statistics.hpp"
 
 namespace kymo::cli {
@@ -51,14 +53,11 @@ CaseSpec spec_of_peer(const PlannedCase& planned, const Peer& peer, const catalo
 
 /// One row of the comparison: the median over the runs of one plan key.
 Json side(const Json& results, const WorkByRun& work, const std::string& plan_key) {
-  Json row{{"workload", nullptr},
-           {"parameters", Json::object()},
-           {"runs", 0},
-           {"clock", nullptr},
-           {"median_ns", nullptr},
-           {"flops_per_s", nullptr},
-           {"bytes_per_s", nullptr},
-           {"ratio", nullptr}};
+  Json row{{"workload", nullptr},    {"parameters", Json::object()}, {"runs", 0},
+           {"clock", nullptr},       {"median_ns", nullptr},         {"flops_per_s", nullptr},
+           {"bytes_per_s", nullptr}, {"medians_ns", Json::array()},  {"ratio", nullptr},
+           {"ratio_low", nullptr},   {"ratio_high", nullptr},        {"probability", nullptr},
+           {"verdict", nullptr},     {"more_runs", nullptr},         {"sentence", nullptr}};
   std::vector<double> medians;
   DeclaredWork declared;
   for (const Json& result : results) {
@@ -76,6 +75,7 @@ Json side(const Json& results, const WorkByRun& work, const std::string& plan_ke
   if (medians.empty()) return row;
   const double median_ns = measure::summarize(medians).median;
   row["median_ns"] = median_ns;
+  row["medians_ns"] = medians;
   if (median_ns <= 0) return row;
   if (declared.flops > 0) row["flops_per_s"] = declared.flops / (median_ns / kNsPerS);
   if (declared.bytes > 0) row["bytes_per_s"] = declared.bytes / (median_ns / kNsPerS);
@@ -86,21 +86,47 @@ std::string number(const Json& value, double unit) {
   return value.is_null() ? "-" : fmt::format("{:.4g}", value.get<double>() / unit);
 }
 
+/// What distinguishes the two sides of a pair.
+std::string name_of(const Json& row, const Json& other) {
+  const std::string differing = measure::differing({settings_of(row), settings_of(other)})[0];
+  const auto workload = row["workload"].get<std::string>();
+  return row["workload"] == other["workload"] && !differing.empty() ? workload + ":" + differing : workload;
+}
+
+/// Adds the interval and the verdict of compare() to the second side.
+void compare_sides(const Json& first, Json& second) {
+  const measure::Comparison found =
+      measure::compare(first["medians_ns"].get<std::vector<double>>(), second["medians_ns"].get<std::vector<double>>(),
+                       measure::kDefaultMargin);
+  const auto number = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
+  second["ratio"] = found.ratio;
+  second["ratio_low"] = number(found.low);
+  second["ratio_high"] = number(found.high);
+  second["probability"] = number(found.probability);
+  second["verdict"] = measure::to_string(found.verdict);
+  second["more_runs"] = number(found.more_runs);
+  second["sentence"] = verdict_sentence(name_of(first, second), name_of(second, first), found, measure::kDefaultMargin);
+}
+
+std::string fixed_or_dash(const Json& value) {
+  return value.is_null() ? "-" : fmt::format("{:.3f}", value.get<double>());
+}
+
 std::string text_or_dash(const Json& value) { return value.is_null() ? "-" : value.get<std::string>(); }
 
 }  // namespace
 
-Peer peer_from(const std::string& text) {
+Peer peer_from(const std::string& text, const std::string& option) {
   Peer peer;
   std::size_t colon = text.find(':');
   // FILE.so:NAME itself contains a colon: the parameters start after the first colon that is followed by a setting.
   while (colon != text.npos && !is_setting(text.substr(colon + 1))) colon = text.find(':', colon + 1);
   peer.workload = text.substr(0, colon);
   if (trim(peer.workload).empty() || peer.workload.ends_with(':'))
-    throw UsageError("--against takes WORKLOAD or WORKLOAD:parameter=value,parameter=value, not " + quote(text));
+    throw UsageError(option + " takes WORKLOAD or WORKLOAD:parameter=value,parameter=value, not " + quote(text));
   if (colon == text.npos) return peer;
   for (const std::string& setting : split(text.substr(colon + 1), ','))
-    peer.set.push_back(name_and_value("--against", setting));
+    peer.set.push_back(name_and_value(option, setting));
   return peer;
 }
 
@@ -143,8 +169,7 @@ Json against_rows(const Json& results, const WorkByRun& work, const std::vector<
     Json second = side(results, work, pair.of_peer);
     if (!first["median_ns"].is_null() && real_at(first, "median_ns") > 0) {
       first["ratio"] = 1.0;
-      if (!second["median_ns"].is_null() && first["clock"] == second["clock"])
-        second["ratio"] = real_at(second, "median_ns") / real_at(first, "median_ns");
+      if (!second["median_ns"].is_null() && first["clock"] == second["clock"]) compare_sides(first, second);
     }
     rows.push_back(std::move(first));
     rows.push_back(std::move(second));
@@ -153,20 +178,41 @@ Json against_rows(const Json& results, const WorkByRun& work, const std::vector<
 }
 
 TextTable against_table(const Json& rows) {
-  TextTable table{{"workload", "parameters", "runs", "clock", "ms", "TFLOP/s", "GB/s", "time / case"},
-                  {false, false, true, false, true, true, true, true},
-                  {}};
+  TextTable table{
+      {"workload", "parameters", "runs", "clock", "ms", "TFLOP/s", "GB/s", "time / case", "95 % interval", "verdict"},
+      {false, false, true, false, true, true, true, true, true, false},
+      {},
+      {0, 0, 2, 3, 0, 1, 1, 0, 0, 0}};
   std::vector<WorkloadSettings> sides;
   for (const Json& row : rows) sides.push_back(settings_of(row));
   const std::vector<std::string> parameters = measure::differing(sides);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
-    table.rows.push_back({text_or_dash(row["workload"]), parameters[i], row["runs"].dump(), text_or_dash(row["clock"]),
-                          number(row["median_ns"], kNsPerMs), number(row["flops_per_s"], kTera),
-                          number(row["bytes_per_s"], kGiga),
-                          row["ratio"].is_null() ? "-" : fmt::format("{:.3f}", real_at(row, "ratio"))});
+    table.rows.push_back(
+        {text_or_dash(row["workload"]), parameters[i], row["runs"].dump(), text_or_dash(row["clock"]),
+         number(row["median_ns"], kNsPerMs), number(row["flops_per_s"], kTera), number(row["bytes_per_s"], kGiga),
+         fixed_or_dash(row["ratio"]),
+         row["ratio_low"].is_null() ? "-" : fixed_or_dash(row["ratio_low"]) + " to " + fixed_or_dash(row["ratio_high"]),
+         text_or_dash(row["verdict"])});
   }
   return table;
+}
+
+std::vector<std::string> against_sentences(const Json& rows) {
+  std::vector<std::string> sentences;
+  for (const Json& row : rows) {
+    if (row["sentence"].is_null()) continue;
+    const auto runs = row["runs"].get<std::int64_t>();
+    std::string sentence =
+        visible(row["sentence"].get<std::string>()) + ", " + std::to_string(runs) + (runs == 1 ? " run" : " runs");
+    if (row["verdict"] == "AMBIGUOUS")
+      sentence += runs < measure::kRunsForVerdict ? "; a verdict needs " + std::to_string(measure::kRunsForVerdict) +
+                                                        " runs of each: --repeat, --fresh or 'kymo ab'"
+                  : row["more_runs"].is_null() ? ""
+                                               : "; about " + row["more_runs"].dump() + " more runs are needed";
+    sentences.push_back(sentence);
+  }
+  return sentences;
 }
 
 }  // namespace kymo::cli

@@ -23,8 +23,8 @@ struct Peer {
 };
 
 /// Parses "WORKLOAD" or "WORKLOAD:p=v,q=w"; the workload may be FILE.so:NAME, as on the command line. Throws
-/// UsageError.
-Peer peer_from(const std::string& text);
+/// UsageError that names the option.
+Peer peer_from(const std::string& text, const std::string& option = "--against");
 
 /// Plan keys of a case and of its peer.
 struct Pair {
@@ -52,9 +52,12 @@ using WorkByRun = std::map<std::int64_t, DeclaredWork>;
 WorkByRun declared_work(const store::ResultsDatabase& database, std::int64_t invocation_id);
 
 /// Returns two objects per pair, the case's first: number of successful runs, median_ns (median over the runs' step
-/// medians), rates of the declared work, and `ratio` (time relative to the case). Unknown values are null. `results` is
-/// the output of invocation_results().
+/// medians), rates of the declared work, and `ratio` (time relative to the case); the peer's also contains the interval
+/// of the ratio and the verdict of measure::compare(), with a `sentence`. Unknown values are null. `results` is the
+/// output of invocation_results().
 Json against_rows(const Json& results, const WorkByRun& work, const std::vector<Pair>& pairs);
 TextTable against_table(const Json& rows);
+/// The verdict on each pair in words.
+std::vector<std::string> against_sentences(const Json& rows);
 
 }  // namespace kymo::cli

@@ -16,6 +16,7 @@
 #include "cli/reading.hpp"
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
+#include "measure/comparison.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -25,7 +26,7 @@ using store::ResultsDatabase;
 struct CompareArguments {
   std::string before, after;
   std::string phase = "step";
-  double margin = 0.01;
+  double margin = measure::kDefaultMargin;
   std::filesystem::path database = "kymo.db";
   bool fail_on_slower = false;
   bool json = false;

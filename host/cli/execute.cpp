@@ -14,6 +14,7 @@
 #include "cli/progress.hpp"
 #include "cli/reading.hpp"
 #include "cli/results_table.hpp"
+#include "cli/run_details.hpp"
 #include "cli/run_results.hpp"
 #include "store/results.hpp"
 #include "supervisor/follower.hpp"
@@ -150,6 +151,30 @@ std::string finished_line(const store::ResultsDatabase& database, std::int64_t i
   return result.is_null() ? "" : result_line(result);
 }
 
+/// Shows what the passes trace, ops and memory recorded in the first runs that have them.
+void show_observed(const store::ResultsDatabase& database, const Json& results, const RunOptions& options,
+                   const TableStyle& style) {
+  static constexpr std::size_t kMaxShown = 3;
+  std::size_t observed = 0;
+  for (const Json& run : results) {
+    const std::vector<measure::Pass> passes = passes_from("passes", run["passes"].get<std::string>());
+    if (run["status"] != "ok" || std::ranges::none_of(passes, measure::observes) || ++observed > kMaxShown) continue;
+    const auto run_id = run["run_id"].get<std::int64_t>();
+    const std::string text =
+        observed_text(observed_details(database, run_id), run_id, options.database.string(), style);
+    if (!text.empty()) print("\nrun " + std::to_string(run_id) + ":\n" + text);
+  }
+  if (observed > kMaxShown)
+    print("\n" + std::to_string(observed - kMaxShown) + " more runs with records: 'kymo show RUN'\n");
+}
+
+void show_against(const Json& against, const TableStyle& style) {
+  TextTable table = against_table(against);
+  if (!style.wide && !style.markdown) fit(table, style.columns);
+  print("\n" + (style.markdown ? markdown(table) : render(table, style.colour)));
+  for (const std::string& sentence : against_sentences(against)) print(sentence + "\n");
+}
+
 int show(const store::ResultsDatabase& database, std::int64_t invocation, const std::vector<Pair>& pairs,
          const RunOptions& options, int code) {
   const Json results = invocation_results(database, invocation);
@@ -165,7 +190,8 @@ int show(const store::ResultsDatabase& database, std::int64_t invocation, const 
   const TableStyle style{options.wide, options.markdown, colour_on_stdout(), output_columns()};
   print(results_text(results, style));
   if (options.show_checks) print("\n" + render(checks_table(results), style.colour));
-  if (!pairs.empty()) print("\n" + render(against_table(against), style.colour));
+  show_observed(database, results, options, style);
+  if (!pairs.empty()) show_against(against, style);
   print("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) + "\n");
   return code;
 }

@@ -95,18 +95,6 @@ std::string throughput_text(const CaseRuns& each, const char* work) {
   return median_ns > 0 ? rate_text((*timed.front())[work].get<double>() / (median_ns / 1e9)) : "";
 }
 
-std::string metric_text(const CaseRuns& each, const std::string& name) {
-  const Json& metrics = each.first()["metrics"];
-  if (!metrics.contains(name)) return "";
-  const Json& value = metrics[name]["value"];
-  const auto unit = metrics[name]["unit"].get<std::string>();
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_number()) return "";
-  const auto number = value.get<double>();
-  if ((unit == "B" || unit == "bytes") && std::abs(number) < 9e18) return format_bytes(std::llround(number));
-  return fmt::format("{:.4g}", number) + (unit.empty() ? "" : " " + unit);
-}
-
 std::string listed(std::vector<std::string> names, std::size_t most = kMaxNamed) {
   const std::size_t more = names.size() > most ? names.size() - most : 0;
   names.resize(names.size() - more);
@@ -278,7 +266,10 @@ void add_metrics(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool
   for (const CaseRuns& each : cases)
     for (const auto& [name, metric] : each.first()["metrics"].items()) names.insert(name);
   for (const std::string& name : names) {
-    const auto cell = [&](std::size_t row) { return metric_text(cases[row], name); };
+    const auto cell = [&](std::size_t row) {
+      const Json& metrics = cases[row].first()["metrics"];
+      return metrics.contains(name) ? metric_text(metrics[name]) : "";
+    };
     if (all || cases.size() == 1)
       builder.add(name, true, kMetric, cell);
     else
@@ -336,6 +327,16 @@ std::string results_text(const Json& results, const TableStyle& style) {
   return text;
 }
 
+std::string metric_text(const Json& metric) {
+  const Json& value = metric["value"];
+  const auto unit = metric["unit"].get<std::string>();
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_number()) return "";
+  const auto number = value.get<double>();
+  if ((unit == "B" || unit == "bytes") && std::abs(number) < 9e18) return format_bytes(std::llround(number));
+  return fmt::format("{:.4g}", number) + (unit.empty() ? "" : " " + unit);
+}
+
 TextTable results_table(const Json& results, bool all) {
   const std::vector<CaseRuns> cases = grouped(results);
   TableBuilder builder(cases.size());
@@ -366,7 +367,9 @@ TextTable checks_table(const Json& results) {
   TextTable table{{"run", "workload", "rank", "compared", "outcome", "error", "tolerance", "reference", "detail"},
                   {true, false, true, false, false, true, true},
                   {}};
-  const auto number = [](const Json& value) { return value.is_null() ? std::string() : value.dump(); };
+  const auto number = [](const Json& value) {
+    return value.is_null() ? std::string() : fmt::format("{:.3g}", value.get<double>());
+  };
   for (const Json& result : results) {
     for (const Json& check : result["checks"]) {
       table.rows.push_back({result["run_id"].dump(), text_at(result, "workload"), check["rank"].dump(),

@@ -17,6 +17,9 @@ std::string median_text(const Json& phase);
 /// A number with a unit and a prefix for its magnitude, for example "1.25 TFLOP/s".
 std::string rate_text(double per_second, const std::string& unit = "");
 
+/// The value of a metric with its unit.
+std::string metric_text(const Json& metric);
+
 struct TableStyle {
   bool wide = false;      ///< every setting and result, whatever the width
   bool markdown = false;  ///< for a pull request, whatever the width

@@ -63,14 +63,12 @@ void add_worker_options(CLI::App& app, RunOptions& options) {
       ->type_name("COMMAND");
 }
 
-void add_method_options(CLI::App& app, RunOptions& options) {
+void add_step_options(CLI::App& app, RunOptions& options) {
   number_option(app, "--warmup", options.warmup, 0, kMaxSteps, "warm-up steps before the measured steps [5]");
   number_option(app, "--steps", options.steps, 1, kMaxSteps, "number of measured steps [10]");
   option(app, "--until", options.until, "REL",
          "measure until the mean step time has this relative standard error, such as 1%",
          [](const std::string& text) { return relative_error("--until", text); });
-  number_option(app, "--repeat", options.repeat, 1, kAnyNumber,
-                "number of runs of each case; repetitions are interleaved [1]");
   option(app, "--timing", options.timing, "sync|hot|cold",
          "how to time steps: sync waits for the device after each step, hot after a batch of steps, cold flushes the "
          "caches before each step; hot and cold enqueue all work before execution starts and require a single-phase "
@@ -78,10 +76,16 @@ void add_method_options(CLI::App& app, RunOptions& options) {
          enum_from<measure::Timing>);
   option(app, "--sync", options.sync, "step|phase", "synchronize with the device after each step or phase [step]",
          enum_from<measure::Sync>);
+  app.add_flag("--no-verify", options.no_verify, "skip the comparison with a reference");
+}
+
+void add_method_options(CLI::App& app, RunOptions& options) {
+  add_step_options(app, options);
+  number_option(app, "--repeat", options.repeat, 1, kAnyNumber,
+                "number of runs of each case; repetitions are interleaved [1]");
   option(app, "--passes", options.passes, "LIST",
          "passes to run: any of verify, time, memory, trace, ops [verify,time]",
          [](const std::string& text) { return passes_from("--passes", text); });
-  app.add_flag("--no-verify", options.no_verify, "skip the comparison with a reference");
   app.add_flag("--fresh", options.fresh, "start a new process for every run");
   app.add_flag("--smoke", options.smoke, "run a single step without warm-up");
 }

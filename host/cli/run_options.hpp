@@ -43,7 +43,9 @@ void add_database_option(CLI::App& app, std::filesystem::path& file);
 void add_plugin_options(CLI::App& app, catalog::Options& options);
 /// --device, --seed, --timeout, --host-memory and --wrap: device and limits of the workers.
 void add_worker_options(CLI::App& app, RunOptions& options);
-/// --warmup, --steps, --until, --repeat, --timing, --sync, --passes, --no-verify, --fresh and --smoke.
+/// --warmup, --steps, --until, --timing, --sync and --no-verify: the steps of a run.
+void add_step_options(CLI::App& app, RunOptions& options);
+/// The step options, and --repeat, --passes, --fresh and --smoke.
 void add_method_options(CLI::App& app, RunOptions& options);
 /// --observed-steps, --trace-detail, --trace-memory, --kernel-classes and --keep: what the memory, trace and ops passes
 /// record.

@@ -22,6 +22,7 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
   RunExecutor maker(config, scratch, meter, options.leader_options);
   maker.gather_followers();
   for (std::size_t i = 0; i < runs.size() && maker.interrupted_by() == 0 && maker.can_continue(runs.size() - i); ++i) {
+    if (options.proceed && !options.proceed(i)) break;
     const PlannedRun& run = runs[i];
     meter.begin_run(i, steady_seconds());
     store::RunRow row = run;

@@ -43,6 +43,8 @@ struct LeaderOptions {
 
 struct Options {
   std::function<void(const ProgressView&)> on_progress;
+  /// Called before each run with the number of finished runs; returns false to end the invocation.
+  std::function<bool(std::size_t finished)> proceed;
   std::string keep = "all";
   const LeaderOptions* leader_options = nullptr;  ///< nullptr: all ranks are started by this process
 };

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "cli/expand.hpp"
+#include "cli/verdict.hpp"
 #include "unit/cli/sample_workload.hpp"
 
 namespace kymo::cli {
@@ -132,8 +133,48 @@ TEST(AgainstRows, CompareMediansOfRuns) {
   EXPECT_DOUBLE_EQ(rows[1]["ratio"].get<double>(), 1.0 / 3);
   EXPECT_TRUE(rows[1]["flops_per_s"].is_null());
   const TextTable table = against_table(rows);
-  EXPECT_THAT(table.rows.at(0), ElementsAre("a", "", "2", "device", "3", "2", "1", "1.000"));
-  EXPECT_THAT(table.rows.at(1), ElementsAre("b", "", "1", "device", "1", "-", "3", "0.333"));
+  EXPECT_THAT(table.rows.at(0), ElementsAre("a", "", "2", "device", "3", "2", "1", "1.000", "-", "-"));
+  EXPECT_THAT(table.rows.at(1), ElementsAre("b", "", "1", "device", "1", "-", "3", "0.333", "-", "AMBIGUOUS"));
+  EXPECT_THAT(against_sentences(rows),
+              ElementsAre("no verdict: b takes 66.7 % less time than a, 1 run; a verdict needs 5 "
+                          "runs of each: --repeat, --fresh or 'kymo ab'"));
+}
+
+TEST(AgainstRows, StateTheIntervalAndTheVerdict) {
+  Json results = Json::array();
+  for (int i = 0; i < 5; ++i) {
+    results.push_back(result(2 * i, "a", "ka", 2e6 + i));
+    results.push_back(result(2 * i + 1, "a", "kb", 1.8e6 + i));
+    results.back()["parameters"]["n"] = 9;
+  }
+  const Json rows = against_rows(results, {}, {{"ka", "kb"}});
+  EXPECT_EQ(rows[1]["verdict"], "FASTER");
+  EXPECT_TRUE(rows[0]["verdict"].is_null());
+  EXPECT_THAT(against_table(rows).rows.at(1),
+              ElementsAre("a", "n=9", "5", "device", "1.8", "-", "-", "0.900", "0.900 to 0.900", "FASTER"));
+  EXPECT_THAT(against_sentences(rows),
+              ElementsAre("a:n=9 is 10.0 % faster than a:n=8 (95 % interval 10.0 to 10.0 %), 5 runs"));
+}
+
+TEST(VerdictSentence, NamesTheSides) {
+  const auto comparison = [](double ratio, double low, double high, measure::Verdict verdict) {
+    measure::Comparison found;
+    found.ratio = ratio;
+    found.low = low;
+    found.high = high;
+    found.verdict = verdict;
+    return found;
+  };
+  measure::Comparison found = comparison(0.949, 0.94, 0.958, measure::Verdict::kFaster);
+  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01), "B is 5.1 % faster than A (95 % interval 4.2 to 6.0 %)");
+  found = comparison(2.5, 2.3, 2.7, measure::Verdict::kSlower);
+  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01), "B is 150 % slower than A (95 % interval 130 to 170 %)");
+  found = comparison(1.001, 0.996, 1.003, measure::Verdict::kSame);
+  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01),
+            "A and B take the same time within 1.0 % (95 % interval -0.40 to 0.30 %)");
+  found.verdict = measure::Verdict::kAmbiguous;
+  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01),
+            "no verdict: B takes 0.10 % more time than A (95 % interval -0.40 to 0.30 %)");
 }
 
 TEST(AgainstRows, SayNothingOfWhatIsNotKnown) {
@@ -141,7 +182,8 @@ TEST(AgainstRows, SayNothingOfWhatIsNotKnown) {
   results[1]["phases"]["step"]["clock"] = "host";
   EXPECT_TRUE(against_rows(results, {}, {{"ka", "kb"}})[1]["ratio"].is_null()) << "two clocks";
   const TextTable table = against_table(against_rows(results, {}, {{"ka", "none"}}));
-  EXPECT_THAT(table.rows.at(1), ElementsAre("-", "", "0", "-", "-", "-", "-", "-"));
+  EXPECT_THAT(table.rows.at(1), ElementsAre("-", "", "0", "-", "-", "-", "-", "-", "-", "-"));
+  EXPECT_THAT(against_sentences(against_rows(results, {}, {{"ka", "none"}})), IsEmpty());
 }
 
 TEST(AgainstRows, ShowParametersThatDiffer) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_details.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "cli/fit_table.hpp"
+#include "cli/run_results.hpp"
+
+namespace kymo::cli {
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+
+/// Categories of memory, in the order in which they are shown, with their columns in the view memory_peak.
+constexpr std::array<std::pair<const char*, const char*>, 7> kCategories{{{"parameters", "parameter_bytes"},
+                                                                          {"gradients", "gradient_bytes"},
+                                                                          {"optimizer state", "optimizer_state_bytes"},
+                                                                          {"activations", "activation_bytes"},
+                                                                          {"workspace", "workspace_bytes"},
+                                                                          {"inputs", "input_bytes"},
+                                                                          {"unknown", "unknown_bytes"}}};
+
+Json rows_of(const store::ResultsDatabase& database, const std::string& sql) {
+  Json rows = Json::array();
+  for_rows(database, sql, [&](Json row) { rows.push_back(std::move(row)); });
+  return rows;
+}
+
+std::string text_of(const Json& row, const char* name) { return row[name].is_null() ? "" : value_text(row[name]); }
+
+std::string share_text(const Json& row) {
+  return row["share"].is_null() ? "" : fmt::format("{:.1f} %", 100 * row["share"].get<double>());
+}
+
+std::string table_text(TextTable table, const TableStyle& style) {
+  if (style.markdown) return markdown(table) + "\n";
+  if (!style.wide) fit(table, style.columns);
+  return render(table, style.colour) + "\n";
+}
+
+std::string calls_text(const Json& rows, const std::string& what, const std::string& time, const TableStyle& style) {
+  if (rows.empty()) return "";
+  TableBuilder builder(rows.size());
+  builder.add(what, false, 0, [&](std::size_t row) { return text_of(rows[row], "name"); });
+  builder.add("module", false, 2, [&](std::size_t row) { return text_of(rows[row], "module"); });
+  builder.add("phase", false, 0, [&](std::size_t row) { return text_of(rows[row], "phase"); });
+  builder.add("calls/step", true, 1,
+              [&](std::size_t row) { return fmt::format("{:.4g}", rows[row]["calls"].get<double>()); });
+  builder.add(time, true, 0,
+              [&](std::size_t row) { return format_duration(rows[row]["time_ms"].get<double>() * kNsPerMs); });
+  builder.add("share", true, 0, [&](std::size_t row) { return share_text(rows[row]); });
+  return table_text(builder.table(), style);
+}
+
+/// "peak 152 MiB in backward: unknown 52 %, activations 38 %, ...".
+std::string peak_text(const Json& peak) {
+  std::vector<std::pair<double, std::string>> parts;
+  const auto total = peak["peak_allocated_bytes"].get<double>();
+  for (const auto& [name, column] : kCategories)
+    if (const auto bytes = peak[column].get<double>(); bytes > 0.005 * total)
+      parts.emplace_back(bytes, fmt::format("{} {:.0f} %", name, 100 * bytes / total));
+  std::ranges::sort(parts, std::greater{});
+  std::vector<std::string> texts;
+  for (const auto& [bytes, text] : parts) texts.push_back(text);
+  return "memory peak (" + text_of(peak, "device") +
+         "): " + format_bytes(peak["peak_allocated_bytes"].get<std::int64_t>()) + " in " + text_of(peak, "phase") +
+         (texts.empty() ? "" : ": " + join(texts, ", ")) + "\n";
+}
+
+std::string memory_text(const Json& rows, const TableStyle& style) {
+  if (rows.empty()) return "";
+  TableBuilder builder(rows.size());
+  builder.add("phase", false, 0, [&](std::size_t row) { return text_of(rows[row], "phase"); });
+  builder.add("peak", true, 0,
+              [&](std::size_t row) { return format_bytes(rows[row]["peak_allocated_bytes"].get<std::int64_t>()); });
+  for (const auto& [name, column] : kCategories) {
+    const char* const key = column;
+    const int optional = name == std::string("inputs") ? 3 : name == std::string("workspace") ? 2 : 1;
+    builder.add(name, true, optional, [&](std::size_t row) {
+      const auto bytes = rows[row][key].get<std::int64_t>();
+      return bytes == 0 ? "" : format_bytes(bytes);
+    });
+  }
+  return peak_text(rows[0]) + "\n" + table_text(builder.table(), style);
+}
+
+std::string overhead_text(const Json& rows) {
+  std::vector<std::string> parts;
+  for (const Json& row : rows) parts.push_back(text_of(row, "pass") + ": " + text_of(row, "summary"));
+  return rows.empty() ? "" : "overhead of observation: " + join(parts, "; ") + "\n";
+}
+
+}  // namespace
+
+Json observed_details(const store::ResultsDatabase& database, std::int64_t run_id) {
+  const std::string id = std::to_string(run_id);
+  Json details;
+  details["kernels"] = rows_of(
+      database,
+      "SELECT e.short_name AS name, e.class, e.module, e.phase, 1.0 * sum(e.calls) / max(e.steps) AS calls, "
+      "sum(e.total_ns) / 1e6 / max(e.steps) AS time_ms, 1.0 * sum(e.total_ns) / sum(sum(e.total_ns)) OVER () AS share "
+      "FROM kernel_entry e WHERE e.run_id = " +
+          id + " AND e.rank = (SELECT min(k.rank) FROM kernel_pass k WHERE k.run_id = " + id +
+          ") GROUP BY e.short_name, e.class, e.module, e.phase ORDER BY sum(e.total_ns) DESC LIMIT 10");
+  details["operators"] = rows_of(
+      database,
+      "SELECT o.name, o.module, o.phase, o.calls, o.self_ms AS time_ms, o.share_of_step AS share FROM op_by_scope o "
+      "WHERE o.pass = 'ops' AND o.run_id = " +
+          id + " AND o.rank = (SELECT min(k.rank) FROM rank k WHERE k.pass = 'ops' AND k.run_id = " + id +
+          ") ORDER BY o.self_ms DESC LIMIT 10");
+  details["memory"] = rows_of(
+      database,
+      "SELECT p.device, p.phase, p.peak_allocated_bytes, p.peak_reserved_bytes, p.parameter_bytes, p.gradient_bytes, "
+      "p.optimizer_state_bytes, p.activation_bytes, p.workspace_bytes, p.input_bytes, p.unknown_bytes "
+      "FROM memory_peak p WHERE p.phase NOT IN ('run', 'step') AND p.pass = 'memory' AND p.run_id = " +
+          id + " AND p.rank = (SELECT min(k.rank) FROM rank k WHERE k.pass = 'memory' AND k.run_id = " + id +
+          ") ORDER BY p.device = 'cpu', p.peak_allocated_bytes DESC");
+  details["overhead"] = rows_of(
+      database,
+      "SELECT o.pass, o.ratio, o.observed_ms, o.time_ms, o.summary FROM trace_overhead o WHERE o.phase = 'step' "
+      "AND o.run_id = " +
+          id + " AND o.rank = (SELECT min(k.rank) FROM rank k WHERE k.run_id = " + id + ") ORDER BY o.pass");
+  return details;
+}
+
+std::string observed_text(const Json& details, std::int64_t run_id, const std::string& database,
+                          const TableStyle& style) {
+  std::string text = calls_text(details["kernels"], "kernel", "device time", style) +
+                     calls_text(details["operators"], "operator", "self time", style) +
+                     memory_text(details["memory"], style) + overhead_text(details["overhead"]);
+  if (text.empty()) return "";
+  const std::string where =
+      " --run " + std::to_string(run_id) + (database == "kymo.db" ? "" : " --db " + shell_word(database));
+  if (!details["memory"].empty()) text += "next: kymo export memory-viz" + where + "\n";
+  if (!details["kernels"].empty() || !details["operators"].empty()) text += "next: kymo export perfetto" + where + "\n";
+  return text;
+}
+
+}  // namespace kymo::cli

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stored runs on the terminal: kymo runs, kymo show and kymo log, and what observed passes print."""
+
+import json
+import unittest
+
+from kymo_tool import PLUGINS, KymoTest, SharedRunTest, needs_torch_parts
+from small_model import CASE, METHOD
+
+PROBE = PLUGINS / "probe.so"
+SHORT = ["--set", "sleep=10", "--warmup", "1", "--steps", "3"]
+
+
+class ShowTest(KymoTest):
+    def test_runs_are_listed_newest_first(self):
+        self.kymo("run", PROBE, *SHORT[2:], "--axis", "sleep=10,20", "--label", "a")
+        self.kymo("run", PROBE, *SHORT, "--set", "fail_at=2", "--label", "b", code=3)
+        done = self.kymo("runs").stdout.splitlines()
+        self.assertRegex(done[0], r"^run +started \(UTC\) +label +workload +parameters +median step +status$")
+        self.assertEqual([line.split()[0] for line in done[2:]], ["3", "2", "1"])
+        self.assertRegex(done[2], r" b +probe +fail_at=2 .* failed$")
+        self.assertRegex(done[3], r" a +probe +.*sleep=20 +\d.* ± .* ok$")
+        for words, ids in (
+            (["--label", "a"], [2, 1]),
+            (["--status", "failed"], [3]),
+            (["--workload", "probe", "--limit", "1"], [3]),
+            (["--workload", "none"], []),
+        ):
+            self.assertEqual([run["run_id"] for run in self.kymo_json("runs", *words)], ids)
+        self.assertEqual(self.kymo("runs", "--label", "none").stdout, "no matching runs\n")
+        self.assertIn("no such database", self.kymo("runs", "--db", "none.db", code=2).stderr)
+
+    def test_a_run_is_shown(self):
+        self.kymo("run", PROBE, *SHORT, "--set", "answer=unavailable")
+        self.kymo("run", PROBE, *SHORT, "--set", "fail_at=2", code=3)
+        shown = self.kymo("show", "1").stdout
+        self.assertTrue(shown.startswith("run 1: probe, ok\nparameters: "), shown)
+        self.assertRegex(shown, r"\nphase +clock +samples +median +mean +std +min +max\n")
+        self.assertRegex(shown, r"\nstep +host +3 +\d.* ± ")
+        self.assertRegex(shown, r"\nmetrics: .*factor 1\.5")
+        self.assertRegex(shown, r"\nwarning: run 1: not verified: ")
+        newest = self.kymo("show").stdout
+        self.assertTrue(newest.startswith("run 2: probe, failed\n"), newest)
+        self.assertRegex(newest, r"\nfailed: [^\n]+\nfailed in pass time, stage \w+, rank 0, step 2")
+        self.assertEqual(self.kymo_json("show")["failure"]["step"], 2)
+        self.assertIsNone(self.kymo_json("show", "1")["failure"])
+        self.assertIn("contains no run 9; 'kymo runs'", self.kymo("show", "9", code=2).stderr)
+
+    def test_output_of_workers(self):
+        self.kymo("run", PLUGINS / "burns.so", "--set", "work=1", "--repeat", "2", "--fresh", "--wrap", "env")
+        self.assertEqual(
+            self.kymo("log", "1", "--pass", "time").stdout,
+            "--- pass time, rank 0, stdout\nburning 1000 multiplications\n",
+        )
+        self.assertEqual(self.kymo("log", "--pass", "ops").stdout, "run 2 has no output\n")
+        self.assertEqual(self.kymo("log", "1", "--rank", "1").stdout, "run 1 has no output\n")
+        self.assertEqual(self.kymo_json("log", "--pass", "time")["output"][0]["stdout"], "burning 1000 multiplications\n")
+        self.assertIn("burning 1000", self.kymo("show").stdout)
+
+    def test_output_cannot_control_the_terminal(self):
+        self.kymo("run", PLUGINS / "burns.so", "--set", "work=1", "--label", "\x1b[2J")
+        for words in (["runs"], ["show"], ["log"]):
+            self.assertNotIn("\x1b", self.kymo(*words).stdout)
+
+
+@needs_torch_parts
+class ObservedTest(SharedRunTest):
+    words = [*CASE, *METHOD, "--passes", "time,memory,ops"]
+
+    def test_show_lists_operators_and_memory(self):
+        shown = self.kymo("show").stdout
+        self.assertRegex(shown, r"\noperator +module +phase +calls/step +self time +share\n[- ]+\n(aten::|\w+)")
+        self.assertRegex(shown, r"\nmemory peak \(cpu\): [^\n]+ in \w+: \w+ \d+ %, ")
+        self.assertRegex(shown, r"\nphase +peak +parameters ")
+        self.assertRegex(shown, r"\noverhead of observation: memory: [^\n]+; ops: ")
+        self.assertIn("\nnext: kymo export memory-viz --run 1\nnext: kymo export perfetto --run 1\n", shown)
+        self.assertLessEqual(max(map(len, shown.split("operator")[1].split("overhead")[0].splitlines())), 100)
+        details = self.kymo_json("show")
+        self.assertEqual(len(details["operators"]), 10)
+        shares = [row["share"] for row in details["operators"]]
+        self.assertEqual(shares, sorted(shares, reverse=True))
+        self.assertLessEqual(sum(shares), 1)
+        self.assertEqual(details["kernels"], [])
+        self.assertEqual({row["pass"] for row in details["overhead"]}, {"memory", "ops"})
+
+    def test_a_run_prints_the_same(self):
+        self.kymo("run", *self.words, "--db", "other.db")
+        done = self.kymo("run", *self.words, "--db", "other.db").stdout
+        self.assertRegex(done, r"\nrun 2:\noperator +module ")
+        self.assertIn("\nnext: kymo export perfetto --run 2 --db other.db\n", done)
+
+
+class AbTest(KymoTest):
+    BURNS = f"{PLUGINS / 'burns.so'}:burns"
+
+    def ab(self, *words, code=0):
+        return json.loads(self.kymo("ab", *words, "--steps", "5", "--json", code=code).stdout)
+
+    def test_a_large_difference_is_found(self):
+        words = [f"{self.BURNS}:work=20", f"{self.BURNS}:work=200"]
+        found = self.ab(*words, "--fail-on-slower", code=3)
+        (pair,) = found["pairs"]
+        self.assertEqual((pair["verdict"], pair["first"], pair["second"]), ("SLOWER", *words))
+        self.assertTrue(2 < pair["ratio_low"] <= pair["ratio"] <= pair["ratio_high"], pair)
+        self.assertIn("burns:work=200 is ", pair["sentence"])
+        self.assertEqual([each["rank"] for each in found["candidates"]], [1, 2])
+        labels = [label for (label,) in self.rows("SELECT label FROM run ORDER BY run_id LIMIT 4")]
+        self.assertEqual(labels, [words[0], words[1], words[1], words[0]])
+        self.assertEqual(self.rows("SELECT count(DISTINCT pid), count(*) FROM rank WHERE pass = 'time'")[0][0], 10)
+
+    def test_text_and_order(self):
+        done = self.kymo("ab", self.BURNS, f"{self.BURNS}:work=30", f"{self.BURNS}:work=900", "--set", "work=2", "--steps", "5")
+        self.assertRegex(done.stdout, r"\Arank +candidate +runs +median step +between runs\n")
+        self.assertRegex(done.stdout, r"\n +1 +\S+burns +5 +\d[^\n]+\n +2 +\S+work=30 [^\n]+\n +3 +\S+work=900 ")
+        self.assertEqual(done.stdout.count(" % slower than "), 3)
+        self.assertRegex(done.stdout, r"\(95 % interval \d+ to \d+ %\), 5 runs each, \d+ s\n")
+
+    def test_time_is_bounded(self):
+        # Two candidates that hardly differ, and no time for a second look.
+        words = [f"{self.BURNS}:work=20", f"{self.BURNS}:work=20,spare=1", "--max-time", "1"]
+        found = self.ab(*words, "--margin", "0.001%")
+        self.assertLess(found["candidates"][0]["runs"], 80)
+
+    def test_errors(self):
+        for words, reason in (
+            ([self.BURNS, self.BURNS], "is identical to another one"),
+            ([self.BURNS], "candidates"),
+            ([self.BURNS, f"{self.BURNS}:work=2", "--set", "size=2"], "no candidate has a parameter 'size'"),
+            ([self.BURNS, ":work=2"], "a candidate takes WORKLOAD"),
+        ):
+            self.assertIn(reason, self.kymo("ab", *words, code=2).stderr)
+        failing = [f"{PROBE}:probe:fail_at=1", f"{PROBE}:probe"]
+        self.assertIn("failed: ", self.kymo("ab", *failing, code=3).stderr)
+        self.assertEqual(self.rows("SELECT count(*) FROM run"), [(1,)])
+
+
+if __name__ == "__main__":
+    unittest.main()
