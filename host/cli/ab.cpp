@@ -362,9 +362,7 @@ void add_ab(CLI::App& app, Session& session) {
   add_database_option(*command, arguments->options.database);
   add_plugin_options(*command, arguments->options.plugins);
   command->footer("Example: kymo ab attention_flash attention_sdpa:backend=cudnn --set sequence=4096");
-  command->callback([&session, arguments] {
-    session.action = [&session, arguments] { return ab(*arguments, session.command_line); };
-  });
+  session.on(*command, [&session, arguments] { return ab(*arguments, session.command_line); });
 }
 
 }  // namespace kymo::cli

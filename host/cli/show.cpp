@@ -288,8 +288,7 @@ void add_show(CLI::App& app, Session& session) {
   const auto finish = [&](CLI::App& command, int (*action)(const ShowArguments&)) {
     command.add_flag("--json", arguments->json, "print JSON");
     add_database_option(command, arguments->database);
-    command.callback(
-        [&session, arguments, action] { session.action = [arguments, action] { return action(*arguments); }; });
+    session.on(command, [arguments, action] { return action(*arguments); });
   };
 
   CLI::App* runs = app.add_subcommand("runs", "List the runs of a database, newest first");
