@@ -25,7 +25,7 @@
 #include "cli/verdict.hpp"
 #include "measure/sequential.hpp"
 #include "measure/statistics.hpp"
-#include "worker/worker.hpp"
+#include "worker/devices.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -96,8 +96,6 @@ std::string render(const TextTable& table, bool colour) {
   return text;
 }
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
 std::string json_text(const Json& json) { return visible_json(dump_json(json, 2)) + "\n"; }
 
 void RowPrinter::columns(const std::vector<std::string>& names) {

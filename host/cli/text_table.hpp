@@ -32,9 +32,6 @@ void print(const std::string& text);
 /// can control a terminal.
 std::string json_text(const Json& json);
 
-/// Writes the text to standard output.
-void print(const std::string& text);
-
 /// True if standard output is a terminal and NO_COLOR is not set.
 bool colour_on_stdout();
 
