@@ -36,6 +36,7 @@ constexpr std::chrono::seconds kCreationDeadline{10};
 struct Header {
   bool is_sqlite = false;
   bool uses_wal = false;
+  bool is_writable = false;  ///< SQLite only reads a file with a newer write version
   std::int64_t application_id = 0;
   std::int64_t user_version = 0;
 };
@@ -52,6 +53,7 @@ Header read_header(const Connection& connection) {
   if (bytes.size() < kHeaderBytes || bytes.compare(0, 16, kMagic, 16) != 0) return header;
   header.is_sqlite = true;
   header.uses_wal = bytes[18] == 2 || bytes[19] == 2;
+  header.is_writable = bytes[18] == 1 || bytes[18] == 2;
   header.user_version = big_endian(bytes, 60);
   header.application_id = big_endian(bytes, 68);
   return header;
@@ -240,6 +242,8 @@ std::unique_ptr<Connection> open_for_writing(const fs::path& file, Mode mode, co
   // Check the file size: SQLite treats a file of one byte as empty and would overwrite it.
   if (connection->raw_size() > 0 || fs::file_size(file, ignored) == 1) {
     check_header(*connection, kResultsApplicationId, "a results database");
+    if (!read_header(*connection).is_writable)
+      reject(file, "the file is damaged: its header contains an unknown write version; use a copy or another file");
   } else if (!create) {
     reject(file, "the file is empty; fill it with `kymo run` or specify another file with --db");
   }

@@ -46,7 +46,7 @@ CAUSES = (
 )
 # Damage of the contents can make a query find nothing, or a database that SQLite accepts lack what a command needs.
 EMPTY = "no run|no such|not found|contains no|has no|no events|none of|without|lacks|nothing"
-WRONG_CAUSES = "disk is full|free space|not writable|permission|locked the file|out of memory|accessible"
+WRONG_CAUSES = "disk is full|(free some|check free) space|not writable|permission|locked the file|out of memory"
 
 
 def damage(content, choose):

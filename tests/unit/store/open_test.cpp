@@ -143,6 +143,17 @@ TEST_F(OpenTest, DamageIsRejected) {
   expect_rejected("a.db", "damaged");
 }
 
+TEST_F(OpenTest, UnknownWriteVersionIsDamageToAWriter) {
+  make_database(path("a.db"));
+  std::string bytes = content_of(path("a.db"));
+  bytes[18] = 3;
+  put_content(path("a.db"), bytes);
+  for (const Mode mode : {Mode::kReadWrite, Mode::kCreate})
+    EXPECT_THAT(error_of([&] { ResultsDatabase(path("a.db"), mode); }), HasSubstr("damaged"));
+  EXPECT_EQ(ask(ResultsDatabase(path("a.db"), Mode::kReadOnly), "SELECT count(*) FROM run"), "1");
+  EXPECT_TRUE(content_of(path("a.db")) == bytes);
+}
+
 TEST_F(OpenTest, WriteAheadLogIsSwitchedOffByAWriterAndExplainedToAReader) {
   make_database(path("a.db"));
   tamper(path("a.db"), "PRAGMA journal_mode = WAL");
