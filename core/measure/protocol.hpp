@@ -15,7 +15,7 @@
 #include "measure/outcome.hpp"
 #include "measure/plan.hpp"
 
-/// Protocol between supervisor and worker, over one TCP connection. Workers can be written in any language.
+/// Protocol between supervisor and worker, over one connection. Workers can be written in any language.
 ///
 /// Each message is one frame (base/frame.hpp): {"type": ..., fields}, where fields() of the struct lists the names of
 /// the fields; enumerations are written as their names and an empty std::optional as null. All fields are required, and

@@ -373,9 +373,8 @@ TextTable checks_table(const Json& results) {
   for (const Json& result : results) {
     for (const Json& check : result["checks"]) {
       table.rows.push_back({result["run_id"].dump(), text_at(result, "workload"), check["rank"].dump(),
-                            text_at(check, "name"), text_at(check, "outcome"),
-                            number(check["max_abs_error"]), number(check["tolerance"]),
-                            text_at(check, "reference"), text_at(check, "detail")});
+                            text_at(check, "name"), text_at(check, "outcome"), number(check["max_abs_error"]),
+                            number(check["tolerance"]), text_at(check, "reference"), text_at(check, "detail")});
     }
   }
   return table;
@@ -388,8 +387,8 @@ std::vector<std::string> failures(const Json& results) {
     if (result["status"] == "ok") continue;
     // The stage (create, prepare, verify) or the phase of the step in which it failed.
     const std::string stage = result.value("failed_phase", "");
-    const std::string reason = text_at(result, "status") + (stage.empty() ? "" : " in " + visible(stage)) +
-                               ": " + visible(text_at(result, "detail"));
+    const std::string reason = text_at(result, "status") + (stage.empty() ? "" : " in " + visible(stage)) + ": " +
+                               visible(text_at(result, "detail"));
     if (runs[reason].empty()) reasons.push_back(reason);
     runs[reason].push_back(result["run_id"].dump());
   }
