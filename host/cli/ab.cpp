@@ -314,6 +314,7 @@ int ab(const AbArguments& arguments, const std::string& command_line) {
     throw;
   }
   progress.finish(summary.runs.size());
+  if (summary.runs.size() == runs.size()) experiment.proceed(runs.size());  // the last round
   experiment.finish();
   const int code = exit_code(summary, true);
   database.end_invocation(invocation, code);

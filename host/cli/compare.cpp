@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/comparison_table.hpp"
+#include "cli/fit_table.hpp"
 #include "cli/option_text.hpp"
 #include "cli/reading.hpp"
 #include "cli/run_options.hpp"
@@ -102,9 +103,11 @@ int compare(const CompareArguments& arguments) {
   const SideRuns before = side_from(arguments.before, arguments.database);
   const SideRuns after = side_from(arguments.after, arguments.database);
   const Json rows = comparison_rows(before, after, arguments.phase, arguments.margin);
+  TextTable table = comparison_table(rows);
+  fit(table, output_columns());
   const std::string text = arguments.json
                                ? json_text({{"phase", arguments.phase}, {"margin", arguments.margin}, {"cases", rows}})
-                               : render(comparison_table(rows), colour_on_stdout());
+                               : render(table, colour_on_stdout());
   print(text);
   std::fflush(stdout);
   if (!arguments.json)

@@ -189,7 +189,11 @@ int show(const store::ResultsDatabase& database, std::int64_t invocation, const 
   }
   const TableStyle style{options.wide, options.markdown, colour_on_stdout(), output_columns()};
   print(results_text(results, style));
-  if (options.show_checks) print("\n" + render(checks_table(results), style.colour));
+  if (options.show_checks) {
+    TextTable checks = checks_table(results);
+    if (!style.wide) fit(checks, style.columns);
+    print("\n" + render(checks, style.colour));
+  }
   show_observed(database, results, options, style);
   if (!pairs.empty()) show_against(against, style);
   print("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) + "\n");

@@ -27,7 +27,7 @@ constexpr std::size_t kMaxParameterColumns = 6;  // more parameters share one co
 const std::vector<std::string> kOptions{"ranks", "device", "timing", "sync", "warmup"};
 
 // Order in which columns give way to a narrow terminal: the last first.
-enum Optional { kNever, kSetting, kVerdict, kRate, kSpread, kPhase, kMean, kMetric };
+enum Optional { kNever, kSetting, kVerdict, kSpread, kRate, kPhase, kMean, kMetric };
 
 /// The runs of one case with one build of the plugin.
 struct CaseRuns {
@@ -366,7 +366,8 @@ std::string agreement(const Json& results) {
 TextTable checks_table(const Json& results) {
   TextTable table{{"run", "workload", "rank", "compared", "outcome", "error", "tolerance", "reference", "detail"},
                   {true, false, true, false, false, true, true},
-                  {}};
+                  {},
+                  {0, 2, 1, 0, 0, 0, 0, 3, 0}};
   const auto number = [](const Json& value) {
     return value.is_null() ? std::string() : fmt::format("{:.3g}", value.get<double>());
   };
