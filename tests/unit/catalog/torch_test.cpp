@@ -44,7 +44,9 @@ TEST_F(TorchPlugins, AreMadeFromOneFile) {
       "  void step(kymo::Context&) override {}\n"
       "};\n"
       "KYMO_EXPORT_WORKLOADS(Linked)\n");
-  const std::filesystem::path made = build_plugin_file("linked.cpp", true);
+  BuildRequest request;
+  request.sources = {"linked.cpp"};
+  const std::filesystem::path made = build_plugin_file(request);
   std::filesystem::current_path(before);
   options_.describe_deadline_s = 120;
   const Plugin found = describe_file(made, options_);
