@@ -220,7 +220,8 @@ TEST(ResultsTable, LineOfOneRun) {
 TEST(ResultsTable, FailuresNameTheirStage) {
   const Json results{{{"run_id", 1}, {"status", "failed"}, {"detail", "no file"}, {"failed_phase", "prepare"}},
                      {{"run_id", 2}, {"status", "failed"}, {"detail", "no file"}, {"failed_phase", "forward"}}};
-  EXPECT_EQ(failures(results), "run 1 failed in prepare: no file\nrun 2 failed in forward: no file\n");
+  EXPECT_THAT(failures(results),
+              testing::ElementsAre("run 1 failed in prepare: no file", "run 2 failed in forward: no file"));
 }
 
 }  // namespace
