@@ -251,7 +251,7 @@ def document(folder):
         "",
         "Generated from the comments in `schemas/`. To update, edit the comments and build the target `schema_docs`.",
         "",
-        'Query views with `kymo sql "SELECT * FROM VIEW WHERE run_id = N"`:',
+        'Query a view of this table with, for example, `kymo sql "SELECT * FROM phase_time WHERE run_id = 1"`:',
         "",
         *opening(described),
         "A results database is a single SQLite file (application id `kydb`, readable with SQLite 3.34 and later). "
