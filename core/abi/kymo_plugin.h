@@ -55,7 +55,11 @@ enum {
 };
 enum { KYMO_ALL_REDUCE = 1, KYMO_REDUCE_SCATTER = 2, KYMO_ALL_GATHER = 3, KYMO_BROADCAST = 4, KYMO_BARRIER = 5 };
 enum { KYMO_CHECK_PASSED = 1, KYMO_CHECK_FAILED = 2, KYMO_CHECK_UNAVAILABLE = 3 };
-enum { KYMO_STEP_IS_ASYNCHRONOUS = 1 }; /* bits of kymo_workload.flags */
+/* Bits of kymo_workload.flags. */
+enum {
+  KYMO_STEP_IS_ASYNCHRONOUS = 1, /* a step only queues work on the device and never waits for it */
+  KYMO_PHASES_ARE_OPTIONAL = 2   /* the parameters decide which of the phases a step enters */
+};
 /* Bits of kymo_parameter.flags. */
 enum {
   KYMO_TITLE_AT_DEFAULT = 1, /* titles also contain the parameter at its default value */

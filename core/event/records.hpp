@@ -30,6 +30,30 @@ struct Sample {
   std::int64_t start_ns = 0;  ///< host clock, relative to the start of the run
   std::int64_t host_ns = 0;   ///< duration on the host clock
   std::optional<std::int64_t> device_ns;  ///< duration between CUDA events on the phase's stream
+  // Of a whole step of the time pass, by all threads of the process:
+  std::optional<std::int64_t> cpu_ns;                ///< processor time
+  std::optional<std::int64_t> involuntary_switches;  ///< times that a thread lost its processor although it could run
+};
+
+/// How the threads of a worker were scheduled from the begin of a measured step to the end of a later one.
+struct Scheduling {
+  std::int64_t step = 0;      ///< the last one
+  std::int64_t steps = 0;     ///< number of steps
+  std::int64_t start_ns = 0;  ///< host clock, relative to the start of the run
+  std::int64_t wall_ns = 0;
+  std::int64_t cpu_ns = 0;                      ///< sum over the steps, without the time between them
+  std::int64_t involuntary_switches = 0;        ///< sum over the steps, without the time between them
+  std::optional<std::int64_t> threads;          ///< number of threads; empty if the system does not count waits
+  std::optional<std::int64_t> wait_ns;          ///< time in run queues, sum over the threads
+  std::optional<std::int64_t> longest_wait_ns;  ///< of the thread that waited longest
+  std::optional<std::int64_t> pressure_ns;      ///< time in which any thread of the system waited
+  std::optional<double> load_average;           ///< of the system, over one minute
+};
+
+/// A warning about the measurements of a pass, for users.
+struct Warning {
+  std::string kind;
+  std::string detail;
 };
 
 enum class MetricLevel { kRun, kStep, kPhase };
@@ -156,6 +180,8 @@ struct PassRecord {
   std::vector<GpuSample> gpu_samples;
   std::vector<MemoryCounter> memory_counters;
   std::vector<Mark> marks;
+  std::vector<Scheduling> scheduling;
+  std::vector<Warning> warnings;
   std::vector<DroppedRecords> dropped_records;
   MemoryPeak memory;
   std::optional<OutOfMemory> out_of_memory;

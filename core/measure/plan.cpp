@@ -26,6 +26,12 @@ std::string to_text(const Value& value) {
   return std::get<std::string>(value);
 }
 
+std::string to_text(const StoppingRule& rule) {
+  std::string text = shortest_text(rule.min_seconds) + " s";
+  if (rule.relative_standard_error) text += ", " + shortest_text(100 * *rule.relative_standard_error) + " %";
+  return text;
+}
+
 Method method_in(const Method& method, Pass pass) {
   if (!observes(pass)) return method;
   Method observed = method;

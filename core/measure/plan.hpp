@@ -70,18 +70,24 @@ struct Case {
   }
 };
 
-/// Ends the measurement when the mean duration of a step is precise enough.
+/// Decides after how many samples a measurement ends: when it is long enough and, if requested, its mean is precise
+/// enough. It gives up after a number of samples or a time.
 struct StoppingRule {
-  double relative_standard_error = 0.01;
+  std::optional<double> relative_standard_error;  ///< of the mean; empty: any precision is enough
   std::int64_t min_samples = 10;
-  std::int64_t max_samples = 10'000;
-  double max_seconds = 60;
+  std::int64_t max_samples = 10'000;  ///< takes precedence over the minima
+  double min_seconds = 0.5;           ///< of measured steps
+  double max_seconds = 60;            ///< since the end of the warm-up; min_samples takes precedence
 
   static auto fields(auto& m) {
     return std::forward_as_tuple("relative_standard_error", m.relative_standard_error, "min_samples", m.min_samples,
-                                 "max_samples", m.max_samples, "max_seconds", m.max_seconds);
+                                 "max_samples", m.max_samples, "min_seconds", m.min_seconds, "max_seconds",
+                                 m.max_seconds);
   }
 };
+
+/// Returns the rule's minima, such as "0.5 s" or "0.5 s, 1 %".
+std::string to_text(const StoppingRule& rule);
 
 /// Settings of the memory, trace and ops passes.
 struct Observation {

@@ -68,9 +68,10 @@ class Stopping {
  public:
   explicit Stopping(const StoppingRule& rule) : rule_(rule) {}
 
-  /// Adds a measured step. Do not add warm-up steps.
-  void add(double step_ns) {
+  /// Adds a measured step, or the time per step of a batch that took `measured_ns`. Do not add warm-up steps.
+  void add(double step_ns, double measured_ns) {
     ++count_;
+    measured_ns_ += measured_ns;
     const double distance = step_ns - mean_ns_;
     mean_ns_ += distance / static_cast<double>(count_);
     squares_ns2_ += distance * (step_ns - mean_ns_);
@@ -84,17 +85,26 @@ class Stopping {
     return standard_error / std::abs(mean_ns_);
   }
 
-  /// Returns true if the mean is precise enough after the minimum number of samples, or if the maximum number of
-  /// samples or time is reached. The maxima take precedence over the minimum, but at least one step is always measured.
+  std::int64_t count() const { return count_; }
+
+  /// Returns true if the mean is as precise as the rule asks.
+  bool is_precise() const {
+    return !rule_.relative_standard_error || relative_standard_error() <= *rule_.relative_standard_error;
+  }
+
+  /// Returns true if the rule ends the measurement `elapsed_s` after its begin. At least one step is always measured.
   bool enough(double elapsed_s) const {
     if (count_ < 1) return false;
-    if (count_ >= rule_.max_samples || elapsed_s >= rule_.max_seconds) return true;
-    return count_ >= rule_.min_samples && relative_standard_error() <= rule_.relative_standard_error;
+    if (count_ >= rule_.max_samples) return true;
+    if (count_ < rule_.min_samples) return false;
+    constexpr double kNsPerSecond = 1e9;
+    return elapsed_s >= rule_.max_seconds || (measured_ns_ >= rule_.min_seconds * kNsPerSecond && is_precise());
   }
 
  private:
   StoppingRule rule_;
   std::int64_t count_ = 0;
+  double measured_ns_ = 0;
   double mean_ns_ = 0;
   double squares_ns2_ = 0;  // sum of squared deviations from the mean (Welford)
 };

@@ -16,7 +16,26 @@ auto sample_table() {
       "sample", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.samples; },
       {column<&S::step>("step"), column<&S::phase>("phase"), column<&S::warmup>("warmup"),
        column<&S::throttled>("throttled"), column<&S::calls>("calls"), column<&S::start_ns>("start_ns"),
-       column<&S::host_ns>("host_ns"), column<&S::device_ns>("device_ns")});
+       column<&S::host_ns>("host_ns"), column<&S::device_ns>("device_ns"), column<&S::cpu_ns>("cpu_ns"),
+       column<&S::involuntary_switches>("involuntary_switches")});
+}
+
+auto scheduling_table() {
+  using S = event::Scheduling;
+  return declare_table<S>("scheduling", Extent::kNoEvent,
+                          [](const PassRecord& record) -> const auto& { return record.scheduling; },
+                          {column<&S::step>("step"), column<&S::steps>("steps"), column<&S::start_ns>("start_ns"),
+                           column<&S::wall_ns>("wall_ns"), column<&S::cpu_ns>("cpu_ns"),
+                           column<&S::involuntary_switches>("involuntary_switches"), column<&S::threads>("threads"),
+                           column<&S::wait_ns>("wait_ns"), column<&S::longest_wait_ns>("longest_wait_ns"),
+                           column<&S::pressure_ns>("pressure_ns"), column<&S::load_average>("load_average")});
+}
+
+auto warning_table() {
+  using W = event::Warning;
+  return declare_table<W>("warning", Extent::kNoEvent,
+                          [](const PassRecord& record) -> const auto& { return record.warnings; },
+                          {sequence_column<W>(), column<&W::kind>("kind"), column<&W::detail>("detail")});
 }
 
 /// A metric that is not a number is a result (such as a diverged loss), so keep it visible.
@@ -120,6 +139,8 @@ auto dropped_record_table() {
 
 void add_measurement_tables(Tables& tables) {
   tables.push_back(sample_table());
+  tables.push_back(scheduling_table());
+  tables.push_back(warning_table());
   tables.push_back(metric_table());
   tables.push_back(work_table());
   tables.push_back(verification_table());

@@ -75,8 +75,7 @@ void store_libraries(const Connection& results, std::int64_t run_id,
 std::int64_t store_run(const Connection& results, const RunRow& run) {
   using measure::Equivalence;
   const auto& [what, method, suite, suite_case, repetition] = static_cast<const measure::RunIdentity&>(run);
-  const double error_bound =
-      method.until ? method.until->relative_standard_error : std::nan("");  // NULL without a stopping rule
+  const double error_bound = method.until ? method.until->relative_standard_error.value_or(std::nan("")) : std::nan("");
   const auto key = [&](Equivalence equivalence) { return measure::equivalence_key(run, equivalence); };
   Statement(
       results,

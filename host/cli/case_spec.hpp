@@ -35,6 +35,13 @@ std::vector<std::string> axis_values(const Axis& axis, const catalog::Workload& 
 /// without such an axis. Throws UsageError as axis_values() does.
 std::vector<std::int64_t> take_rank_axis(std::vector<Axis>& axes);
 
+/// The method of a case that does not state how many steps to measure: it is measured for a minimum time.
+inline measure::Method default_method() {
+  measure::Method method;
+  method.until.emplace();
+  return method;
+}
+
 /// One workload with its axes and its method, from the command line or from one [[case]] of a suite.
 struct CaseSpec {
   std::string suite;                ///< empty outside a suite
@@ -46,7 +53,7 @@ struct CaseSpec {
   std::vector<std::int64_t> ranks{1};
   std::vector<std::int64_t> warmups;  ///< values of the warm-up axis; empty: the method's own warm-up
   DeviceChoice device = DeviceChoice::kAuto;
-  measure::Method method;
+  measure::Method method = default_method();
   std::int64_t repeat = 1;
 };
 

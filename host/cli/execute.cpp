@@ -138,7 +138,7 @@ int print_plan(const std::vector<PlannedRun>& runs, bool as_json) {
     table.rows.push_back({std::to_string(table.rows.size() + 1), full_title(run), std::to_string(run.what.ranks),
                           run.skip_reason.empty() ? measure::to_string(run.what.device) : "skipped: " + run.skip_reason,
                           std::to_string(run.method.warmup),
-                          run.method.until ? "until" : std::to_string(run.method.steps),
+                          run.method.until ? measure::to_text(*run.method.until) : std::to_string(run.method.steps),
                           std::to_string(run.repetition)});
   }
   print(render(table, false));
@@ -173,6 +173,20 @@ void show_against(const Json& against, const TableStyle& style) {
   if (!style.wide && !style.markdown) fit(table, style.columns);
   print("\n" + (style.markdown ? markdown(table) : render(table, style.colour)));
   for (const std::string& sentence : against_sentences(against)) print(sentence + "\n");
+}
+
+/// Reports on stderr which runs ended before the mean was as precise as --until asked for.
+void report_imprecise_runs(const store::ResultsDatabase& database, std::int64_t invocation, const Plan& planned) {
+  if (std::ranges::none_of(planned.runs, [](const PlannedRun& run) {
+        return run.method.until && run.method.until->relative_standard_error;
+      }))
+    return;
+  const auto table = database.query(
+      "SELECT w.run_id, w.detail FROM run_warning w JOIN run_list l ON l.run_id = w.run_id "
+      "WHERE w.kind = 'imprecise' AND l.invocation_id = " +
+      std::to_string(invocation) + " ORDER BY w.run_id");
+  for (const auto& row : table.rows)
+    std::fprintf(stderr, "kymo: run %lld: %s\n", static_cast<long long>(row[0].integer), row[1].text.c_str());
 }
 
 int show(const store::ResultsDatabase& database, std::int64_t invocation, const std::vector<Pair>& pairs,
@@ -219,6 +233,7 @@ int make(const Plan& planned, const RunOptions& options, const std::string& comm
   progress.finish(summary.runs.size());
   const int code = exit_code(summary, options.fail_on_oom);
   database.end_invocation(invocation, code);
+  report_imprecise_runs(database, invocation, planned);
   return show(database, invocation, planned.pairs, options, code);
 }
 

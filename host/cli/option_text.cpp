@@ -54,6 +54,8 @@ double relative_error(const std::string& option, const std::string& text) {
   throw UsageError(option + " takes a relative error above 0 and below 1, such as 0.01 or 1%, not " + quote(text));
 }
 
+double min_time(const std::string& option, const std::string& text) { return real_number(option, text, 0, 1e6); }
+
 std::int64_t size_bytes(const std::string& option, const std::string& text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   double number = 0;

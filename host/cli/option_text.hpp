@@ -27,6 +27,9 @@ double real_number(const std::string& option, const std::string& text, double lo
 /// Parses a relative error such as "0.01" or "1%", greater than 0 and less than 1.
 double relative_error(const std::string& option, const std::string& text);
 
+/// Parses the least time to measure, in seconds; 0 is allowed.
+double min_time(const std::string& option, const std::string& text);
+
 /// Parses a size such as "4096", "512MiB" or "8G" into bytes. KiB, MiB, GiB and TiB and K, M, G and T are powers of
 /// 1024; KB, MB, GB and TB are powers of 1000.
 std::int64_t size_bytes(const std::string& option, const std::string& text);

@@ -2,6 +2,7 @@
 #include "cli/run_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
@@ -37,6 +38,18 @@ CLI::Option* number_option(CLI::App& app, const std::string& name, std::optional
 
 }  // namespace
 
+void change_rule(measure::Method& method, std::optional<double> min_time_s, std::optional<std::int64_t> max_steps,
+                 std::optional<double> relative_standard_error) {
+  if (!min_time_s && !max_steps && !relative_standard_error) return;
+  if (!method.until) method.until.emplace();
+  if (min_time_s) {
+    method.until->min_seconds = *min_time_s;
+    method.until->max_seconds = std::max(measure::StoppingRule{}.max_seconds, 2 * *min_time_s);
+  }
+  if (max_steps) method.until->max_samples = *max_steps;
+  if (relative_standard_error) method.until->relative_standard_error = relative_standard_error;
+}
+
 void add_database_option(CLI::App& app, std::filesystem::path& file) {
   app.add_option("--db", file, "results database")->type_name("FILE")->capture_default_str()->check(error_if_empty);
 }
@@ -65,9 +78,15 @@ void add_worker_options(CLI::App& app, RunOptions& options) {
 
 void add_step_options(CLI::App& app, RunOptions& options) {
   number_option(app, "--warmup", options.warmup, 0, kMaxSteps, "warm-up steps before the measured steps [5]");
-  number_option(app, "--steps", options.steps, 1, kMaxSteps, "number of measured steps [10]");
+  number_option(app, "--steps", options.steps, 1, kMaxSteps,
+                "number of measured steps, instead of --min-time, --max-steps and --until");
+  option(app, "--min-time", options.min_time_s, "SECONDS",
+         "measure at least 10 steps that take at least this long together [0.5]",
+         [](const std::string& text) { return min_time("--min-time", text); });
+  number_option(app, "--max-steps", options.max_steps, 1, kMaxSteps, "measure at most this many steps [10000]");
   option(app, "--until", options.until, "REL",
-         "measure until the mean step time has this relative standard error, such as 1%",
+         "also measure until the mean step time has this relative standard error, such as 1%, for up to 60 seconds or "
+         "twice --min-time",
          [](const std::string& text) { return relative_error("--until", text); });
   option(app, "--timing", options.timing, "sync|hot|cold",
          "how to time steps: sync waits for the device after each step, hot after a batch of steps, cold flushes the "
@@ -149,7 +168,11 @@ void add_output_options(CLI::App& app, RunOptions& options) {
 
 void apply(const RunOptions& options, CaseSpec& spec) {
   measure::Method& method = spec.method;
-  if (options.steps && options.until) throw UsageError("--steps and --until are mutually exclusive");
+  for (const auto& [name, is_given] : {std::pair{"--min-time", options.min_time_s.has_value()},
+                                       {"--max-steps", options.max_steps.has_value()},
+                                       {"--until", options.until.has_value()}}) {
+    if (options.steps && is_given) throw UsageError(std::string("--steps and ") + name + " are mutually exclusive");
+  }
   if (options.device) spec.device = *options.device;
   if (options.warmup) spec.warmups = {*options.warmup};
   if (options.repeat) spec.repeat = *options.repeat;
@@ -157,7 +180,7 @@ void apply(const RunOptions& options, CaseSpec& spec) {
     method.steps = *options.steps;
     method.until.reset();
   }
-  if (options.until) method.until = measure::StoppingRule{.relative_standard_error = *options.until};
+  change_rule(method, options.min_time_s, options.max_steps, options.until);
   if (options.timing) method.timing = *options.timing;
   if (options.sync) method.sync = *options.sync;
   if (options.passes) method.passes = *options.passes;

@@ -22,8 +22,9 @@ namespace kymo::cli {
 /// Options of all commands that run workloads. Options that are not given keep the case's own setting.
 struct RunOptions {
   std::optional<DeviceChoice> device;
-  std::optional<std::int64_t> warmup, steps, repeat, seed, host_memory_bytes, observed_steps, trace_memory_bytes;
-  std::optional<double> until, timeout_s;
+  std::optional<std::int64_t> warmup, steps, repeat, seed, host_memory_bytes, observed_steps, trace_memory_bytes,
+      max_steps;
+  std::optional<double> until, min_time_s, timeout_s;
   std::optional<measure::Timing> timing;
   std::optional<measure::Sync> sync;
   std::optional<std::vector<measure::Pass>> passes;
@@ -43,7 +44,7 @@ void add_database_option(CLI::App& app, std::filesystem::path& file);
 void add_plugin_options(CLI::App& app, catalog::Options& options);
 /// --device, --seed, --timeout, --host-memory and --wrap: device and limits of the workers.
 void add_worker_options(CLI::App& app, RunOptions& options);
-/// --warmup, --steps, --until, --timing, --sync and --no-verify: the steps of a run.
+/// --warmup, --steps, --min-time, --max-steps, --until, --timing, --sync and --no-verify: the steps of a run.
 void add_step_options(CLI::App& app, RunOptions& options);
 /// The step options, and --repeat, --passes, --fresh and --smoke.
 void add_method_options(CLI::App& app, RunOptions& options);
@@ -54,6 +55,10 @@ void add_observation_options(CLI::App& app, RunOptions& options);
 void add_selection_options(CLI::App& app, RunOptions& options);
 /// --wide, --markdown and --json.
 void add_output_options(CLI::App& app, RunOptions& options);
+
+/// Changes what is given of the case's stopping rule, or replaces its fixed number of steps by such a rule.
+void change_rule(measure::Method& method, std::optional<double> min_time_s, std::optional<std::int64_t> max_steps,
+                 std::optional<double> relative_standard_error);
 
 /// Applies the given options to a case. Throws UsageError if they contradict each other.
 void apply(const RunOptions& options, CaseSpec& spec);

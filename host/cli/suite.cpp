@@ -12,13 +12,15 @@
 #include "base/json.hpp"
 #include "base/ranges.hpp"
 #include "base/text.hpp"
+#include "cli/run_options.hpp"
 #include "measure/plan.hpp"
 
 namespace kymo::cli {
 namespace {
 
-const std::vector<std::string> kMethodKeys{"ranks", "device", "warmup", "steps",  "until",          "repeat",
-                                           "fresh", "timing", "sync",   "passes", "observed_steps", "trace_detail"};
+const std::vector<std::string> kMethodKeys{"ranks",     "device", "warmup",         "steps",       "min_time",
+                                           "max_steps", "until",  "repeat",         "fresh",       "timing",
+                                           "sync",      "passes", "observed_steps", "trace_detail"};
 
 std::vector<std::string> with_method_keys(std::vector<std::string> keys) {
   append_range(keys, kMethodKeys);
@@ -124,8 +126,10 @@ void apply_parameters(const Location& location, CaseSpec& spec) {
 
 void apply_method(const Location& location, CaseSpec& spec) {
   measure::Method& method = spec.method;
-  if (location.find("steps") != nullptr && location.find("until") != nullptr)
-    location.fail("'steps' and 'until' are mutually exclusive");
+  for (const char* key : {"min_time", "max_steps", "until"}) {
+    if (location.find("steps") != nullptr && location.find(key) != nullptr)
+      location.fail("'steps' and " + quote(key) + " are mutually exclusive");
+  }
   if (const Json* value = location.find("ranks")) spec.ranks = whole_list(location, "ranks", *value, 1, kMaxRanks);
   if (const Json* value = location.find("device"))
     spec.device = device_choice_from(location.where + ": 'device'", string_value(location, "device", *value));
@@ -143,11 +147,14 @@ void apply_method(const Location& location, CaseSpec& spec) {
   if (const Json* value = location.find("trace_detail"))
     add_trace_detail(location.where + ": 'trace_detail'", string_value(location, "trace_detail", *value),
                      method.observation);
-  if (const Json* value = location.find("until")) {
-    method.until = measure::StoppingRule{};
-    method.until->relative_standard_error =
-        relative_error(location.where + ": 'until'", scalar_text(location, "until", *value));
-  }
+  std::optional<double> min_time_s, until;
+  std::optional<std::int64_t> max_steps;
+  if (const Json* value = location.find("min_time"))
+    min_time_s = min_time(location.where + ": 'min_time'", scalar_text(location, "min_time", *value));
+  if (const Json* value = location.find("max_steps")) max_steps = whole(location, "max_steps", *value, 1, kMaxSteps);
+  if (const Json* value = location.find("until"))
+    until = relative_error(location.where + ": 'until'", scalar_text(location, "until", *value));
+  change_rule(method, min_time_s, max_steps, until);
   try {
     if (const Json* value = location.find("timing"))
       method.timing = enum_from<measure::Timing>(string_value(location, "timing", *value));

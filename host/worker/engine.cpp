@@ -35,9 +35,8 @@ std::string validation_error(const Assignment& assignment, const kymo_workload* 
   if (!workload) return "the plugin has no workload " + quote(assignment.what.workload);
   if (!workload->create || !workload->prepare || !workload->step || !workload->destroy)
     return "the workload does not define all of create, prepare, step and destroy";
-  const std::string timing_problem = measure::timing_error(
-      assignment.method, assignment.what,
-      {.phases = workload->phase_count, .asynchronous = (workload->flags & KYMO_STEP_IS_ASYNCHRONOUS) != 0});
+  const std::string timing_problem =
+      measure::timing_error(assignment.method, assignment.what, step_properties(*workload));
   if (!timing_problem.empty()) return timing_problem;
   // Any program may use the protocol: reject step counts that overflow or can never be reached, instead of returning a
   // run without samples.
@@ -185,7 +184,7 @@ class Engine {
     const kymo_status destroyed = workload_.destroy();
     if (destroyed != KYMO_OK && progress_.outcome().status == RunStatus::kOk) progress_.check_call(destroyed);
     workload_.context().collect(record_);
-    if (steps_) steps_->add_metrics(record_);
+    if (steps_) steps_->add_records(record_);
     if (measure::observes(assignment_.pass)) derive();
     record_.memory.resident_bytes = peak_resident_bytes();
     measure::mark_throttled(record_.samples, record_.gpu_samples);

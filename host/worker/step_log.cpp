@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ranges.hpp"
+#include "measure/statistics.hpp"
 
 namespace kymo::worker {
 namespace {
@@ -27,8 +28,9 @@ void StepLog::reserve(std::int64_t steps) {
 }
 
 void StepLog::add(std::int64_t step, bool warmup, std::int64_t begin_ns, std::int64_t end_ns,
-                  const std::vector<PhaseTime>& phases, std::int64_t whole_device_ns) {
-  steps_.push_back({step, begin_ns, end_ns, whole_device_ns, warmup});
+                  const std::vector<PhaseTime>& phases, std::int64_t whole_device_ns,
+                  const std::optional<ProcessUsage>& usage) {
+  steps_.push_back({step, begin_ns, end_ns, whole_device_ns, warmup, usage});
   append_range(times_, phases);
 }
 
@@ -44,11 +46,36 @@ std::vector<event::Sample> StepLog::samples() const {
     whole.start_ns = step.begin_ns - run_start_ns_;
     whole.host_ns = step.end_ns - step.begin_ns;
     whole.device_ns = present(step.device_ns);
+    if (step.usage) {
+      whole.cpu_ns = step.usage->cpu_ns;
+      whole.involuntary_switches = step.usage->involuntary_switches;
+    }
     samples.push_back(whole);
     if (!phases_.empty()) append_phases(step, phases, samples);
     phases += phases_.size();
   }
   return samples;
+}
+
+std::vector<std::string> StepLog::unused_phases() const {
+  std::vector<std::string> unused;
+  for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
+    bool entered = false;
+    for (std::size_t i = phase; i < times_.size() && !entered; i += phases_.size()) entered = times_[i].calls > 0;
+    if (!entered) unused.push_back(phases_[phase]);
+  }
+  return unused;
+}
+
+std::int64_t StepLog::median_ns() const {
+  std::vector<std::int64_t> host, device;
+  for (const Step& step : steps_) {
+    if (step.warmup) continue;
+    host.push_back(step.end_ns - step.begin_ns);
+    if (step.device_ns >= 0) device.push_back(step.device_ns);
+  }
+  if (host.empty()) return 0;
+  return measure::median(device.size() == host.size() ? device : host);
 }
 
 void StepLog::append_phases(const Step& step, const PhaseTime* phases, std::vector<event::Sample>& samples) const {

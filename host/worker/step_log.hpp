@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "event/records.hpp"
 #include "worker/phase_recorder.hpp"
+#include "worker/scheduling.hpp"
 
 namespace kymo::worker {
 
@@ -22,9 +24,18 @@ class StepLog {
 
   /// Host times are in ns on the host clock; whole_device_ns is -1 if not available.
   void add(std::int64_t step, bool warmup, std::int64_t begin_ns, std::int64_t end_ns,
-           const std::vector<PhaseTime>& phases, std::int64_t whole_device_ns);
+           const std::vector<PhaseTime>& phases, std::int64_t whole_device_ns,
+           const std::optional<ProcessUsage>& usage = std::nullopt);
 
   std::int64_t size() const { return static_cast<std::int64_t>(steps_.size()); }
+
+  std::int64_t run_start_ns() const { return run_start_ns_; }
+
+  /// Names of the phases that no step entered.
+  std::vector<std::string> unused_phases() const;
+
+  /// Median time of the measured steps in ns, on the device if all of them have a device time; 0 without steps.
+  std::int64_t median_ns() const;
 
   /// Per step: the whole step, each phase that occurred and, if phases are declared, the remainder of the step.
   std::vector<event::Sample> samples() const;
@@ -36,6 +47,7 @@ class StepLog {
     std::int64_t end_ns;
     std::int64_t device_ns;
     bool warmup;
+    std::optional<ProcessUsage> usage;
   };
   void append_phases(const Step& step, const PhaseTime* phases, std::vector<event::Sample>& samples) const;
 

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstdio>
 
 #include "base/clock.hpp"
+#include "base/text.hpp"
 #include "measure/plan.hpp"
 
 namespace kymo::worker {
@@ -44,6 +46,30 @@ constexpr const char* kNotHeld =
     "device or enqueues more work than the device accepts; its device time may include launch overhead";
 constexpr const char* kNothingToHold =
     "--timing cold: the step did not enter its phase, so there was no stream to flush and block; use --timing sync";
+
+/// A step that takes fewer times as long as an empty interval is too short to be timed on its own.
+constexpr std::int64_t kMinEmptyIntervals = 20;
+
+std::string imprecise_text(const measure::Stopping& stopping, const measure::StoppingRule& rule) {
+  const auto percent = [](double share) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.3g %%", 100 * share);
+    return std::string(text);
+  };
+  return "the relative standard error of the mean is " + percent(stopping.relative_standard_error()) + " after " +
+         std::to_string(stopping.count()) + " steps, not " + percent(rule.relative_standard_error.value_or(0)) +
+         " (--until); it ends after " + std::to_string(rule.max_samples) + " steps (--max-steps) or " +
+         shortest_text(rule.max_seconds) + " s";
+}
+
+std::string short_steps_text(std::int64_t step_ns, std::int64_t empty_ns,
+                             const measure::protocol::Assignment& assignment, const kymo_workload& workload) {
+  measure::Method hot = assignment.method;
+  hot.timing = measure::Timing::kHot;
+  const std::string problem = measure::timing_error(hot, assignment.what, step_properties(workload));
+  return "a step takes " + std::to_string(step_ns) + " ns, and timing it on its own " + std::to_string(empty_ns) +
+         " ns; " + (problem.empty() ? "use --timing hot" : "let a step do more (not --timing hot: " + problem + ")");
+}
 
 /// The share of one of `count` steps, rounded to the nearest ns; -1 is returned unchanged.
 std::int64_t share(std::int64_t ns, std::int64_t count) { return ns < 0 ? ns : (ns + count / 2) / count; }
@@ -102,6 +128,8 @@ StepLoop::StepLoop(const measure::protocol::Assignment& assignment, std::int64_t
       planned_(assignment.method.until ? 0 : assignment.method.warmup + assignment.method.steps),
       hot_(assignment.method.timing == measure::Timing::kHot),
       cold_(assignment.method.timing == measure::Timing::kCold),
+      assignment_(assignment),
+      is_time_pass_(assignment.pass == measure::Pass::kTime),
       device_ns_(workload.phases().names().size(), -1) {
   if (cold_ && assignment.what.device == measure::DeviceKind::kCpu) host_cache_.emplace();
   const auto& until = assignment.method.until;
@@ -122,6 +150,7 @@ bool StepLoop::run() {
     if (step == warmup_) {
       if (!settle()) return false;
       measuring_since_ns_ = now_ns();
+      if (is_time_pass_) scheduling_.begin(measuring_since_ns_);
     }
     bool stop = !is_warmup(step) && enough();
     if (stop && alone_) break;
@@ -132,6 +161,9 @@ bool StepLoop::run() {
     if (!timed_step(step)) return false;
   }
   workload_.context().set_step(-1);
+  if (!is_time_pass_) return true;
+  scheduling_.end(now_ns());
+  if (!hot_ && !cold_) empty_interval_ns_ = empty_interval_ns();
   return true;
 }
 
@@ -196,12 +228,14 @@ bool StepLoop::run_steps(std::int64_t step, std::int64_t count, bool hold, Span&
   // Work enqueued by before_step() belongs to no step: events are assigned to steps only within the timed interval.
   RangeRecorder* const ranges = workload_.context().ranges();
   if (ranges) ranges->set_step(step);
+  const ProcessUsage before = is_time_pass_ ? process_usage() : ProcessUsage{};
   span.begin_ns = now_ns();
   for (collect::Collector* collector : collectors_.all) collector->step_begin(step);
   const kymo_status status = call_steps(count);
   released_in_time_ = timer_ && (cold_ || hold) ? timer_->release() : true;
   if (timer_ && status == KYMO_OK) timer_->synchronize();
   span.end_ns = now_ns();
+  if (is_time_pass_) span.usage = process_usage() - before;
   if (ranges) ranges->set_step(-1);
   workload_.phases().end_step(status == KYMO_OK);
   workload_.context().rethrow_kept();
@@ -240,7 +274,10 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span, boo
   const std::int64_t begin_ns = flushed_within ? flushed_within->start_ns : span.begin_ns;
   const std::int64_t end_ns = begin_ns + share(span.end_ns - begin_ns, count);
   const std::int64_t device_ns = share(whole_device_ns, count);
-  log_.add(step, is_warmup(step), begin_ns, end_ns, times, device_ns);
+  std::optional<ProcessUsage> usage;
+  if (is_time_pass_) usage = {share(span.usage.cpu_ns, count), span.usage.involuntary_switches};
+  log_.add(step, is_warmup(step), begin_ns, end_ns, times, device_ns, usage);
+  if (is_time_pass_ && !is_warmup(step)) scheduling_.add(step, span.usage, span.end_ns);
   if (suspended) {
     suspended_.push_back(step);
     measuring_since_ns_ += span.end_ns - span.begin_ns;  // the stopping rule ignores the step
@@ -249,7 +286,8 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span, boo
   if (!stopping_ || is_warmup(step)) return;
   // The host time of held steps includes the time during which the stream was blocked.
   const bool by_device = (cold_ || hold_batches_) && device_ns >= 0;
-  stopping_->add(static_cast<double>(by_device ? device_ns : end_ns - begin_ns));
+  stopping_->add(static_cast<double>(by_device ? device_ns : end_ns - begin_ns),
+                 static_cast<double>(span.end_ns - span.begin_ns));
 }
 
 void StepLoop::exclude_suspended(event::PassRecord& record) const {
@@ -260,15 +298,42 @@ void StepLoop::exclude_suspended(event::PassRecord& record) const {
   if (measured > 0) record.dropped_records.push_back({"suspended", measured, ""});
 }
 
-void StepLoop::add_metrics(event::PassRecord& record) const {
+std::int64_t StepLoop::empty_interval_ns() const {
+  constexpr int kIntervals = 15;
+  std::vector<std::int64_t> times;
+  for (int i = 0; i < kIntervals; ++i) {
+    const std::int64_t begin_ns = now_ns();
+    if (timer_) timer_->synchronize();
+    times.push_back(now_ns() - begin_ns);
+  }
+  return measure::median(times);
+}
+
+void StepLoop::add_warnings(std::vector<event::Warning>& warnings) const {
+  if (late_batches_ > 0)
+    warnings.push_back({"launch overhead",
+                        std::to_string(late_batches_) + (late_batches_ == 1 ? " batch: " : " batches: ") + kNotHeld});
+  if (!is_time_pass_ || progress_.outcome().status != RunStatus::kOk || log_.size() <= warmup_) return;
+  if (stopping_ && !stopping_->is_precise() && workload_.context().placement().rank == 0)
+    warnings.push_back({"imprecise", imprecise_text(*stopping_, assignment_.method.until.value())});
+  const std::vector<std::string> unused = log_.unused_phases();
+  if (!unused.empty() && (workload_.table().flags & KYMO_PHASES_ARE_OPTIONAL) == 0)
+    warnings.push_back({"unused phases", "the workload declares phases that no step entered: " + join(unused, ", ")});
+  if (assignment_.method.timing != measure::Timing::kSync) return;
+  const std::int64_t step_ns = log_.median_ns();
+  if (step_ns < kMinEmptyIntervals * empty_interval_ns_)
+    warnings.push_back({"short steps", short_steps_text(step_ns, empty_interval_ns_, assignment_, workload_.table())});
+}
+
+void StepLoop::add_records(event::PassRecord& record) {
+  record.scheduling = scheduling_.take(log_.run_start_ns());
+  add_warnings(record.warnings);
   if (!hot_ || !batch_.found()) return;
   event::Metric metric;
   metric.name = "steps_per_sample";
   metric.number = static_cast<double>(batch_.steps());
   metric.unit = "steps";
   record.metrics.push_back(std::move(metric));
-  // No record is missing; the views list source `hold` as warning `launch overhead`.
-  add_dropped(record.dropped_records, "hold", late_batches_, kNotHeld);
 }
 
 }  // namespace kymo::worker

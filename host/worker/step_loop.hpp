@@ -9,6 +9,7 @@
 
 #include "measure/statistics.hpp"
 #include "worker/pass_progress.hpp"
+#include "worker/scheduling.hpp"
 #include "worker/step_log.hpp"
 
 namespace kymo::worker {
@@ -80,8 +81,9 @@ class StepLoop {
   /// Runs the steps; false if the pass ended early. Completed steps remain in the log in both cases.
   bool run();
   const StepLog& log() const { return log_; }
-  /// In timing hot: adds the number of steps per sample and the number of batches that were not held.
-  void add_metrics(event::PassRecord& record) const;
+  /// Adds what was recorded besides the steps: how the process was scheduled, warnings, and in timing hot the number of
+  /// steps per sample. Call it once, after the steps.
+  void add_records(event::PassRecord& record);
   /// Excludes the steps during which this process was suspended from the statistics, as throttled ones, and adds their
   /// number.
   void exclude_suspended(event::PassRecord& record) const;
@@ -90,6 +92,7 @@ class StepLoop {
   struct Span {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
+    ProcessUsage usage;
   };
 
   bool is_warmup(std::int64_t step) const { return step < warmup_; }
@@ -109,6 +112,9 @@ class StepLoop {
   /// Called after a successful step: false if the stream was not held as required.
   bool was_held(bool hold);
   void keep(std::int64_t step, std::int64_t count, const Span& span, bool suspended);
+  /// Time that an interval without a step takes, in ns.
+  std::int64_t empty_interval_ns() const;
+  void add_warnings(std::vector<event::Warning>& warnings) const;
 
   const ArmedCollectors& collectors_;
   collect::DeviceTimer* timer_;  // nullptr without a device
@@ -127,6 +133,10 @@ class StepLoop {
   std::optional<HostCache> host_cache_;  // timing cold on a CPU
   std::optional<measure::Stopping> stopping_;
   std::int64_t measuring_since_ns_ = 0;
+  const measure::protocol::Assignment& assignment_;
+  SchedulingLog scheduling_;
+  bool is_time_pass_;
+  std::int64_t empty_interval_ns_ = 0;   // measured after the last step
   std::vector<std::int64_t> device_ns_;  // by phase
   std::vector<std::int64_t> suspended_;  // steps, ascending
 };

@@ -14,6 +14,11 @@
 
 namespace kymo::worker {
 
+/// The properties of the workload's step that a timing depends on.
+inline measure::StepProperties step_properties(const kymo_workload& workload) {
+  return {.phases = workload.phase_count, .asynchronous = (workload.flags & KYMO_STEP_IS_ASYNCHRONOUS) != 0};
+}
+
 /// A workload in one pass: what its host services record, and the calls into its plugin. An exception thrown by the
 /// plugin becomes the status of the call; an exception of kymo itself that a host service saved is rethrown after it.
 class WorkloadInstance {
@@ -35,6 +40,7 @@ class WorkloadInstance {
   /// Does nothing if there is no instance.
   kymo_status destroy();
 
+  const kymo_workload& table() const { return workload_; }
   bool has_reference() const { return workload_.verify != nullptr; }
   PhaseRecorder& phases() { return phases_; }
   RunContext& context() { return context_; }

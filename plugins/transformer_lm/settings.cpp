@@ -78,7 +78,7 @@ kymo::Descriptor describe_settings() {
              "the phases forward, backward and optimizer, which executes nothing, and then replays the graph once in "
              "the phase replay, as all later steps do. Before step 0, three warm-up passes without an update leave the "
              "weights unchanged")
-      .phases({"forward", "backward", "optimizer", "replay"})
+      .optional_phases({"forward", "backward", "optimizer", "replay"})
       .uses(kymo::Framework::LibTorch)
       .ranks(1, 1)
       .asynchronous();

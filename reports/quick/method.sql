@@ -6,16 +6,21 @@
 -- column sync: title="sync after"
 -- column passes: title="passes"
 -- column runs: title="runs"
--- note: "by rule": steps were measured until the stopping rule (--until) was met.
+-- note: A range of steps: each run measured until a time (--min-time) or a precision (--until) was reached.
 -- empty: No runs.
 SELECT
   r.workload,
   r.warmup,
-  CASE r.steps WHEN 0 THEN 'by rule' ELSE r.steps END AS steps,
+  CASE
+    WHEN r.steps > 0 THEN r.steps
+    WHEN min(t.count + t.excluded) = max(t.count + t.excluded) THEN min(t.count + t.excluded)
+    ELSE min(t.count + t.excluded) || '–' || max(t.count + t.excluded)
+  END AS steps,
   r.sync,
   replace(r.passes, ',', ', ') AS passes,
   count(*) AS runs
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
+LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step'
 GROUP BY r.workload, r.warmup, r.steps, r.sync, r.passes
 ORDER BY min(r.run_id)

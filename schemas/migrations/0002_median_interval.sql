@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Since schema version 2: the interval of the median.
 
 -- lower end of the confidence interval of the median (from order statistics, whatever the distribution); NULL for one
 -- sample, and for runs measured before this column existed

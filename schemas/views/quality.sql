@@ -121,8 +121,37 @@ JOIN (
   GROUP BY s.run_id
 ) c ON c.run_id = r.run_id;
 
--- Dropped records of each run. Excludes the sources `hold`, `suspended` and `detached`, which drop nothing; run_warning
--- lists them as `launch overhead`, `suspended` and `detached processes`.
+-- How long the threads of each rank waited for a processor during the measured steps of the time pass: whether other
+-- processes, or too many threads, made the steps slower.
+CREATE VIEW processor_wait AS
+SELECT
+  -- run
+  s.run_id,
+  -- rank
+  s.rank,
+  -- number of measured steps
+  sum(s.steps) AS steps,
+  -- elapsed time, including the time between the steps
+  sum(s.wall_ns) / 1e6 AS wall_ms,
+  -- processor time of all threads within the steps
+  sum(s.cpu_ns) / 1e6 AS cpu_ms,
+  -- share of the time that the thread that waited longest in a block of steps waited; NULL if the system does not count
+  -- waits
+  min(1.0, 1.0 * sum(s.longest_wait_ns) / nullif(sum(s.wall_ns), 0)) AS wait_share,
+  -- time that all threads waited, summed, per elapsed time; NULL as above
+  1.0 * sum(s.wait_ns) / nullif(sum(s.wall_ns), 0) AS waiting_threads,
+  -- number of times that a thread lost its processor although it could run, per second of processor time
+  1e9 * sum(s.involuntary_switches) / nullif(sum(s.cpu_ns), 0) AS switches_per_s,
+  -- share of the time that any thread of the machine waited; NULL if unknown
+  1.0 * sum(s.pressure_ns) / nullif(sum(s.wall_ns), 0) AS pressure_share,
+  -- maximum number of running and waiting threads of the machine, over one minute; NULL if unknown
+  max(s.load_average) AS load_average
+FROM scheduling s
+WHERE s.pass = 'time'
+GROUP BY s.run_id, s.rank;
+
+-- Dropped records of each run. Excludes the sources `suspended` and `detached`, which drop nothing; run_warning lists
+-- them as `suspended` and `detached processes`.
 CREATE VIEW run_dropped_record AS
 SELECT
   -- run
@@ -150,7 +179,7 @@ FROM (
     nullif(count, -1) AS count,
     detail
   FROM dropped_record
-  WHERE source NOT IN ('hold', 'suspended', 'detached')
+  WHERE source NOT IN ('suspended', 'detached')
 ) l
 JOIN run r ON r.run_id = l.run_id;
 

@@ -161,8 +161,9 @@ SELECT
   -- run
   run_id,
   -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of the
-  -- mean), `suspended`, `launch overhead` (timing hot: device times may include it), `no kernel records`,
-  -- `detached processes` or `dropped records`
+  -- mean), `interference` (steps waited for a processor), `imprecise` (--until was not reached), `short steps` (timing
+  -- sync), `unused phases` (declared and never entered), `launch overhead` (timing hot: device times may include it),
+  -- `suspended`, `no kernel records`, `detached processes` or `dropped records`
   status AS kind,
   -- details, in one line
   detail
@@ -235,11 +236,24 @@ GROUP BY run_id, pass
 UNION ALL
 SELECT
   run_id,
-  'launch overhead',
-  CASE sum(count) WHEN 1 THEN '1 batch: ' ELSE sum(count) || ' batches: ' END || detail
-FROM dropped_record
-WHERE source = 'hold'
-GROUP BY run_id, detail
+  kind,
+  detail
+FROM warning
+GROUP BY run_id, kind, detail
+UNION ALL
+SELECT
+  run_id,
+  'interference',
+  CASE
+    WHEN max(wait_share) IS NULL
+      THEN printf('threads lost their processor %.0f times per second of processor time', max(switches_per_s))
+    ELSE
+      printf('a thread waited for a processor for %.0f %% of the measured time', 100 * max(wait_share))
+  END
+  || CASE WHEN max(load_average) IS NULL THEN '' ELSE printf('; the load average was %.1f', max(load_average)) END
+FROM processor_wait
+WHERE wait_share > 0.05 OR wait_share IS NULL AND switches_per_s > 50
+GROUP BY run_id
 UNION ALL
 SELECT
   run_id,
@@ -257,7 +271,7 @@ SELECT
   || CASE WHEN count < 0 THEN 'unknown number' ELSE CAST(count AS TEXT) END
   || CASE WHEN detail = '' THEN '' ELSE ', ' || detail END
 FROM dropped_record
-WHERE source NOT IN ('hold', 'suspended', 'detached');
+WHERE source NOT IN ('suspended', 'detached');
 
 -- Runs of the family `transformer` with their parameters.
 CREATE VIEW transformer_run AS

@@ -110,7 +110,7 @@ SELECT
   -- 1 if every sample was throttled
   s.all_throttled,
   -- number of rows in run_dropped_record
-  (SELECT count(*) FROM dropped_record l WHERE l.run_id = r.run_id AND l.source <> 'hold') AS dropped_records
+  (SELECT count(*) FROM dropped_record l WHERE l.run_id = r.run_id) AS dropped_records
 FROM run r
 LEFT JOIN statistic s
   ON s.run_id = r.run_id

@@ -154,7 +154,19 @@ SELECT
     WHERE g.run_id = s.run_id AND g.pass = 'time' AND g.step = s.step
     ORDER BY g.rank
     LIMIT 1
-  ) AS sm_clock_mhz
+  ) AS sm_clock_mhz,
+  -- processor time of all threads and ranks; NULL for a phase
+  (
+    SELECT sum(c.cpu_ns) / 1e6
+    FROM sample c
+    WHERE c.run_id = s.run_id AND c.pass = 'time' AND c.step = s.step AND c.phase = s.phase
+  ) AS cpu_ms,
+  -- number of times that a thread of any rank lost its processor although it could run; NULL for a phase
+  (
+    SELECT sum(c.involuntary_switches)
+    FROM sample c
+    WHERE c.run_id = s.run_id AND c.pass = 'time' AND c.step = s.step AND c.phase = s.phase
+  ) AS involuntary_switches
 FROM step_duration s;
 
 -- Each step of each time pass on the host clock, including warm-up, relative to the run's median step.

@@ -48,6 +48,8 @@ def kymo_times(arguments, workload, settings, axis=None, sync="step"):
             "--ranks",
             str(arguments.ranks),
             "--no-verify",
+            "--steps",
+            "10",
             "--sync",
             sync,
             "--db",

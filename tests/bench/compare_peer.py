@@ -54,6 +54,8 @@ def kymo_times(kymo, size, context, autocast):
             "--sync",
             "phase",
             "--no-verify",
+            "--steps",
+            "10",
             "--db",
             database,
         ]

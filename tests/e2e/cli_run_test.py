@@ -88,6 +88,37 @@ class RunTest(KymoTest):
         self.assertNotIn("precision", done.stdout)
         self.assertNotIn("passed", done.stdout)
 
+    def test_without_a_number_of_steps_a_run_is_measured_for_a_minimum_time(self):
+        words = ["run", "saxpy", "--set", "n=100000", "--no-verify"]
+        steps = "SELECT count(*) AS n, sum(host_ms) AS ms FROM step_time s WHERE phase = 'step' AND run_id = {} "
+        steps += "AND NOT warmup"
+        self.kymo(*words, "--min-time", "0.05")
+        (row,) = self.sql(steps.format(1))
+        self.assertGreaterEqual(row["n"], 10)
+        self.assertTrue(row["ms"] >= 50 or row["n"] == 10000, row)
+        self.kymo(*words, "--min-time", "1000", "--max-steps", "12")
+        self.assertEqual(self.sql(steps.format(2))[0]["n"], 12)
+        self.kymo(*words, "--min-time", "0")
+        self.assertEqual(self.sql(steps.format(3))[0]["n"], 10)
+        self.assertEqual(self.sql("SELECT DISTINCT steps FROM run"), [{"steps": 0}])
+        self.assertEqual(self.sql("SELECT count(DISTINCT plan_key) AS n FROM run"), [{"n": 3}])
+        self.assertIn("0.5 s", self.kymo(*words, "--plan").stdout)
+
+    def test_a_precision_that_is_not_reached_is_reported(self):
+        words = ["run", "saxpy", "--set", "n=1000", "--no-verify", "--max-steps", "20"]
+        done = self.kymo(*words, "--until", "0.0001%")
+        self.assertRegex(done.stderr, r"kymo: run 1: the relative standard error of the mean is ")
+        self.assertNotIn("kymo: run", self.kymo(*words, "--until", "99.9%").stderr)
+        (row,) = self.sql("SELECT detail FROM run_warning WHERE kind = 'imprecise'")
+        self.assertRegex(row["detail"], r"is [0-9.]+ % after 20 steps, not 0.0001 % \(--until\)")
+
+    def test_the_time_pass_records_how_steps_were_scheduled(self):
+        self.kymo("run", "saxpy", *SMALL, "--no-verify")
+        self.assertEqual(self.sql("SELECT steps FROM processor_wait"), [{"steps": 3}])
+        self.assertEqual(
+            self.sql("SELECT count(cpu_ns) AS n FROM sample GROUP BY phase = 'step' ORDER BY 1"), [{"n": 0}, {"n": 4}]
+        )
+
     def test_repetitions_are_interleaved(self):
         done = self.kymo_json("run", "saxpy", *SMALL, "--axis", "a=1,2", "--repeat", "2", "--no-verify")
         self.assertEqual(

@@ -14,8 +14,7 @@ INSERT INTO statistic (
 (1, 'step', 'device', 3, 0, 0, 2e6, 1e5, 2e6, 1e6, 3e6, 1.5e6, 2.5e6),
 (3, 'step', 'host', 1, 2, 1, 4e6, NULL, 4e6, 4e6, 4e6, NULL, NULL);
 INSERT INTO dropped_record (run_id, rank, pass, sequence, source, count, detail) VALUES
-(3, 0, 'time', 0, 'store', -1, ''), (3, 1, 'time', 0, 'store', 3, ''),
-(3, 1, 'time', 1, 'hold', 1, '');
+(3, 0, 'time', 0, 'store', -1, ''), (3, 1, 'time', 0, 'store', 3, '');
 UPDATE run SET verification = 'unavailable' WHERE run_id = 3;
 UPDATE run SET verification = 'failed', status = 'failed', detail = 'y differs' WHERE run_id = 4;
 SELECT

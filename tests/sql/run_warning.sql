@@ -8,10 +8,19 @@ INSERT INTO statistic (run_id, phase, clock, count, excluded, all_throttled, mea
 (3, 'step', 'host', 5, 0, 1, 1, 1, 1, 1);
 INSERT INTO dropped_record (run_id, rank, pass, sequence, source, count, detail) VALUES
 (3, 0, 'time', 0, 'cuda', 7, 'buffer full'), (3, -1, '', 0, 'store', -1, ''),
-(3, 0, 'time', 1, 'hold', 2, 'its device time may include launch overhead'),
 (1, 0, 'time', 0, 'suspended', 1, ''), (4, 0, 'trace', 0, 'suspended', 2, ''),
 (4, 0, 'time', 0, 'suspended', 1, ''), (1, -1, 'time', 0, 'detached', 2, 'sleep, sh'),
 (4, 1, 'time', 0, 'detached', 1, 'sleep');
 INSERT INTO statistic (run_id, phase, clock, count, excluded, all_throttled, mean_ns, median_ns, min_ns, max_ns) VALUES
 (4, 'step', 'host', 9, 1, 0, 1, 1, 1, 1);
+INSERT INTO warning (run_id, rank, pass, sequence, kind, detail) VALUES
+(3, 0, 'time', 0, 'launch overhead', '2 batches: late'), (3, 0, 'time', 1, 'unused phases', 'first'),
+(3, 1, 'time', 0, 'unused phases', 'first');
+-- Run 1: rank 1 waited most. Run 3: too little. Run 4: no waits are known, but threads lost their processor.
+INSERT INTO scheduling (
+  run_id, rank, pass, step, steps, start_ns, wall_ns, cpu_ns, involuntary_switches, wait_ns, longest_wait_ns,
+  load_average
+) VALUES
+(1, 0, 'time', 9, 5, 0, 1000, 900, 0, 100, 100, 2.25), (1, 1, 'time', 9, 5, 0, 1000, 900, 0, 800, 430, 2.5),
+(3, 0, 'time', 9, 5, 0, 1000, 900, 50, 100, 49, 2.5), (4, 0, 'time', 9, 5, 0, 4e8, 1e8, 7, NULL, NULL, NULL);
 SELECT * FROM run_warning ORDER BY run_id, kind, detail;

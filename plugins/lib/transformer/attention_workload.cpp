@@ -59,7 +59,7 @@ Descriptor AttentionWorkload::describe_as(const std::string& name, std::uint32_t
       .param(
           "mode", Choice{"forward_backward", {"forward", "backward", "forward_backward"}},
           "passes of a step; forward records no gradients, backward repeats the backward pass of a single forward pass")
-      .phases({"forward", "backward"})
+      .optional_phases({"forward", "backward"})
       .uses(Framework::LibTorch)
       .ranks(1, 1)
       .asynchronous();

@@ -43,6 +43,8 @@ ranks = [1, 2]
 fresh = true
 sync = "phase"
 until = 0.02
+max_steps = 500
+min_time = 1.5
 )";
 
 Suite parse(const std::string& text, const std::string& profile = "") {
@@ -70,7 +72,15 @@ TEST(Suite, ReadsCases) {
   EXPECT_THAT(warm.ranks, ElementsAre(1, 2));
   EXPECT_TRUE(warm.method.fresh);
   EXPECT_EQ(warm.method.sync, measure::Sync::kPhase);
-  EXPECT_DOUBLE_EQ(warm.method.until.value().relative_standard_error, 0.02);
+  EXPECT_DOUBLE_EQ(warm.method.until.value().relative_standard_error.value(), 0.02);
+  EXPECT_EQ(warm.method.until->max_samples, 500);
+  EXPECT_DOUBLE_EQ(warm.method.until->min_seconds, 1.5);
+  EXPECT_FALSE(grid.method.until) << "a number of steps replaces the rule";
+}
+
+TEST(Suite, ACaseWithoutANumberOfStepsIsMeasuredForTheLeastTime) {
+  const measure::Method method = parse("[[case]]\nname = \"a\"\nworkload = \"w\"\n").cases.at(0).method;
+  EXPECT_EQ(Json(method.until.value()), Json(measure::StoppingRule{}));
 }
 
 TEST(Suite, ProfileReplacesParametersOfEitherKind) {
@@ -131,6 +141,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadSuite{"device", kCase + "device = \"tpu\"", "auto, cpu, cuda"},
         BadSuite{"until", kCase + "until = 2", "'until'"},
         BadSuite{"both", kCase + "until = 0.1\nsteps = 3", "mutually exclusive"},
+        BadSuite{"min_time_and_steps", kCase + "min_time = 1\nsteps = 3", "'min_time' are mutually exclusive"},
+        BadSuite{"min_time", kCase + "min_time = -1", "'min_time'"},
+        BadSuite{"max_steps", kCase + "max_steps = 0", "'max_steps'"},
         BadSuite{"fresh", kCase + "fresh = 1", "true or false"}, BadSuite{"sync", kCase + "sync = \"never\"", "never"},
         BadSuite{"passes", kCase + "passes = [\"counters\"]", "verify, time"},
         BadSuite{"trace_detail", kCase + "trace_detail = \"everything\"", "memsets"},

@@ -34,7 +34,7 @@ class Tested final : public kymo::Workload {
   static kymo::Descriptor describe() {
     return kymo::Descriptor{"tested", "for tests"}
         .param("n", kymo::Int{3}, "count")
-        .phases({"compute"})
+        .optional_phases({"compute"})
         .ranks(2, 8)
         .asynchronous();
   }
@@ -74,7 +74,7 @@ class Facade : public ::testing::Test {
 
 TEST_F(Facade, DescribesItself) {
   EXPECT_EQ(tested()->size, sizeof(kymo_workload));
-  EXPECT_EQ(tested()->flags, std::uint32_t{KYMO_STEP_IS_ASYNCHRONOUS});
+  EXPECT_EQ(tested()->flags, std::uint32_t{KYMO_STEP_IS_ASYNCHRONOUS | KYMO_PHASES_ARE_OPTIONAL});
   EXPECT_EQ(tested()->devices, std::uint32_t{KYMO_CPU})
       << "without a framework a workload runs on CPU unless it says otherwise";
   EXPECT_EQ(tested()->min_ranks, 2u);

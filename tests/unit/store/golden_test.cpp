@@ -73,6 +73,16 @@ TEST_P(Golden, TakesNewRunsAndMerges) {
   EXPECT_EQ(other.merge(path("golden.db")).runs_added, 3);
 }
 
+TEST_P(Golden, ShowsBatchesThatWereNotHeldAsWarnings) {
+  tamper(path("golden.db"),
+         "INSERT INTO dropped_record (run_id, rank, pass, sequence, source, count, detail) VALUES (1, 0, 'time', 77, "
+         "'hold', 2, 'late')");
+  const ResultsDatabase database(path("golden.db"), Mode::kReadWrite);
+  EXPECT_EQ(ask(database, "SELECT detail FROM run_warning WHERE run_id = 1 AND kind = 'launch overhead'"),
+            "2 batches: late");
+  EXPECT_EQ(ask(database, "SELECT count(*) FROM run_dropped_record WHERE source = 'hold'"), "0");
+}
+
 TEST_P(Golden, HasTheTablesOfTheNewestSchema) {
   for (const Mode mode : {Mode::kReadOnly, Mode::kReadWrite}) {
     const ResultsDatabase database(path("golden.db"), mode);

@@ -38,7 +38,7 @@ class Results : public StoreTest {
 TEST_F(Results, RunIsCommittedAsRunningWithItsParameters) {
   RunRow row = make_run(invocation_);
   row.label = "before";
-  row.method.until = measure::StoppingRule{};
+  row.method.until = measure::StoppingRule{.relative_standard_error = 0.01};
   row.method.seed = std::numeric_limits<std::uint64_t>::max();
   const std::int64_t run_id = database_->begin_run(row);
   const ResultsDatabase reader(path("a.db"), Mode::kReadOnly);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -46,6 +47,7 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
 
   void synchronize() override {
     note("synchronize");
+    if (on_synchronize) on_synchronize();
     if (++synchronisations_ == fail_at_synchronisation) throw std::runtime_error("CUDA error: illegal address");
   }
   bool is_capturing(void*) override { return capturing; }
@@ -70,6 +72,7 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
 
   std::string unavailable;
   std::string disarm_error;
+  std::function<void()> on_synchronize;
   std::vector<event::GpuSample> readings;
   std::int64_t fail_at_synchronisation = -1;
   bool capturing = false;

@@ -3,13 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "unit/worker/fake_collector.hpp"
 #include "unit/worker/fake_control.hpp"
 #include "unit/worker/fake_workload.hpp"
 #include "worker/engine.hpp"
+#include "worker/scheduling.hpp"
 #include "worker/step_loop.hpp"
 
 namespace kymo::worker {
@@ -19,7 +24,10 @@ using testing::HasSubstr;
 
 class ObservationTest : public testing::Test {
  protected:
-  PassResult run() { return run_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}}); }
+  PassResult run() { return run(workload); }
+  PassResult run(FakeWorkload& which) {
+    return run_pass(assignment, which.plugin(), observers, control, {now_ns(), {}});
+  }
 
   measure::protocol::Assignment assignment = fake_assignment();
   Observers observers;
@@ -153,7 +161,7 @@ TEST_F(ObservationTest, SuspendedStepsAreExcluded) {
 }
 
 TEST_F(ObservationTest, TheStoppingRuleEndsTheSteps) {
-  assignment.method.until = measure::StoppingRule{1e9, 4, 100, 60};
+  assignment.method.until = measure::StoppingRule{1e9, 4, 100, 0, 60};
   const PassResult result = run();
   EXPECT_EQ(result.outcome.status, RunStatus::kOk);
   EXPECT_EQ(workload.count("step"), 2 + 4);
@@ -161,13 +169,85 @@ TEST_F(ObservationTest, TheStoppingRuleEndsTheSteps) {
 }
 
 TEST_F(ObservationTest, TheStoppingRuleHasACap) {
-  assignment.method.until = measure::StoppingRule{-1, 2, 7, 60};
+  assignment.method.until = measure::StoppingRule{-1, 2, 7, 0, 60};
   run();
   EXPECT_EQ(workload.count("step"), 2 + 7);
 }
 
+std::vector<std::string> kinds_of(const PassResult& result) {
+  std::vector<std::string> kinds;
+  for (const event::Warning& warning : result.record.warnings) kinds.push_back(warning.kind);
+  return kinds;
+}
+
+/// A step that is longer than the bound of `short steps`.
+kymo_status long_step(const FakeHost&) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return KYMO_OK;
+}
+
+TEST_F(ObservationTest, AnUncertainMeanIsAWarning) {
+  workload.on_step = long_step;
+  assignment.method.until = measure::StoppingRule{1e-9, 2, 7, 0, 60};
+  const PassResult result = run();
+  ASSERT_EQ(kinds_of(result), std::vector<std::string>{"imprecise"});
+  EXPECT_THAT(result.record.warnings[0].detail, testing::HasSubstr("after 7 steps"));
+  assignment.method.until = measure::StoppingRule{1e9, 2, 7, 0, 60};
+  EXPECT_TRUE(kinds_of(run()).empty());
+}
+
+TEST_F(ObservationTest, PhasesThatNoStepEntersAreAWarning) {
+  FakeWorkload phases({"first", "second", "third"});
+  phases.on_step = [](const FakeHost& host) {
+    long_step(host);
+    return host.phase("second");
+  };
+  const PassResult result = run(phases);
+  ASSERT_EQ(kinds_of(result), std::vector<std::string>{"unused phases"});
+  EXPECT_EQ(result.record.warnings[0].detail, "the workload declares phases that no step entered: first, third");
+  phases.table().flags = KYMO_PHASES_ARE_OPTIONAL;
+  EXPECT_TRUE(kinds_of(run(phases)).empty());
+}
+
+TEST_F(ObservationTest, StepsThatTakeAsLongAsTimingThemAreAWarning) {
+  FakeCollector collector;
+  collector.on_synchronize = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+  observers.all.push_back({&collector, &collector});
+  assignment.what.device = measure::DeviceKind::kCuda;
+  FakeWorkload phases({"only"});
+  phases.on_step = [](const FakeHost& host) { return host.phase("only"); };
+  const PassResult result = run(phases);
+  ASSERT_EQ(kinds_of(result), std::vector<std::string>{"short steps"});
+  EXPECT_THAT(result.record.warnings[0].detail, testing::HasSubstr("its step is not declared asynchronous"));
+  phases.table().flags = KYMO_STEP_IS_ASYNCHRONOUS;
+  EXPECT_THAT(run(phases).record.warnings[0].detail, testing::EndsWith("use --timing hot"));
+}
+
+TEST_F(ObservationTest, TheTimePassRecordsHowStepsWereScheduled) {
+  assignment.method.warmup = 2;
+  assignment.method.steps = 3;
+  workload.on_step = [](const FakeHost&) {
+    const std::int64_t since_ns = process_usage().cpu_ns;
+    while (process_usage().cpu_ns - since_ns < 5'000'000) {
+    }
+    return KYMO_OK;
+  };
+  const event::PassRecord record = run().record;
+  for (const event::Sample& sample : record.samples) {
+    EXPECT_GE(sample.cpu_ns.value(), 4'900'000) << sample.step;
+    EXPECT_GE(sample.involuntary_switches.value(), 0);
+  }
+  std::int64_t steps = 0;
+  for (const event::Scheduling& block : record.scheduling) steps += block.steps;
+  EXPECT_EQ(steps, 3) << "without warm-up";
+  assignment.pass = measure::Pass::kTrace;
+  const event::PassRecord traced = run().record;
+  EXPECT_FALSE(traced.samples.at(0).cpu_ns);
+  EXPECT_TRUE(traced.scheduling.empty());
+}
+
 TEST_F(ObservationTest, RankZeroDecidesForAll) {
-  assignment.method.until = measure::StoppingRule{1e9, 2, 100, 60};
+  assignment.method.until = measure::StoppingRule{1e9, 2, 100, 0, 60};
   assignment.what.ranks = 2;
   control.on_barrier = [&](bool) { return control.stops.size() == 8 ? Release::kStop : Release::kGo; };
   const PassResult result = run();
@@ -179,7 +259,7 @@ TEST_F(ObservationTest, RankZeroDecidesForAll) {
 
 TEST_F(ObservationTest, WarmupDoesNotCountForTheStoppingRule) {
   assignment.method.warmup = 50;
-  assignment.method.until = measure::StoppingRule{1e9, 3, 10, 60};
+  assignment.method.until = measure::StoppingRule{1e9, 3, 10, 0, 60};
   run();
   EXPECT_EQ(workload.count("step"), 53);
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -129,6 +130,13 @@ TEST_F(PhasesTest, NamesAreComparedByContent) {
   EXPECT_EQ(calls["backward"], 10);
 }
 
+/// What happened up to the end of the last step. Intervals without a step are timed after it.
+std::vector<std::string> until_last_step(std::vector<std::string> log) {
+  EXPECT_EQ(log.back(), "disarm");
+  log.erase(std::find(log.rbegin(), log.rend(), "between_steps").base(), log.end());
+  return log;
+}
+
 TEST_F(PhasesTest, CollectorsAreToldInOrder) {
   assignment.method.warmup = 0;
   assignment.method.steps = 1;
@@ -136,8 +144,8 @@ TEST_F(PhasesTest, CollectorsAreToldInOrder) {
   FakeCollector collector(&log);
   observers.all.push_back({&collector, &collector});
   run([](const FakeHost& host) { return host.phase("forward"); });
-  EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "phase_begin", "phase_end",
-                               "synchronize", "between_steps", "disarm"));
+  EXPECT_THAT(until_last_step(log), ElementsAre("arm", "before_steps", "synchronize", "step_begin", "phase_begin",
+                                                "phase_end", "synchronize", "between_steps"));
 }
 
 TEST_F(PhasesTest, SyncPhaseWaitsAtTheBoundaries) {
@@ -148,8 +156,9 @@ TEST_F(PhasesTest, SyncPhaseWaitsAtTheBoundaries) {
   FakeCollector collector(&log);
   observers.all.push_back({&collector, &collector});
   run([](const FakeHost& host) { return host.phase("forward"); });
-  EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "synchronize", "phase_begin",
-                               "phase_end", "synchronize", "synchronize", "between_steps", "disarm"));
+  EXPECT_THAT(until_last_step(log),
+              ElementsAre("arm", "before_steps", "synchronize", "step_begin", "synchronize", "phase_begin", "phase_end",
+                          "synchronize", "synchronize", "between_steps"));
 }
 
 TEST_F(PhasesTest, NothingWaitsForADeviceThatCaptures) {
@@ -161,8 +170,8 @@ TEST_F(PhasesTest, NothingWaitsForADeviceThatCaptures) {
   collector.capturing = true;
   observers.all.push_back({&collector, &collector});
   run([](const FakeHost& host) { return host.phase("forward"); });
-  EXPECT_THAT(log, ElementsAre("arm", "before_steps", "synchronize", "step_begin", "phase_begin", "phase_end",
-                               "synchronize", "between_steps", "disarm"));
+  EXPECT_THAT(until_last_step(log), ElementsAre("arm", "before_steps", "synchronize", "step_begin", "phase_begin",
+                                                "phase_end", "synchronize", "between_steps"));
 }
 
 TEST_F(PhasesTest, DeviceTimesComeFromTheTimer) {

@@ -177,6 +177,12 @@ class Descriptor {
     phases_ = std::move(names);
     return *this;
   }
+  /// Like phases(), if the parameters decide which of the phases a step enters. Otherwise phases that no step enters
+  /// are reported.
+  Descriptor& optional_phases(std::vector<std::string> names) {
+    phases_are_optional_ = true;
+    return phases(std::move(names));
+  }
   /// Sets the supported devices. The default is CPU, plus CUDA if the plugin uses LibTorch.
   Descriptor& devices(const std::vector<Device>& kinds) {
     devices_ = 0;
@@ -214,6 +220,7 @@ class Descriptor {
   std::uint32_t max_ranks() const { return max_ranks_; }
   std::optional<Framework> framework() const { return framework_; }
   bool is_asynchronous() const { return asynchronous_; }
+  bool phases_are_optional() const { return phases_are_optional_; }
 
  private:
   std::string name_;
@@ -228,6 +235,7 @@ class Descriptor {
   std::uint32_t max_ranks_ = 0;
   std::optional<Framework> framework_;
   bool asynchronous_ = false;
+  bool phases_are_optional_ = false;
 };
 
 }  // namespace kymo

@@ -33,7 +33,8 @@ class WorkloadTable {
   template <typename W>
   const kymo_workload* fill() {
     table_.size = sizeof(kymo_workload);
-    table_.flags = descriptor_.is_asynchronous() ? KYMO_STEP_IS_ASYNCHRONOUS : 0;
+    if (descriptor_.is_asynchronous()) table_.flags |= KYMO_STEP_IS_ASYNCHRONOUS;
+    if (descriptor_.phases_are_optional()) table_.flags |= KYMO_PHASES_ARE_OPTIONAL;
     table_.name = descriptor_.name().c_str();
     table_.documentation = descriptor_.documentation().c_str();
     table_.parameters = parameters_.data();
