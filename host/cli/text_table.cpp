@@ -57,6 +57,8 @@ bool is_number(const Cell& cell) { return cell.type == Cell::Type::kInteger || c
 
 }  // namespace
 
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
 bool colour_on_stdout() {
   const char* no_colour = std::getenv("NO_COLOR");
   return isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
