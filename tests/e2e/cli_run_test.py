@@ -178,8 +178,12 @@ class RunTest(KymoTest):
         self.assertEqual((first["runs"], second["runs"], first["ratio"]), (2, 2, 1))
         self.assertAlmostEqual(second["ratio"], second["median_ns"] / first["median_ns"])
         self.assertAlmostEqual(first["bytes_per_s"] * first["median_ns"] / 1e9, 3 * 4 * 1000, places=3)
+        self.assertEqual((first["verdict"], second["verdict"]), (None, "AMBIGUOUS"))
+        self.assertLessEqual(second["ratio_low"], second["ratio_high"])
         self.assertRegex(
-            self.kymo(*words).stdout, r"\nworkload +parameters +runs +clock +ms +TFLOP/s +GB/s +time / case\n"
+            self.kymo(*words).stdout,
+            r"\nworkload +parameters +runs +ms +TFLOP/s +GB/s +time / case +95 % interval +verdict\n"
+            r"[^$]*\nno verdict: saxpy:precision=fp64 takes [^\n]+; a verdict needs 5 runs of each: ",
         )
         self.assertIn("identical to the case", self.kymo("run", "saxpy", "--against", "saxpy", code=2).stderr)
         self.assertIn("did you mean 'saxpy'", self.kymo("run", "saxpy", "--against", "saxpi", code=2).stderr)
