@@ -259,8 +259,8 @@ class MemoryTest(SharedRunTest):
         blocks = self.blocks()
         self.assertGreaterEqual(sum(block["stack"] is not None for block in blocks) / len(blocks), 0.99)
         origins = self.rows(
-            "SELECT category, count(*), count(origin), sum(origin LIKE '%transformer%') FROM memory_block "
-            "GROUP BY category"
+            "SELECT category, count(*), count(origin), "
+            "sum(origin LIKE '%transformer%' OR origin LIKE 'kymo::training::%') FROM memory_block GROUP BY category"
         )
         for category, count, with_origin, own in origins:
             if category in ("parameter", "optimizer_state", "input"):

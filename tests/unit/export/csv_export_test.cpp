@@ -50,6 +50,7 @@ TEST_F(CsvExport, WritesATableOrViewNarrowedByRunRankAndPass) {
 TEST_F(CsvExport, ReadsTablesOfAnyKeyPageByPage) {
   execute(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 45000) INSERT INTO sample "
+      "(run_id, rank, pass, step, phase, warmup, throttled, calls, start_ns, host_ns, device_ns) "
       "SELECT 2, 0, 'time', i % 9000, 'phase ' || (i / 9000), 0, 0, 1, 0, i, NULL FROM n");
   const std::string csv = csv_of({.query = "", .table = "sample", .choice = {.run = 2, .rank = {}, .pass = {}}});
   EXPECT_EQ(split(csv, '\n').size(), 45'000u + 2);

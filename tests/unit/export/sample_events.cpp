@@ -101,7 +101,8 @@ void ExportTest::add_trace() {
   const std::string forward = std::to_string(text_id("forward"));
   const std::string scope = std::to_string(text_id("block_0/attention"));
   execute(
-      "INSERT INTO sample VALUES (3, 0, 'trace', 0, 'step', 1, 0, 1, 1000000, 900000, NULL), "
+      "INSERT INTO sample (run_id, rank, pass, step, phase, warmup, throttled, calls, start_ns, host_ns, device_ns) "
+      "VALUES (3, 0, 'trace', 0, 'step', 1, 0, 1, 1000000, 900000, NULL), "
       "(3, 0, 'trace', 1, 'step', 0, 0, 1, 2000000, 900001, NULL)");
   execute("INSERT INTO range VALUES (3, 0, 'trace', 0, NULL, 'phase', " + forward + ", NULL, 0, " + forward +
           ", 0, 1000010, 1500000), "

@@ -71,11 +71,11 @@ TEST(SequentialComparison, ReportsFewFalseDifferences) {
 
 TEST(SequentialComparison, ReportsFewFalseDifferencesBetweenSeveralCandidates) {
   int different = 0;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const SequentialComparison found = experiment({1e6, 1e6, 1e6}, 0.04, seed);
     different += std::ranges::any_of(found.pairs(), differs) ? 1 : 0;
   }
-  EXPECT_LE(different, 1);
+  EXPECT_LE(different, 3);  // 5 %
 }
 
 TEST(SequentialComparison, FindsADifferenceOfFivePercent) {

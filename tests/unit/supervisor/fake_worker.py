@@ -68,7 +68,9 @@ def write_rank_file(a, steps):
     )
     for step in range(steps):
         database.execute(
-            "INSERT INTO sample VALUES (?, ?, ?, ?, 'step', 0, 0, 1, ?, 1000, NULL)", key + (step, step * 2000)
+            "INSERT INTO sample (run_id, rank, pass, step, phase, warmup, throttled, calls, start_ns, host_ns) "
+            "VALUES (?, ?, ?, ?, 'step', 0, 0, 1, ?, 1000)",
+            key + (step, step * 2000),
         )
     database.commit()
     database.close()
