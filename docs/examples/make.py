@@ -36,7 +36,7 @@ EXAMPLES = {
     "cs336-timing": Example("cs336", "one NVIDIA H200", ("timing",)),
     "cs336-kernels-memory": Example("cs336", "one NVIDIA H200", ("^kernels", "^memory")),
     "cs336-distributed": Example(
-        "cs336", "two NVIDIA H200 with NVLink", ("ddp|sharding|collectives-nccl", "collectives-gloo")
+        "cs336", "two NVIDIA H100 or H200 with NVLink", ("ddp|sharding|collectives-nccl", "collectives-gloo")
     ),
     "cs336-attention": Example("cs336", "one NVIDIA H200", ("^attention-memory", "^flash")),
 }
