@@ -252,7 +252,7 @@ SELECT
   END
   || CASE WHEN max(load_average) IS NULL THEN '' ELSE printf('; the load average was %.1f', max(load_average)) END
 FROM processor_wait
-WHERE wait_share > 0.05 OR wait_share IS NULL AND switches_per_s > 50
+WHERE wait_share > 0.1 OR wait_share IS NULL AND switches_per_s > 50
 GROUP BY run_id
 UNION ALL
 SELECT

@@ -22,5 +22,5 @@ INSERT INTO scheduling (
   load_average
 ) VALUES
 (1, 0, 'time', 9, 5, 0, 1000, 900, 0, 100, 100, 2.25), (1, 1, 'time', 9, 5, 0, 1000, 900, 0, 800, 430, 2.5),
-(3, 0, 'time', 9, 5, 0, 1000, 900, 50, 100, 49, 2.5), (4, 0, 'time', 9, 5, 0, 4e8, 1e8, 7, NULL, NULL, NULL);
+(3, 0, 'time', 9, 5, 0, 1000, 900, 50, 100, 99, 2.5), (4, 0, 'time', 9, 5, 0, 4e8, 1e8, 7, NULL, NULL, NULL);
 SELECT * FROM run_warning ORDER BY run_id, kind, detail;
