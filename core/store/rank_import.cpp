@@ -151,7 +151,8 @@ void add_dropped_records(const Connection& results, std::int64_t run_id, int ran
 
 std::int64_t import_device(const Connection& results, const Connection& source, std::int64_t source_id) {
   std::vector<std::string> columns = common_columns(source, results, "device");
-  columns.erase(columns.begin() + position_of(columns, "device_id"));
+  if (std::erase(columns, "device_id") == 0 || columns.empty())
+    throw Error("the file is damaged: it has no table of devices");
   Statement select(source, select_sql("device", columns) + " WHERE device_id = ?");
   select.bind(1, source_id);
   copy_rows(select, {results, "device", columns}, {});

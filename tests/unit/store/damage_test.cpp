@@ -114,6 +114,21 @@ TEST_F(Damage, ARankFileWithoutAColumnOfItsSchemaIsADroppedRecord) {
             "1");
 }
 
+TEST_F(Damage, ARankFileWithoutItsTableOfDevicesIsADroppedRecord) {
+  ResultsDatabase database(path("a.db"), Mode::kCreate);
+  const std::int64_t run_id = database.begin_run(make_run(database.begin_invocation("x", {})));
+  const auto file = rank_file_name(folder(), run_id, 0, measure::Pass::kTime);
+  for (const char* damage : {"PRAGMA foreign_keys = OFF; DROP TABLE device",
+                             "PRAGMA legacy_alter_table = ON; ALTER TABLE device RENAME COLUMN device_id TO other"}) {
+    write_rank_file(file, run_id, 0, measure::Pass::kTime, make_record());
+    tamper(file, damage);
+    database.finalize_run(run_id, Outcome{}, {}, {file});
+    EXPECT_EQ(ask(database, "SELECT count(*) FROM sample"), "0");
+    EXPECT_EQ(ask(database, "SELECT count(*) FROM dropped_record WHERE detail LIKE '%it has no table of devices%'"),
+              "1");
+  }
+}
+
 TEST_F(Damage, FlippedRankFilesAreImportedOrLost) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation("x", {});
