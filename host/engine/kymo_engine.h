@@ -42,7 +42,7 @@ typedef struct kymo_engine_options {
 } kymo_engine_options;
 
 typedef struct kymo_engine {
-  uint32_t size; /* sizeof(kymo_engine) */
+  uint32_t size;                 /* sizeof(kymo_engine) */
   uint16_t abi_major, abi_minor; /* of the plugin tables that it accepts */
   const char* version;           /* of kymo */
   /* Runs assignments until the supervisor ends the worker. Returns the exit code for the process. Ends the process if
