@@ -21,6 +21,7 @@ MAY_INCLUDE = {
     "store": {"base", "event", "measure", "schemas"},
     "catalog": {"base", "event", "measure", "abi"},
     "worker": {"base", "event", "measure", "analysis", "collect", "store", "catalog", "abi"},
+    "engine": {"base", "event", "measure", "collect", "worker", "abi"},
     "supervisor": {"base", "event", "measure", "store", "catalog"},
     "report": {"base", "event", "measure", "store"},
     "export": {"base", "event", "measure", "store", "report"},

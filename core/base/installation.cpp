@@ -37,6 +37,26 @@ TorchLocation describe(const fs::path& torch) {
   return location;
 }
 
+/// The torch package of the Python environment with this root directory.
+fs::path torch_of_environment(const fs::path& root) {
+  std::error_code failed;
+  for (fs::directory_iterator at(root / "lib", failed), end; !failed && at != end; at.increment(failed)) {
+    const fs::path torch = at->path() / "site-packages" / "torch";
+    if (at->path().filename().string().starts_with("python3") && fs::is_directory(torch)) return torch;
+  }
+  throw Error("no torch in " + quote((root / "lib" / "python3*" / "site-packages").string()));
+}
+
+/// The interpreter of the environment that contains the package <environment>/lib/python3.N/site-packages/NAME.
+fs::path interpreter_of(const fs::path& package) {
+  return package.parent_path().parent_path().parent_path().parent_path() / "bin" / "python3";
+}
+
+fs::path checked_interpreter(const std::string& source, const std::string& program) {
+  if (const auto found = find_program(program)) return fs::absolute(*found);
+  throw UsageError(source + ": " + quote(program) + " is not an executable file");
+}
+
 /// Locates the torch package of the python3 on PATH. Importing torch would take seconds, so only its path is queried.
 fs::path torch_of_python() {
   const auto result = run_command({{"python3", "-c",
@@ -63,16 +83,32 @@ std::optional<TorchLocation> attempt(const std::string& where, std::vector<std::
 
 std::string version() { return KYMO_VERSION; }
 
+Installation installation_at(const fs::path& root) {
+  const fs::path libraries = root / "lib" / "kymo";
+  return {.root = root,
+          .plugins = libraries / "plugins",
+          .modules = libraries / "modules",
+          .python = libraries / "python",
+          .share = root / "share" / "kymo"};
+}
+
 const Installation& installation() {
-  static const Installation found = [] {
-    Installation paths;
-    paths.root = own_executable().parent_path().parent_path();
-    paths.plugins = paths.root / "lib" / "kymo" / "plugins";
-    paths.modules = paths.root / "lib" / "kymo" / "modules";
-    paths.share = paths.root / "share" / "kymo";
-    return paths;
-  }();
+  static const Installation found = installation_at(own_executable().parent_path().parent_path());
   return found;
+}
+
+fs::path find_interpreter(const std::string& chosen) {
+  if (!chosen.empty()) return checked_interpreter("--python", chosen);
+  if (const char* environment = std::getenv("VIRTUAL_ENV"); environment && *environment)
+    return checked_interpreter("VIRTUAL_ENV", (fs::path(environment) / "bin" / "python3").string());
+  for (const fs::path& program : {installation().root / "bin" / "python3", interpreter_of(KYMO_BUILD_TORCH)})
+    if (find_program(program.string())) return program;
+  if (const auto found = find_program("python3")) return fs::absolute(*found);
+  throw Error("no Python interpreter found: activate a virtual environment or pass --python PROGRAM");
+}
+
+std::vector<std::string> python_worker_command(const fs::path& interpreter) {
+  return {interpreter.string(), (installation().python / "kymo_worker.py").string()};
 }
 
 TorchLocation find_torch() {
@@ -81,6 +117,8 @@ TorchLocation find_torch() {
     if (auto found = attempt("KYMO_TORCH", reasons, [&] { return fs::path(chosen); })) return *found;
     throw Error("no LibTorch at KYMO_TORCH: " + reasons.front() + "; set it to the directory of the torch package");
   }
+  if (auto found = attempt("this installation", reasons, [] { return torch_of_environment(installation().root); }))
+    return *found;
   if (auto found = attempt("the build's torch", reasons, [] { return fs::path(KYMO_BUILD_TORCH); })) return *found;
   if (auto found = attempt("python3 on PATH", reasons, torch_of_python)) return *found;
   throw Error("no LibTorch found (" + join(reasons, "; ") + "); set KYMO_TORCH to the directory of the torch package");

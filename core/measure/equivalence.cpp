@@ -32,11 +32,12 @@ Json common_values(const RunIdentity& run, Equivalence equivalence) {
     case Equivalence::kPlan: {
       Json plan{{"case", workload}, {"method", method_without_limits(method)}, {"plugin", what.plugin_sha256}};
       if (!what.plugin_libraries.empty()) plan["libraries"] = what.plugin_libraries;
+      if (!what.plugin_interpreter.empty()) plan["interpreter"] = what.plugin_interpreter;
       return plan;
     }
     case Equivalence::kWorker:
-      return Json::array(
-          {what.plugin_file, what.plugin_sha256, what.workload, what.ranks, to_string(what.device), method.wrap});
+      return Json::array({what.plugin_file, what.plugin_sha256, what.plugin_interpreter, what.workload, what.ranks,
+                          to_string(what.device), method.wrap});
     case Equivalence::kJob:
       return Json::array({workload, method, run.suite, run.suite_case, run.repetition});
   }

@@ -58,6 +58,7 @@ struct Case {
   std::string plugin_sha256;
   std::map<std::string, std::string>
       plugin_libraries;  ///< SHA-256 by file name of the libraries in the plugin's directory that are loaded with it
+  std::string plugin_interpreter;  ///< absolute path of the program that runs the plugin file; empty: a shared library
   std::string workload;
   Parameters parameters;  ///< every declared parameter, including defaults
   int ranks = 1;
@@ -66,7 +67,7 @@ struct Case {
   static auto fields(auto& m) {
     return std::forward_as_tuple("workload", m.workload, "parameters", m.parameters, "ranks", m.ranks, "device",
                                  m.device, "plugin_file", m.plugin_file, "plugin_sha256", m.plugin_sha256,
-                                 "plugin_libraries", m.plugin_libraries);
+                                 "plugin_libraries", m.plugin_libraries, "plugin_interpreter", m.plugin_interpreter);
   }
 };
 

@@ -25,7 +25,7 @@
 /// or `exit`. The outcome is a measure::Outcome; the rank file is complete when it is sent.
 namespace kymo::measure::protocol {
 
-inline constexpr int kVersion = 4;
+inline constexpr int kVersion = 5;
 
 /// worker → supervisor: first frame.
 struct Hello {
@@ -53,11 +53,13 @@ struct Assignment {
   std::string rendezvous_host = "127.0.0.1";
   std::uint16_t rendezvous_port = 0;  ///< 0 for a single rank
   std::string rank_file;              ///< database that the worker writes
+  std::string plugin_description;     ///< JSON, for plugins that are not shared libraries
 
   static auto fields(auto& m) {
     return std::forward_as_tuple("run_id", m.run_id, "case", m.what, "method", m.method, "pass", m.pass, "rank", m.rank,
                                  "local_rank", m.local_rank, "device_index", m.device_index, "rendezvous_host",
-                                 m.rendezvous_host, "rendezvous_port", m.rendezvous_port, "rank_file", m.rank_file);
+                                 m.rendezvous_host, "rendezvous_port", m.rendezvous_port, "rank_file", m.rank_file,
+                                 "plugin_description", m.plugin_description);
   }
 };
 

@@ -68,7 +68,7 @@ struct Workload {
   int family_order = 0;
 };
 
-/// Content of the ELF note and identity of the file.
+/// Content of the ELF note, or of the description of a Python file, and identity of the file.
 struct PluginFile {
   std::filesystem::path file;  ///< absolute, with symbolic links resolved
   std::string sha256;
@@ -78,8 +78,10 @@ struct PluginFile {
   std::string framework;
   std::string framework_version;
   std::string cuda_version;
-  std::string compiler;
+  std::string compiler;  ///< of a Python file: implementation and version of the interpreter
   std::string cxx_abi;
+  std::filesystem::path interpreter{};  ///< runs a Python file; empty for a shared library
+  std::filesystem::path torch{};        ///< of a Python file that uses it: directory of the torch package
 };
 
 struct Plugin {
@@ -99,7 +101,9 @@ struct Options {
   std::vector<std::filesystem::path> extra_files;            ///< --plugin FILE
   std::filesystem::path installed = installation().plugins;  ///< the last directory of the search path
   bool trust = false;                                        ///< --trust: also accept files that others can alter
+  std::string python;                                        ///< --python: interpreter for Python files
   double describe_deadline_s = 20;
+  double describe_python_deadline_s = 60;  ///< importing torch from a slow disk takes long
 };
 
 struct Catalog {
@@ -110,6 +114,13 @@ struct Catalog {
 /// Reads the ELF note and checks permissions without loading the file. Leaves the hash empty, because it takes longer
 /// than all other checks together. Throws Error with the reason.
 PluginFile verify_file(const std::filesystem::path& file, bool trust);
+
+/// True if workloads in this file are written in Python.
+bool is_python_file(const std::filesystem::path& file);
+
+/// Identifies what a run measured: the file's hash; for Python files, also the versions of the interpreter and of
+/// torch.
+std::string identity_sha256(const PluginFile& file);
 
 /// Describes one file in a child process, or from the cache keyed by path, size and time. Throws Error with the reason.
 Plugin describe_file(const std::filesystem::path& file, const Options& options);
@@ -152,6 +163,10 @@ int describe_in_this_process(const std::filesystem::path& file);
 /// Copies the template to parent/NAME, replaces the names in it and returns that folder. Throws UsageError for an
 /// invalid name or an existing folder, and Error if the template or the parent folder cannot be used.
 std::filesystem::path new_plugin(const std::string& name, const std::filesystem::path& parent);
+
+/// The same with a Python template, such as "torch" or "triton", to the file parent/NAME.py, which it returns.
+std::filesystem::path new_python_file(const std::string& name, const std::string& variant,
+                                      const std::filesystem::path& parent);
 
 /// What `kymo build` compiles.
 struct BuildRequest {

@@ -38,11 +38,22 @@ std::string failure_reason(const CommandResult& result, double deadline_s) {
   return reason;
 }
 
-Plugin ask_child(const PluginFile& file, double deadline_s) {
+/// The process that loads the file and prints its description as JSON.
+SpawnOptions describing_process(const PluginFile& file) {
   SpawnOptions options;
-  options.command = {own_executable().string(), "describe-plugin", file.file.string()};
-  options.environment = loader_environment(file);
-  const CommandResult result = run_command(options, deadline_s);
+  if (file.interpreter.empty()) {
+    options.command = {own_executable().string(), "describe-plugin"};
+    options.environment = loader_environment(file);
+  } else {
+    options.command = python_worker_command(file.interpreter);
+    options.command.push_back("describe");
+  }
+  options.command.push_back(file.file.string());
+  return options;
+}
+
+Plugin ask_child(const PluginFile& file, double deadline_s) {
+  const CommandResult result = run_command(describing_process(file), deadline_s);
   if (result.timed_out || trim(result.stdout_text).empty())
     throw PluginRejected(file.file, failure_reason(result, deadline_s));
   Json answer;
@@ -57,7 +68,15 @@ Plugin ask_child(const PluginFile& file, double deadline_s) {
       reason += "; last output: " + quote(last_output);
     throw PluginRejected(file.file, reason);
   }
-  return plugin_from_json(answer);
+  if (file.interpreter.empty()) return plugin_from_json(answer);
+  try {
+    answer["interpreter"] = file.interpreter;
+    Plugin plugin = plugin_from_json(answer);
+    check_python_description(plugin, file);
+    return plugin;
+  } catch (const Error& error) {
+    throw PluginRejected(file.file, error.what());
+  }
 }
 
 /// Redirects standard output, so that output of the plugin during loading does not mix with the answer.
@@ -97,19 +116,26 @@ std::string description_of(const std::filesystem::path& file) {
   }
 }
 
-/// Sets the file's current identity and the hash of its content.
+/// Sets the file's current identity and the hash of its content. What a Python file depends on is known only from its
+/// description.
 void take_identity(Plugin& plugin, const PluginFile& identity, std::string sha256) {
   auto libraries = std::move(plugin.file.libraries);
-  plugin.file = identity;
+  if (identity.interpreter.empty()) {
+    plugin.file = identity;
+  } else {
+    plugin.file.file = identity.file;
+    plugin.file.interpreter = identity.interpreter;
+  }
   plugin.file.sha256 = std::move(sha256);
   plugin.file.libraries = std::move(libraries);
 }
 
-constexpr int kCacheFormat = 3;
+constexpr int kCacheFormat = 4;
 
-/// One entry per path, so that rebuilding a plugin does not fill the folder.
-std::filesystem::path entry_for(const std::filesystem::path& file) {
-  return cache_folder() / "plugins" / (sha256(file.string()).substr(0, 32) + ".json");
+/// One entry per path and interpreter, so that rebuilding a plugin does not fill the folder.
+std::filesystem::path entry_for(const PluginFile& file) {
+  const std::string key = file.file.string() + (file.interpreter.empty() ? "" : "\n" + file.interpreter.string());
+  return cache_folder() / "plugins" / (sha256(key).substr(0, 32) + ".json");
 }
 
 /// State of the file that a cached description belongs to: path, size, times and the kymo version.
@@ -129,16 +155,19 @@ Json cache_stamp(const std::filesystem::path& file) {
           {"changed_ns", nanoseconds(facts.st_ctim)}};
 }
 
-/// The same for each library loaded from the plugin's folder, by name.
-Json library_stamps(const Plugin& plugin, const std::filesystem::path& folder) {
+/// The same for each file that the description depends on: the libraries loaded from the plugin's folder, by name, and
+/// the interpreter and torch of a Python file.
+Json dependency_stamps(const PluginFile& file) {
   Json stamps = Json::object();
-  for (const auto& [name, hash] : plugin.file.libraries) stamps[name] = cache_stamp(folder / name);
+  for (const auto& [name, hash] : file.libraries) stamps[name] = cache_stamp(file.file.parent_path() / name);
+  if (!file.interpreter.empty()) stamps["interpreter"] = cache_stamp(file.interpreter);
+  if (!file.torch.empty()) stamps["torch"] = cache_stamp(file.torch / "version.py");
   return stamps;
 }
 
 /// The cached description for exactly this state of the file and of its libraries; nullopt if there is none or if the
 /// entry is damaged.
-std::optional<Plugin> read_cached(const std::filesystem::path& file, const Json& stamp) {
+std::optional<Plugin> read_cached(const PluginFile& file, const Json& stamp) {
   try {
     const auto entry = entry_for(file);
     if (!std::filesystem::exists(entry)) return std::nullopt;
@@ -147,8 +176,8 @@ std::optional<Plugin> read_cached(const std::filesystem::path& file, const Json&
       return std::nullopt;
     Plugin plugin = plugin_from_json(json["plugin"]);
     if (plugin.workloads.empty() || plugin.file.sha256.size() != 64) return std::nullopt;
-    if (!json.contains("libraries") || json["libraries"] != library_stamps(plugin, file.parent_path()))
-      return std::nullopt;
+    plugin.file.file = file.file;
+    if (!json.contains("dependencies") || json["dependencies"] != dependency_stamps(plugin.file)) return std::nullopt;
     return plugin;
   } catch (const std::exception& problem) {
     log::debug(std::string("ignoring a cached description: ") + problem.what());
@@ -156,13 +185,13 @@ std::optional<Plugin> read_cached(const std::filesystem::path& file, const Json&
   }
 }
 
-/// Caches a description with the stamps of the file and of its libraries. Failure only costs time, so it is only
+/// Caches a description with the stamps of the file and of its dependencies. Failure only costs time, so it is only
 /// logged.
-void write_cached(const Plugin& plugin, const Json& stamp, const Json& libraries) {
+void write_cached(const Plugin& plugin, const Json& stamp, const Json& dependencies) {
   try {
-    const auto entry = entry_for(plugin.file.file);
+    const auto entry = entry_for(plugin.file);
     std::filesystem::create_directories(entry.parent_path());
-    write_file(entry, Json{{"stamp", stamp}, {"libraries", libraries}, {"plugin", to_json(plugin)}}.dump());
+    write_file(entry, Json{{"stamp", stamp}, {"dependencies", dependencies}, {"plugin", to_json(plugin)}}.dump());
   } catch (const std::exception& problem) {
     log::debug(std::string("could not cache a description: ") + problem.what());
   }
@@ -171,19 +200,19 @@ void write_cached(const Plugin& plugin, const Json& stamp, const Json& libraries
 }  // namespace
 
 Plugin describe_file(const std::filesystem::path& file, const Options& options) {
-  const PluginFile identity = verify_file(file, options.trust);
+  const bool python = is_python_file(file);
+  const PluginFile identity = python ? verify_python_file(file, options) : verify_file(file, options.trust);
   const Json stamp = cache_stamp(identity.file);
-  if (auto known = read_cached(identity.file, stamp)) {
+  if (auto known = read_cached(identity, stamp)) {
     take_identity(*known, identity, std::string(known->file.sha256));
     return *known;
   }
-  Plugin plugin = ask_child(identity, options.describe_deadline_s);
-  const Json libraries = library_stamps(plugin, identity.file.parent_path());
+  Plugin plugin = ask_child(identity, python ? options.describe_python_deadline_s : options.describe_deadline_s);
   take_identity(plugin, identity, sha256_of_file(identity.file));
+  const Json dependencies = dependency_stamps(plugin.file);
   for (auto& [name, hash] : plugin.file.libraries) hash = sha256_of_file(identity.file.parent_path() / name);
-  const bool unchanged =
-      cache_stamp(identity.file) == stamp && library_stamps(plugin, identity.file.parent_path()) == libraries;
-  if (unchanged) write_cached(plugin, stamp, libraries);  // otherwise a file was replaced in the meantime
+  const bool unchanged = cache_stamp(identity.file) == stamp && dependency_stamps(plugin.file) == dependencies;
+  if (unchanged) write_cached(plugin, stamp, dependencies);  // otherwise a file was replaced in the meantime
   return plugin;
 }
 

@@ -13,14 +13,18 @@ namespace kymo::catalog {
 namespace {
 namespace fs = std::filesystem;
 
+/// Python files in folders of the user may be any programs, which importing them would run.
+enum class PythonFiles { kExclude, kInclude };
+
 /// The plugins in a folder, sorted by name. lib*.so are shared libraries, not plugins.
-std::vector<fs::path> plugins_in(const fs::path& folder) {
+std::vector<fs::path> plugins_in(const fs::path& folder, PythonFiles python) {
   std::vector<fs::path> files;
   std::error_code failed;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
     const std::string name = at->path().filename().string();
-    if (at->path().extension() == ".so" && !name.starts_with("lib") && !name.starts_with("."))
-      files.push_back(at->path());
+    if (name.starts_with(".")) continue;
+    const bool is_library = at->path().extension() == ".so" && !name.starts_with("lib");
+    if (is_library || (python == PythonFiles::kInclude && is_python_file(name))) files.push_back(at->path());
   }
   std::ranges::sort(files);
   return files;
@@ -33,7 +37,7 @@ std::vector<fs::path> search(const Options& options, std::vector<Rejected>& reje
     if (entry.empty()) continue;
     std::error_code failed;
     if (fs::is_directory(entry, failed)) {
-      const auto found = plugins_in(entry);
+      const auto found = plugins_in(entry, PythonFiles::kExclude);
       append_range(files, found);
     } else if (fs::exists(entry, failed)) {
       files.emplace_back(entry);
@@ -41,7 +45,7 @@ std::vector<fs::path> search(const Options& options, std::vector<Rejected>& reje
       rejected.push_back({entry, "listed in KYMO_PLUGIN_PATH, but no such file or folder"});
     }
   }
-  const auto installed = plugins_in(options.installed);
+  const auto installed = plugins_in(options.installed, PythonFiles::kInclude);
   append_range(files, installed);
   return files;
 }
@@ -60,7 +64,7 @@ std::string shell_example(const Plugin& plugin, const std::string& name) {
 /// Files and folders in the current folder that the user may have meant by the name.
 std::string about_files(const std::string& name) {
   std::error_code failed;
-  for (const fs::path& file : {fs::path(name + ".so"), fs::path(name) / (name + ".so"),
+  for (const fs::path& file : {fs::path(name + ".so"), fs::path(name + ".py"), fs::path(name) / (name + ".so"),
                                fs::path(name) / "build" / (name + ".so"), fs::path("build") / (name + ".so")})
     if (fs::is_regular_file(file, failed)) return "; to use the plugin file, pass ./" + file.string();
   for (const char* extension : {".cpp", ".cc", ".cu"})

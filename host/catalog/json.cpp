@@ -42,9 +42,10 @@ auto properties_of(auto& workload) {
 auto fields_of(auto& plugin) {
   auto& file = plugin.file;
   return std::forward_as_tuple("name", plugin.name, "version", plugin.version, "file", file.file, "sha256", file.sha256,
-                               "libraries", file.libraries, "abi_major", file.abi_major, "abi_minor", file.abi_minor,
-                               "framework", file.framework, "framework_version", file.framework_version, "cuda_version",
-                               file.cuda_version, "compiler", file.compiler, "cxx_abi", file.cxx_abi);
+                               "interpreter", file.interpreter, "torch", file.torch, "libraries", file.libraries,
+                               "abi_major", file.abi_major, "abi_minor", file.abi_minor, "framework", file.framework,
+                               "framework_version", file.framework_version, "cuda_version", file.cuda_version,
+                               "compiler", file.compiler, "cxx_abi", file.cxx_abi);
 }
 
 Json parameter_to_json(const Parameter& parameter) {

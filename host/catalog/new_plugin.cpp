@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/installation.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
 
@@ -12,6 +15,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPlaceholder = "saxpy";
 constexpr std::string_view kClassPlaceholder = "Saxpy";
 constexpr std::string_view kFolderPlaceholder = "@KYMO_FOLDER@";
+constexpr std::string_view kPythonPlaceholder = "my_kernel";
+constexpr std::string_view kPythonClassPlaceholder = "MyKernel";
 
 void check_name(const std::string& name) {
   if (!is_name(name)) throw UsageError("invalid plugin name " + quote(name) + ": " + kNameRule);
@@ -84,6 +89,24 @@ fs::path new_plugin(const std::string& name, const fs::path& parent) {
     throw;
   }
   return folder;
+}
+
+fs::path new_python_file(const std::string& name, const std::string& variant, const fs::path& parent) {
+  if (!is_name(name)) throw UsageError("invalid workload name " + quote(name) + ": " + kNameRule);
+  const fs::path templates = installation().share / "template-python";
+  if (!fs::is_directory(templates)) throw Error("the templates are missing: " + quote(templates.string()));
+  std::vector<std::string> variants;
+  for (const auto& entry : fs::directory_iterator(templates)) variants.push_back(entry.path().stem().string());
+  std::ranges::sort(variants);
+  if (!contains(variants, variant))
+    throw UsageError("--template cannot be " + quote(variant) + "; it is one of " + join(variants, ", "));
+  const fs::path file = fs::absolute(parent) / (name + ".py");
+  if (fs::exists(fs::symlink_status(file)))
+    throw UsageError(quote(file.string()) + " already exists; choose another name or folder");
+  std::string text = read_file(templates / (variant + ".py"));
+  text = replaced(std::move(text), kPythonPlaceholder, name);
+  write_file(file, replaced(std::move(text), kPythonClassPlaceholder, class_name(name)));
+  return file;
 }
 
 }  // namespace kymo::catalog

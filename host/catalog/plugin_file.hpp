@@ -37,6 +37,15 @@ inline constexpr const char* kLibTorch = "libtorch";
 /// LibTorch is not found.
 std::vector<std::pair<std::string, std::string>> loader_environment(const PluginFile& file);
 
+/// Resolves a file and checks who can alter it, unless it is trusted. Throws PluginRejected.
+PluginFile existing_file(const std::filesystem::path& file, bool trust);
+
+/// The same for a Python file; also finds its interpreter.
+PluginFile verify_python_file(const std::filesystem::path& file, const Options& options);
+
+/// Checks what the interpreter reported and names the plugin after its file. Throws Error with the reason.
+void check_python_description(Plugin& plugin, const PluginFile& identity);
+
 /// Copies a plugin's description from its C table and checks all of it: names, types, defaults, bounds. Throws Error
 /// with the reason. The identity of the file is left empty. Pointers cannot be checked, so only the describing child
 /// and workers call this.

@@ -66,7 +66,7 @@ void check_framework(const fs::path& file, const kymo_note& note) {
 
 }  // namespace
 
-PluginFile verify_file(const fs::path& file, bool trust) {
+PluginFile existing_file(const fs::path& file, bool trust) {
   std::error_code failed;
   const fs::path real = fs::canonical(file, failed);
   if (failed) throw PluginRejected(file, "no such file: " + failed.message());
@@ -75,19 +75,24 @@ PluginFile verify_file(const fs::path& file, bool trust) {
     throw PluginRejected(real,
                          reason + ", so that others could run code as you; correct the permissions or pass --trust");
   }
-  const kymo_note note = read_note(real);
-  check_abi(real, note);
-  check_framework(real, note);
-  return {.file = real,
-          .sha256 = "",
-          .libraries = {},
-          .abi_major = note.abi_major,
-          .abi_minor = note.abi_minor,
-          .framework = note.framework,
-          .framework_version = note.framework_version,
-          .cuda_version = note.cuda_version,
-          .compiler = note.compiler,
-          .cxx_abi = note.cxx_abi};
+  PluginFile identity;
+  identity.file = real;
+  return identity;
+}
+
+PluginFile verify_file(const fs::path& file, bool trust) {
+  PluginFile identity = existing_file(file, trust);
+  const kymo_note note = read_note(identity.file);
+  check_abi(identity.file, note);
+  check_framework(identity.file, note);
+  identity.abi_major = note.abi_major;
+  identity.abi_minor = note.abi_minor;
+  identity.framework = note.framework;
+  identity.framework_version = note.framework_version;
+  identity.cuda_version = note.cuda_version;
+  identity.compiler = note.compiler;
+  identity.cxx_abi = note.cxx_abi;
+  return identity;
 }
 
 std::vector<std::pair<std::string, std::string>> loader_environment(const PluginFile& file) {

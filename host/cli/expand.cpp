@@ -103,7 +103,7 @@ store::PluginRow plugin_row(const catalog::Plugin& plugin) {
   return {.name = plugin.name,
           .version = plugin.version,
           .file = plugin.file.file.string(),
-          .sha256 = plugin.file.sha256,
+          .sha256 = catalog::identity_sha256(plugin.file),
           .framework = plugin.file.framework,
           .framework_version = plugin.file.framework_version,
           .cuda_version = plugin.file.cuda_version,
@@ -147,8 +147,9 @@ std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plu
         planned.repeat = spec.repeat;
         auto& run = planned.run;
         run.what = {.plugin_file = plugin.file.file.string(),
-                    .plugin_sha256 = plugin.file.sha256,
+                    .plugin_sha256 = catalog::identity_sha256(plugin.file),
                     .plugin_libraries = plugin.file.libraries,
+                    .plugin_interpreter = plugin.file.interpreter.string(),
                     .workload = workload.name,
                     .parameters = catalog::bind_parameters(workload, texts),
                     .ranks = static_cast<int>(ranks),
@@ -157,6 +158,7 @@ std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plu
         run.method.warmup = warmup;
         check_timing(workload, run);
         run.plugin = plugin_row(plugin);
+        if (!plugin.file.interpreter.empty()) run.plugin_description = dump_json(catalog::to_json(plugin));
         run.title = run_title(workload, run.what.parameters);
         run.suite = spec.suite;
         run.suite_case = spec.name;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/installation.hpp"
 #include "base/text.hpp"
@@ -11,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
 #include "worker/devices.hpp"
+#include "worker/installed_environment.hpp"
 #include "worker/worker.hpp"
 
 namespace kymo::cli {
@@ -22,6 +24,7 @@ struct WorkerArguments {
 };
 
 int work(const WorkerArguments& arguments) {
+  const std::int64_t process_start_ns = now_ns();
   if (arguments.address.find('/') == std::string::npos) {
     const std::size_t colon = arguments.address.rfind(':');
     if (colon == std::string::npos || colon == 0)
@@ -32,7 +35,8 @@ int work(const WorkerArguments& arguments) {
   const char* token = std::getenv("KYMO_WORKER_TOKEN");
   if (token == nullptr || *token == '\0')
     throw UsageError("'kymo worker' is started only by 'kymo run': KYMO_WORKER_TOKEN is not set");
-  return worker::run_worker(arguments.address, rank, token);
+  worker::InstalledEnvironment environment;
+  return worker::run_worker({arguments.address, rank, token, process_start_ns}, environment);
 }
 
 }  // namespace

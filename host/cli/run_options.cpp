@@ -59,6 +59,10 @@ void add_plugin_options(CLI::App& app, catalog::Options& options) {
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->check(error_if_empty);
+  app.add_option("--python", options.python,
+                 "interpreter for workloads in Python [that of VIRTUAL_ENV, else the python3 with torch]")
+      ->type_name("PROGRAM")
+      ->check(error_if_empty);
   app.add_flag("--trust", options.trust, "also load plugins that other users of this machine can modify");
 }
 

@@ -11,8 +11,10 @@
 namespace kymo::cli {
 
 catalog::Found Targets::find(const std::string& word) {
-  if (word.find('/') != std::string::npos || word.ends_with(".so") || word.find(".so:") != std::string::npos)
-    return find_in_file(word);
+  const auto names_file = [&](const std::string& extension) {
+    return word.ends_with(extension) || word.find(extension + ":") != std::string::npos;
+  };
+  if (word.find('/') != std::string::npos || names_file(".so") || names_file(".py")) return find_in_file(word);
   if (word.find('=') != std::string::npos)
     throw UsageError(quote(word) + " is not a workload; to set a parameter, pass --set " + shell_word(word));
   return catalog::find_workload(discovered(), word, files_);

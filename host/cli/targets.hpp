@@ -11,7 +11,7 @@
 namespace kymo::cli {
 
 /// Resolves workload arguments of the command line: a name from the catalog or from a file that was named before,
-/// FILE.so for the file's only workload, or FILE.so:NAME.
+/// FILE.so or FILE.py for the file's only workload, or FILE:NAME.
 class Targets {
  public:
   explicit Targets(catalog::Options options) : options_(std::move(options)) {}

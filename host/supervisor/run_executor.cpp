@@ -257,6 +257,7 @@ struct RunExecutor::Impl {
     protocol::Assignment assignment;
     assignment.run_id = run_id;
     assignment.what = run.what;
+    assignment.plugin_description = run.plugin_description;
     assignment.method = run.method;
     assignment.pass = pass;
     if (leader_options) assignment.rendezvous_host = leader_options->launcher_env.rendezvous_host();

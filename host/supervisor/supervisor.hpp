@@ -16,8 +16,9 @@ namespace kymo::supervisor {
 
 /// One run to execute.
 struct PlannedRun : store::RunRow {
-  std::string skip_reason;     ///< not empty: store a `skipped` row and start no worker
-  std::size_t plan_index = 0;  ///< index in the plan before any run was removed; followers identify the run by it
+  std::string skip_reason;         ///< not empty: store a `skipped` row and start no worker
+  std::string plugin_description;  ///< JSON; empty for shared libraries, which workers load without it
+  std::size_t plan_index = 0;      ///< index in the plan before any run was removed; followers identify the run by it
 };
 
 /// Progress to display while runs are executed. Delivered in the supervisor's thread.

@@ -40,6 +40,7 @@ const TorchFolders& torch_folders() {
 
 /// Value of LD_LIBRARY_PATH for this run; nullopt if it needs no change.
 std::optional<std::string> library_path(const PlannedRun& run) {
+  if (!run.what.plugin_interpreter.empty()) return std::nullopt;  // its torch finds its own libraries
   const bool needs_torch = run.plugin.framework == "libtorch";
   if (!needs_torch && run.what.device != measure::DeviceKind::kCuda) return std::nullopt;
   const TorchFolders& folders = torch_folders();
@@ -58,7 +59,12 @@ SpawnOptions kymo_worker(const SpawnRequest& request) {
   SpawnOptions options;
   for (const auto& word : split(request.run.method.wrap, ' '))
     if (!word.empty()) options.command.push_back(word);
-  options.command.push_back(own_executable().string());
+  if (request.run.what.plugin_interpreter.empty()) {
+    options.command.push_back(own_executable().string());
+  } else {
+    for (const std::string& word : python_worker_command(request.run.what.plugin_interpreter))
+      options.command.push_back(word);
+  }
   for (const std::string& word : {std::string("worker"), std::string("--connect"), request.address,
                                   std::string("--rank"), std::to_string(request.rank)})
     options.command.push_back(word);

@@ -25,7 +25,8 @@ struct SpawnRequest {
 /// Returns the command of one worker; throws Error if it cannot be determined.
 using WorkerCommand = std::function<SpawnOptions(const SpawnRequest&)>;
 
-/// `<wrap words> <this program> worker --connect ADDRESS --rank R`, with the library path required by the plugin.
+/// `<wrap words> <this program> worker --connect ADDRESS --rank R`, with the library path required by the plugin. For a
+/// plugin in Python, its interpreter and the program of Python workers take the place of this program.
 SpawnOptions kymo_worker(const SpawnRequest& request);
 
 struct SupervisorConfig {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/installed_environment.hpp"
 
+#include <cstdio>
+#include <iostream>
+
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
@@ -14,16 +17,21 @@ namespace kymo::worker {
 InstalledEnvironment::InstalledEnvironment(const std::filesystem::path& modules)
     : declarations_(collect::read_declarations(modules)) {}
 
-const kymo_plugin& InstalledEnvironment::plugin(const std::string& file) {
+const kymo_plugin& InstalledEnvironment::plugin(const measure::protocol::Assignment& assignment) {
+  const std::string& file = assignment.what.plugin_file;
   if (plugin_ && file != plugin_file_) {
     throw Error("this worker has loaded the plugin " + quote(plugin_file_) + " and cannot load " + quote(file) +
                 "; start another worker");
   }
   if (!plugin_) {
-    plugin_ = static_cast<const kymo_plugin*>(catalog::load_plugin(file));
+    plugin_ = load(assignment);
     plugin_file_ = file;
   }
   return *plugin_;
+}
+
+const kymo_plugin* InstalledEnvironment::load(const measure::protocol::Assignment& assignment) {
+  return static_cast<const kymo_plugin*>(catalog::load_plugin(assignment.what.plugin_file));
 }
 
 Observer InstalledEnvironment::observer(const collect::ModuleDeclaration& declaration) {
@@ -51,6 +59,11 @@ event::Device InstalledEnvironment::device(measure::DeviceKind kind, int index) 
     if (device.index == index) return device;
   }
   throw collect::Unavailable("no GPU with index " + std::to_string(index));
+}
+
+void InstalledEnvironment::flush_output() {
+  std::cout.flush();
+  std::fflush(nullptr);
 }
 
 void InstalledEnvironment::store(const measure::protocol::Assignment& assignment, const event::PassRecord& record) {

@@ -14,14 +14,19 @@
 namespace kymo::worker {
 
 /// The plugin loader, the installed collector modules, and rank files.
-class InstalledEnvironment final : public WorkerEnvironment {
+class InstalledEnvironment : public WorkerEnvironment {
  public:
   /// `modules` is the directory of the collector modules.
   explicit InstalledEnvironment(const std::filesystem::path& modules = installation().modules);
-  const kymo_plugin& plugin(const std::string& file) override;
+  const kymo_plugin& plugin(const measure::protocol::Assignment& assignment) override;
   Observers observers(measure::Pass pass, measure::DeviceKind device, bool uses_torch) override;
   event::Device device(measure::DeviceKind kind, int index) override;
   void store(const measure::protocol::Assignment& assignment, const event::PassRecord& record) override;
+  void flush_output() override;
+
+ protected:
+  /// Loads the table of a plugin. Throws Error.
+  virtual const kymo_plugin* load(const measure::protocol::Assignment& assignment);
 
  private:
   /// Throws collect::Unavailable.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/session.hpp"
 
-#include <cstdio>
-#include <iostream>
 #include <string_view>
 
 #include "base/clock.hpp"
@@ -12,20 +10,11 @@
 #include "worker/freed_memory.hpp"
 
 namespace kymo::worker {
-namespace {
 
 using measure::Outcome;
 using measure::RunStatus;
 using measure::protocol::Assignment;
 using measure::protocol::Progress;
-
-/// The workload's output belongs to this assignment, so it is flushed before the outcome is sent.
-void flush_output() {
-  std::cout.flush();
-  std::fflush(nullptr);
-}
-
-}  // namespace
 
 void Session::serve() {
   while (const auto assignment = control_.next_assignment()) {
@@ -37,7 +26,7 @@ void Session::serve() {
     } catch (const std::exception& error) {
       outcome = {.status = RunStatus::kFailed, .detail = first_line(error.what()), .stage = "load"};
     }
-    flush_output();
+    environment_.flush_output();  // the output belongs to this assignment
     control_.send(outcome);
     // While this worker is idle, other workers may need the memory.
     for (const Observer& observer : used_.all) observer.collector->reset();
@@ -56,7 +45,7 @@ Outcome Session::run_assignment(const Assignment& assignment) {
   PassStart start = begin_run();
   control_.send(Progress{"load"});
   reset_peak_resident();
-  const kymo_plugin& plugin = environment_.plugin(assignment.what.plugin_file);
+  const kymo_plugin& plugin = environment_.plugin(assignment);
   start.stages.push_back({"worker: plugin loaded", now_ns()});
   const bool uses_torch = plugin.framework && std::string_view(plugin.framework) == "libtorch";
   used_ = environment_.observers(assignment.pass, assignment.what.device, uses_torch);

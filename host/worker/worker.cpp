@@ -4,28 +4,24 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "worker/freed_memory.hpp"
-#include "worker/installed_environment.hpp"
 #include "worker/session.hpp"
 #include "worker/socket_client.hpp"
 #include "worker/step_loop.hpp"
 
 namespace kymo::worker {
 
-int run_worker(const std::string& address, int rank, const std::string& token) {
-  const std::int64_t process_start_ns = now_ns();
+int run_worker(const WorkerOptions& options, WorkerEnvironment& environment) {
   // Libraries write to sockets of other ranks. If such a rank is gone, the call must fail instead of terminating this
   // process.
   std::signal(SIGPIPE, SIG_IGN);
   watch_for_suspensions();
   keep_freed_memory();
   try {
-    InstalledEnvironment environment;
-    SocketClient control(address, rank, token);
-    Session(control, environment, process_start_ns).serve();
+    SocketClient control(options.address, options.rank, options.token);
+    Session(control, environment, options.process_start_ns).serve();
     return static_cast<int>(ExitCode::kOk);
   } catch (const ConnectionLost&) {
     // The result is no longer needed, and an orphaned worker must not hold the GPU while libraries shut down.

@@ -4,10 +4,20 @@
 #include <cstdint>
 #include <string>
 
+#include "worker/worker_environment.hpp"
+
 namespace kymo::worker {
 
-/// Implements the hidden command `kymo worker`: connects to the control server (as SocketClient does), executes the
-/// assigned passes and returns the exit code.
-int run_worker(const std::string& address, int rank, const std::string& token);
+/// How a worker connects to its supervisor.
+struct WorkerOptions {
+  std::string address;  ///< of the control server, as for SocketClient
+  int rank = 0;
+  std::string token;
+  std::int64_t process_start_ns = 0;  ///< host clock; origin of the times of the first assignment
+};
+
+/// Connects to the control server, executes the assigned passes and returns the exit code of the process. Ends the
+/// process if the connection is lost.
+int run_worker(const WorkerOptions& options, WorkerEnvironment& environment);
 
 }  // namespace kymo::worker

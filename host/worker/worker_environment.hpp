@@ -28,9 +28,9 @@ struct Observers {
 class WorkerEnvironment {
  public:
   virtual ~WorkerEnvironment() = default;
-  /// The table of a plugin file, which is loaded once per process. Throws Error, also if a different file is already
-  /// loaded.
-  virtual const kymo_plugin& plugin(const std::string& file) = 0;
+  /// The table of the assignment's plugin file, which is loaded once per process. Throws Error, also if a different
+  /// file is already loaded.
+  virtual const kymo_plugin& plugin(const measure::protocol::Assignment& assignment) = 0;
   /// The collectors of a pass; every call returns the same objects. Collectors that cannot be loaded are listed in
   /// `dropped_records`.
   virtual Observers observers(measure::Pass pass, measure::DeviceKind device, bool uses_torch) = 0;
@@ -38,6 +38,8 @@ class WorkerEnvironment {
   virtual event::Device device(measure::DeviceKind kind, int index) = 0;
   /// Writes the rank file. Throws Error.
   virtual void store(const measure::protocol::Assignment& assignment, const event::PassRecord& record) = 0;
+  /// Writes buffered output of the workload to its file descriptors.
+  virtual void flush_output() = 0;
 };
 
 }  // namespace kymo::worker

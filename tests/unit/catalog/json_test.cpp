@@ -18,7 +18,9 @@ Plugin sample() {
                  "2.11.0",
                  "13.0",
                  "gcc 12.2.0",
-                 "cxx11"};
+                 "cxx11",
+                 "/env/bin/python3",
+                 "/env/torch"};
   Workload workload;
   workload.name = "w";
   workload.documentation = "<script> \"quoted\"\n";

@@ -275,7 +275,7 @@ def main():
         sys.exit(127)
     control = Control(options.connect)
     token = os.environ["KYMO_WORKER_TOKEN"]
-    protocol = 99 if options.start == "wrong version" else 4
+    protocol = 99 if options.start == "wrong version" else 5
     control.send(type="hello", protocol=protocol, token=token, rank=options.rank, pid=os.getpid())
     while True:
         frame = control.receive()

@@ -63,9 +63,11 @@ TEST_F(InstalledEnvironmentTest, AnUnwritableRankFileIsAnOutcome) {
 }
 
 TEST_F(InstalledEnvironmentTest, OneWorkerTakesOnePluginFile) {
-  environment_.plugin(kPlugin);
-  EXPECT_NO_THROW(environment_.plugin(kPlugin));
-  EXPECT_THROW(environment_.plugin("/another.so"), Error);
+  auto first = assignment(measure::Pass::kTime);
+  environment_.plugin(first);
+  EXPECT_NO_THROW(environment_.plugin(first));
+  first.what.plugin_file = "/another.so";
+  EXPECT_THROW(environment_.plugin(first), Error);
 }
 
 TEST_F(InstalledEnvironmentTest, ARunOnTheCpuHasNoCollectors) {

@@ -21,7 +21,8 @@ constexpr std::int64_t kHeadStartNs = 3'000'000'000;
 
 class FakeEnvironment final : public WorkerEnvironment {
  public:
-  const kymo_plugin& plugin(const std::string& file) override {
+  const kymo_plugin& plugin(const measure::protocol::Assignment& assignment) override {
+    const std::string& file = assignment.what.plugin_file;
     if (file != "/fake.so") throw Error("no plugin " + file);
     return workload.plugin();
   }
@@ -38,6 +39,7 @@ class FakeEnvironment final : public WorkerEnvironment {
     stored.push_back(record);
     runs.push_back(assignment.run_id);
   }
+  void flush_output() override { ++flushes; }
 
   FakeWorkload workload;
   std::vector<std::string> log;
@@ -46,6 +48,7 @@ class FakeEnvironment final : public WorkerEnvironment {
   std::string store_error;
   std::vector<event::PassRecord> stored;
   std::vector<std::int64_t> runs;
+  int flushes = 0;
   std::vector<std::pair<measure::DeviceKind, int>> devices;
 };
 
@@ -96,6 +99,7 @@ TEST_F(SessionTest, IsUsedAgainAndResetInBetween) {
   EXPECT_EQ(environment.stored[1].samples.size(), 1u) << "nothing of the first run";
   EXPECT_EQ(environment.workload.count("create"), 2);
   EXPECT_EQ(environment.workload.count("destroy"), 2);
+  EXPECT_EQ(environment.flushes, 2) << "output belongs to the run that wrote it";
   const auto reset = std::find(environment.log.begin(), environment.log.end(), "reset");
   ASSERT_NE(reset, environment.log.end());
   EXPECT_EQ(*(reset - 1), "disarm");

@@ -17,6 +17,7 @@
 #include "base/file.hpp"
 #include "base/unix_socket.hpp"
 #include "unit/worker/fake_control.hpp"
+#include "worker/installed_environment.hpp"
 #include "worker/worker.hpp"
 
 namespace kymo::worker {
@@ -271,7 +272,8 @@ TEST(RunWorker, ExitsInOrderWhenTold) {
       return frame.get<measure::Outcome>();
     }
   });
-  EXPECT_EQ(run_worker(server.address(), 0, "token"), 0);
+  InstalledEnvironment environment;
+  EXPECT_EQ(run_worker({server.address(), 0, "token", now_ns()}, environment), 0);
   const auto outcome = supervisor.get();
   EXPECT_EQ(outcome.status, RunStatus::kFailed);
   EXPECT_EQ(outcome.stage, "load");
@@ -289,7 +291,8 @@ TEST(RunWorkerDeathTest, EndsAtOnceWithoutItsSupervisor) {
           server.hang_up();
         });
         supervisor.detach();
-        run_worker(server.address(), 0, "token");
+        InstalledEnvironment environment;
+        run_worker({server.address(), 0, "token", now_ns()}, environment);
       },
       testing::ExitedWithCode(1), "");
 }
