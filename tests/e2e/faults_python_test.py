@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every misbehaving workload in Python ends with the right status and a message with type, file and line, leaves no
+process and no file behind, and does not affect other runs."""
+
+import os
+import textwrap
+import unittest
+
+from fault_tool import BAD, FaultTest
+
+QUICK = ["--warmup", "1", "--steps", "3"]
+
+# What importing the file does, and the reason it is rejected with.
+REJECTED = {
+    "syntax_error": ("import kymo\n\ndef f(:\n", r"SyntaxError: .*\(bad\.py:3\)"),
+    "import_error": ("import kymo\nimport no_such_package\n", r"ModuleNotFoundError: .*no_such_package.*\(bad\.py:2\)"),
+    "name_error": ("import kymo\ndef f():\n    return torhc\nf()\n", r"NameError: .*torhc.*\(bad\.py:3\)"),
+    "sys_exit": ("import sys\nsys.exit(3)\n", r"SystemExit: 3 \(bad\.py:2\)"),
+    "interrupt": ("raise KeyboardInterrupt\n", r"KeyboardInterrupt.*\(bad\.py:1\)"),
+    "os_exit": ("import os\nos._exit(4)\n", "exit code 4"),
+    "segfault": ("import ctypes\nctypes.string_at(0)\n", "signal 11"),
+    "no_workload": ("import kymo\n", "contains no workload"),
+    "bad_default": (
+        "import kymo\nclass W(kymo.Workload):\n    n = kymo.Int(0, minimum=1)\n    def step(self, run): pass\n",
+        r"ValueError: .*\bn\b",
+    ),
+    "bad_choice": (
+        "import kymo\nclass W(kymo.Workload):\n    c = kymo.Choice('x', ('a', 'b'))\n    def step(self, run): pass\n",
+        r"ValueError: .*\bc\b.*'x'",
+    ),
+    "no_step": ("import kymo\nclass W(kymo.Workload):\n    pass\n", "step"),
+    "hostile_text": (
+        "raise RuntimeError('\\x1b[31m\\x00\\ud800 ' + 'x' * 100000)\n",
+        r"RuntimeError: .*\(bad\.py:1\)",
+    ),
+    "unprintable": (
+        "class E(Exception):\n    def __str__(self): raise ValueError('no text')\nraise E\n",
+        r"\bE\b.*\(bad\.py:3\)",
+    ),
+}
+
+HEAD = """
+import ctypes, os, sys, threading, time
+import kymo
+
+class Bad(kymo.Workload):
+    phases = ("forward",)
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        {init}
+    def prepare(self, run):
+        self.forward = run.phase("forward")
+        {prepare}
+    def before_step(self, run):
+        {before_step}
+    def step(self, run):
+        with self.forward:
+            {step}
+    def verify(self, run):
+        {verify}
+"""
+# Where the workload does what, and the status, the text and the stage that it ends with.
+FAULTS = {
+    "init": ("init", "raise ValueError('a')", "failed", r"ValueError: a \(bad\.py:9\)", "create"),
+    "prepare": ("prepare", "raise ValueError('b')", "failed", r"ValueError: b \(bad\.py:12\)", "prepare"),
+    "before_step": ("before_step", "raise ValueError('c')", "failed", r"ValueError: c \(bad\.py:14\)", None),
+    "step": ("step", "raise ValueError('d')", "failed", r"ValueError: d \(bad\.py:17\)", None),
+    "verify": ("verify", "raise ValueError('e')", "failed", r"ValueError: e \(bad\.py:19\)", "verify"),
+    "interrupt": ("step", "raise KeyboardInterrupt", "failed", r"KeyboardInterrupt.*bad\.py:17", None),
+    "exit": ("step", "sys.exit(5)", "failed", r"SystemExit: 5 \(bad\.py:17\)", None),
+    "recursion": ("step", "f = lambda: f(); f()", "failed", r"RecursionError: .*bad\.py:17", None),
+    "unprintable": (
+        "step",
+        "raise type('E', (Exception,), {'__str__': lambda self: 1 / 0})()",
+        "failed",
+        r"\bE\b.*bad\.py:17",
+        None,
+    ),
+    "python_memory": ("prepare", "self.x = bytearray(1 << 60)", "oom", "MemoryError", "prepare"),
+    "verification": (
+        "verify",
+        "return kymo.Verification().compare('out', 'reference', [1.0, 2.0], [1.0, 3.0], 1e-3)",
+        "failed",
+        "out",
+        None,
+    ),
+    "no_verification": ("verify", "return 7", "failed", r"TypeError: .*verify", "verify"),
+    "undeclared_phase": ("prepare", "run.phase('backward').__enter__()", "failed", "backward", None),
+    "open_phase": ("step", "self.forward.__enter__()", "failed", "forward", None),
+    "skip": ("prepare", "run.skip('not today')", "skipped", "not today", None),
+    "os_exit": ("step", "os._exit(6)", "crashed", "exit code 6", None),
+    "segfault": ("step", "ctypes.string_at(0)", "crashed", "signal 11", None),
+    "abort": ("step", "os.abort()", "crashed", "signal 6", None),
+    "closed_descriptors": ("step", "os.closerange(3, 4096)", "crashed", "^", None),
+}
+
+
+class PythonFaultTest(FaultTest):
+    def setUp(self):
+        super().setUp()
+        self.environment["TMPDIR"] = str(self.folder / "tmp")
+        (self.folder / "tmp").mkdir()
+        self.environment.pop("VIRTUAL_ENV", None)
+
+    def write(self, text, name="bad.py"):
+        file = self.work / name
+        file.write_text(text, encoding="utf-8", errors="surrogatepass")
+        return file
+
+    def workload(self, **bodies):
+        methods = dict.fromkeys(("init", "prepare", "before_step", "step", "verify"), "pass")
+        methods["verify"] = "return kymo.Verification.unavailable('no reference')"
+        return self.write(HEAD.lstrip("\n").format(**{**methods, **bodies}))
+
+    def run_status(self):
+        return self.records("SELECT * FROM run ORDER BY run_id DESC LIMIT 1")[0]
+
+    def check_others_are_unaffected(self):
+        self.kymo("run", BAD / "raw_valid.so", *QUICK)
+        self.assertEqual(self.run_status()["status"], "ok")
+        self.assertEqual(os.listdir(self.folder / "tmp"), [])
+
+    def test_rejected_before_a_run(self):
+        for name, (text, reason) in REJECTED.items():
+            with self.subTest(name):
+                file = self.write(text)
+                done = self.kymo("run", file, *QUICK, code=1)
+                self.assertRegex(done.stderr, r"\Akymo: [^\n]*bad\.py[^\n]*\n\Z")
+                self.assertRegex(done.stderr, reason)
+                self.assertLess(len(done.stderr), 2000)
+                self.assertFalse(self.database.exists())
+
+    def test_a_torch_of_another_version_is_named_and_not_loaded(self):
+        torch = self.work / "site" / "torch"
+        torch.mkdir(parents=True)
+        (torch / "version.py").write_text("__version__ = '1.13.0'\ncuda = None\n", encoding="utf-8")
+        (torch / "__init__.py").write_text("raise RuntimeError('loaded')\n", encoding="utf-8")
+        self.environment["PYTHONPATH"] = str(self.work / "site")
+        file = self.write("import torch, kymo\n")
+        done = self.kymo("run", file, *QUICK, code=1)
+        self.assertRegex(done.stderr, r"1\.13\.0.*2\.11\.0|2\.11\.0.*1\.13\.0")
+        self.assertNotIn("loaded", done.stderr)
+
+    def test_faults_of_a_running_workload(self):
+        for name, (method, body, status, detail, stage) in FAULTS.items():
+            with self.subTest(name):
+                file = self.workload(**{method: body})
+                self.kymo("run", file, *QUICK, code=0 if status in ("skipped", "oom") else 3)
+                run = self.run_status()
+                self.assertEqual(run["status"], status, run["detail"])
+                self.assertRegex(run["detail"], detail)
+                self.assertNotIn("\n", run["detail"])
+                if stage:
+                    self.assertEqual(run["failed_stage"], stage)
+                self.check_others_are_unaffected()
+
+    def test_a_step_that_never_ends(self):
+        file = self.workload(step="time.sleep(1e6)")
+        self.kymo("run", file, *QUICK, "--timeout", "2", code=3)
+        self.assertEqual(self.run_status()["status"], "timeout")
+        self.check_others_are_unaffected()
+
+    def test_an_import_that_hangs_only_in_the_worker(self):
+        text = "import sys, time\nif 'worker' in sys.argv: time.sleep(1e6)\n"
+        text += textwrap.dedent(
+            """
+            import kymo
+            @kymo.workload
+            def w(run):
+                return lambda: None
+            """
+        )
+        self.kymo("run", self.write(text), *QUICK, "--timeout", "3", code=3)
+        self.assertEqual(self.run_status()["status"], "timeout")
+        self.check_others_are_unaffected()
+
+    def test_a_file_that_changes_while_it_runs(self):
+        file = self.workload()
+        self.kymo("run", file, *QUICK)
+        changing = self.write("import os\nopen(__file__, 'a').write('#\\n')\n" + file.read_text(encoding="utf-8"))
+        self.kymo("run", changing, *QUICK, code=3)
+        run = self.run_status()
+        self.assertEqual(run["status"], "failed")
+        self.assertRegex(run["detail"], "bad.py changed since it was described")
+
+    def test_habits_that_do_no_harm(self):
+        for name, text in {
+            "threads": "threading.Thread(target=time.sleep, args=(1e6,)).start()",
+            "cwd": "os.chdir('/')",
+            "stdout": "sys.stdout.close(); os.close(1)",
+            "streams": "sys.stdout = sys.stderr = None",
+            "children": "[os.posix_spawn('/bin/sleep', ['sleep', '1000'], os.environ) for _ in range(1000)]",
+            "signals": "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+        }.items():
+            with self.subTest(name):
+                self.kymo("run", self.workload(prepare=text), *QUICK, seconds=120)
+                self.assertEqual(self.run_status()["status"], "ok")
+                self.check_others_are_unaffected()
+
+    def test_a_gigabyte_of_output(self):
+        file = self.workload(prepare="[print('x' * 999_999) for _ in range(1000)]")
+        self.kymo("run", file, *QUICK, seconds=240)
+        self.assertEqual(self.run_status()["status"], "ok")
+        self.assertLess(self.database.stat().st_size, 30 << 20)
+        log = self.kymo("log", self.run_status()["run_id"]).stdout
+        self.assertIn("x" * 100, log)
+
+
+if __name__ == "__main__":
+    unittest.main()
