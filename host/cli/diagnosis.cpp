@@ -120,6 +120,15 @@ void examine_plugins(Findings& findings, const std::optional<TorchLocation>& tor
   }
 }
 
+void examine_python(Findings& findings) {
+  constexpr const char* kRemedy = "only needed for workloads in Python: activate an environment or pass --python";
+  try {
+    findings.push_back({"python", Health::kOk, find_interpreter("").string(), ""});
+  } catch (const Error& error) {
+    findings.push_back({"python", Health::kWarning, error.what(), kRemedy});
+  }
+}
+
 void examine_database_folder(Findings& findings, const Path& database) {
   const Path folder = std::filesystem::absolute(database).parent_path();
   if (access(folder.c_str(), W_OK | X_OK) == 0) {
@@ -178,6 +187,7 @@ Findings examine(const Path& database) {
   examine_library(findings, "nccl", "libnccl.so.2", torch,
                   "install the wheel nvidia-nccl-cu13; collectives on GPUs require it");
   examine_tracing_permission(findings);
+  examine_python(findings);
   examine_plugins(findings, torch);
   examine_database_folder(findings, database);
   examine_program(findings, "cmake", "cmake", "only needed for 'kymo build': apt install cmake");
