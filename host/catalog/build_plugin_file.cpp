@@ -31,6 +31,8 @@ bool is_cuda(const fs::path& source) { return source.extension() == ".cu"; }
 
 void check_source(const fs::path& source) {
   static const std::set<std::string> kExtensions{".cpp", ".cc", ".cxx", ".cu"};
+  if (is_python_file(source))
+    throw UsageError("a Python file is not built; run it: kymo run " + quote(source.string()));
   if (!kExtensions.contains(source.extension().string()))
     throw UsageError("'kymo build' takes C++ or CUDA sources (.cpp, .cc, .cxx, .cu), not " + quote(source.string()));
   std::error_code ignored;  // an unreadable path is treated as missing

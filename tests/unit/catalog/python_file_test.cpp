@@ -114,6 +114,14 @@ TEST_F(PythonFile, ReportsAnInterpreterWithoutAnAnswer) {
   EXPECT_THAT(rejection(), HasSubstr("describing it failed: exit code 139"));
 }
 
+TEST_F(PythonFile, HasADeadline) {
+  write_file(folder_ / "python3", "#!/bin/sh\nsleep 1000\n");
+  fs::permissions(folder_ / "python3", fs::perms::owner_all);
+  options_.python = (folder_ / "python3").string();
+  options_.describe_python_deadline_s = 0.3;
+  EXPECT_THAT(rejection(), HasSubstr("did not finish within 0.3 s"));
+}
+
 TEST_F(PythonFile, RejectsInvalidNames) {
   answer(description("Softmax"));
   EXPECT_THAT(rejection(), AllOf(HasSubstr("invalid name 'Softmax'"), HasSubstr("lowercase")));
