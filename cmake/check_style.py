@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("cmake", "core", "docs", "host", "plugins", "reports", "schemas", "tests")
+FOLDERS = ("cmake", "core", "docs", "host", "plugins", "python", "reports", "schemas", "tests")
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
-LICENSED = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".py", ".sql", ".cmake", ".toml", ".sh"}
-LENGTH = {".cpp": 500, ".cu": 500, ".py": 500, ".hpp": 300, ".h": 300, ".cuh": 300}
+LICENSED = {".c", ".cpp", ".hpp", ".h", ".cu", ".cuh", ".py", ".sql", ".cmake", ".toml", ".sh"}
+LENGTH = {".c": 500, ".cpp": 500, ".cu": 500, ".py": 500, ".hpp": 300, ".h": 300, ".cuh": 300}
 COLUMNS = 120
-WRAPPED = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".py", ".sql", ".js", ".css", ".md"}
+WRAPPED = {".c", ".cpp", ".hpp", ".h", ".cu", ".cuh", ".py", ".sql", ".js", ".css", ".md"}
 GENERATED = re.compile(r"docs/(?:cli|schema)\.md|docs/examples/[^/]+/.*|tests/golden/.*")
 UNBREAKABLE = re.compile(r"\s*(?:\||!\[)")  # Markdown table rows and images, which must be on one line
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "manager", "misc", "data", "info"}

@@ -9,11 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-DIRECTORIES = ("core", "host", "plugins", "schemas", "reports")
+DIRECTORIES = ("core", "host", "plugins", "python", "schemas", "reports")
 SHORT_LINES = 60
-C_FAMILY = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".js", ".css"}
+C_FAMILY = {".c", ".cpp", ".hpp", ".h", ".cu", ".cuh", ".js", ".css"}
 HASH_COMMENTS = {".py", ".toml", ".cmake", ".txt"}
-SOURCES = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
+SOURCES = {".c", ".cpp", ".hpp", ".h", ".cu", ".cuh"}
 TESTS = re.compile(r"(^|/)tests/")  # in the product's directories
 # Files that are short by design, and not counted as sources: the public headers and the main file of a plugin.
 SHORT_BY_DESIGN = re.compile(r"core/(abi|sdk/.*include)/|plugins/(\w+)/\2\.cpp")

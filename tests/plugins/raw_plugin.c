@@ -168,8 +168,9 @@ static const void* get_extension(const char* id) {
   return NULL;
 }
 
-__attribute__((unused)) static const kymo_plugin plugin = {sizeof(kymo_plugin), MAJOR,          TABLE_MINOR, KYMO_PLUGIN_NAME, "1",
-                                                           TABLE_FRAMEWORK,     workload_count, workload_at, get_extension};
+__attribute__((unused)) static const kymo_plugin plugin = {sizeof(kymo_plugin), MAJOR,       TABLE_MINOR,
+                                                           KYMO_PLUGIN_NAME,    "1",         TABLE_FRAMEWORK,
+                                                           workload_count,      workload_at, get_extension};
 
 __attribute__((visibility("default"))) const kymo_plugin* ENTRY(void) {
 #ifdef WITHOUT_TABLE

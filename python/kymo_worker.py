@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Started by kymo with the interpreter of a Python workload: describes a file, or runs workloads as a worker.
+
+kymo_worker.py describe FILE
+kymo_worker.py worker --connect ADDRESS --rank RANK
+"""
+
+import os
+import sys
+import time
+
+start_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+
+# Not sys.path[0]: it has symbolic links resolved, is that of the file only without -P, and the workload's own folder
+# may contain another `kymo`.
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+if sys.version_info < (3, 10):  # noqa: UP036
+    print('{"error": "kymo requires Python 3.10 or later, not %d.%d"}' % sys.version_info[:2])  # noqa: UP031
+    sys.exit(1)
+
+from kymo._worker import main  # noqa: E402
+
+main(sys.argv[1:], start_ns)
