@@ -88,23 +88,17 @@ void RunContext::open_status_page(const std::string& rank_file) {
 }
 
 void RunContext::bind_parameters(const measure::protocol::Assignment& assignment, const kymo_workload& workload) {
-  // A table made from a plugin's description declares no parameters; the case has a value for each of them.
-  for (const auto& [name, value] : assignment.what.parameters) bind(name, value, KYMO_TEXT);
   for (std::uint32_t i = 0; i < workload.parameter_count; ++i) {
     const kymo_parameter& declared = parameter_at(workload, i);
     const auto given = assignment.what.parameters.find(declared.name);
     if (given == assignment.what.parameters.end()) {
       values_[declared.name] = declared.default_value;
-    } else {
-      bind(declared.name, given->second, declared.type);
+      continue;
     }
+    std::string& text = texts_[declared.name];
+    if (const std::string* held = std::get_if<std::string>(&given->second)) text = *held;
+    values_[declared.name] = to_value(given->second, declared.type, text);
   }
-}
-
-void RunContext::bind(const std::string& name, const measure::Value& value, std::uint32_t declared_type) {
-  std::string& text = texts_[name];
-  if (const std::string* held = std::get_if<std::string>(&value)) text = *held;
-  values_[name] = to_value(value, declared_type, text);
 }
 
 kymo_status RunContext::parameter(const char* name, kymo_value* out) const {

@@ -86,7 +86,6 @@ class RunContext {
  private:
   void open_status_page(const std::string& rank_file);
   void bind_parameters(const measure::protocol::Assignment& assignment, const kymo_workload& workload);
-  void bind(const std::string& name, const measure::Value& value, std::uint32_t declared_type);
 
   kymo_context handle_{this};
   kymo_placement placement_{};

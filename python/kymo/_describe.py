@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.util
 import inspect
@@ -110,6 +111,19 @@ def workloads_of(module: ModuleType) -> dict[str, type[Workload]]:
     return found
 
 
+def imports_torch(file: str) -> bool:
+    """True if the file imports torch anywhere, also within a function that has not been called."""
+    with open(file, "rb") as opened:
+        tree = ast.parse(opened.read())
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        if any(each.split(".")[0] == "torch" for each in names):
+            return True
+    return False
+
+
 def describe(file: str) -> dict[str, Any]:
     """Returns the description of a file as a plugin. Raises FileRejected, and whatever the file raises."""
     torch = find_torch()
@@ -117,7 +131,7 @@ def describe(file: str) -> dict[str, Any]:
     declared = any(workload.framework for workload in workloads.values())
     if declared and not torch.version:
         raise FileRejected(f'a workload declares framework = "torch", but {sys.executable} has no torch')
-    used = torch if declared or "torch" in sys.modules else Torch()
+    used = torch if declared or "torch" in sys.modules or imports_torch(file) else Torch()
     return {
         "name": os.path.splitext(os.path.basename(file))[0],
         "version": "",

@@ -50,7 +50,8 @@ class Workload:
     family_order: ClassVar[int] = 0
     """Order in the family, 0 to 999. The workload with 0 is the baseline of speedups."""
     framework: ClassVar[str | None] = None
-    """"torch" if the workload uses torch although importing the file does not import it. Default: detected."""
+    """"torch" if the workload uses torch although neither the file nor what it imports contains an import of it.
+    Default: detected."""
 
     _parameters: ClassVar[Mapping[str, Parameter[Any]]] = {}
 

@@ -61,19 +61,19 @@ class Bad(kymo.Workload):
 """
 # Where the workload does what, and the status, the text and the stage that it ends with.
 FAULTS = {
-    "init": ("init", "raise ValueError('a')", "failed", r"ValueError: a \(bad\.py:9\)", "create"),
-    "prepare": ("prepare", "raise ValueError('b')", "failed", r"ValueError: b \(bad\.py:12\)", "prepare"),
-    "before_step": ("before_step", "raise ValueError('c')", "failed", r"ValueError: c \(bad\.py:14\)", None),
-    "step": ("step", "raise ValueError('d')", "failed", r"ValueError: d \(bad\.py:17\)", None),
-    "verify": ("verify", "raise ValueError('e')", "failed", r"ValueError: e \(bad\.py:19\)", "verify"),
-    "interrupt": ("step", "raise KeyboardInterrupt", "failed", r"KeyboardInterrupt.*bad\.py:17", None),
-    "exit": ("step", "sys.exit(5)", "failed", r"SystemExit: 5 \(bad\.py:17\)", None),
-    "recursion": ("step", "f = lambda: f(); f()", "failed", r"RecursionError: .*bad\.py:17", None),
+    "init": ("init", "raise ValueError('a')", "failed", r"ValueError: a \(bad\.py:8\)", "create"),
+    "prepare": ("prepare", "raise ValueError('b')", "failed", r"ValueError: b \(bad\.py:11\)", "prepare"),
+    "before_step": ("before_step", "raise ValueError('c')", "failed", r"ValueError: c \(bad\.py:13\)", None),
+    "step": ("step", "raise ValueError('d')", "failed", r"ValueError: d \(bad\.py:16\)", None),
+    "verify": ("verify", "raise ValueError('e')", "failed", r"ValueError: e \(bad\.py:18\)", "verify"),
+    "interrupt": ("step", "raise KeyboardInterrupt", "failed", r"KeyboardInterrupt.*bad\.py:16", None),
+    "exit": ("step", "sys.exit(5)", "failed", r"SystemExit: 5 \(bad\.py:16\)", None),
+    "recursion": ("step", "f = lambda: f(); f()", "failed", r"RecursionError: .*bad\.py:16", None),
     "unprintable": (
         "step",
         "raise type('E', (Exception,), {'__str__': lambda self: 1 / 0})()",
         "failed",
-        r"\bE\b.*bad\.py:17",
+        r"\bE\b.*bad\.py:16",
         None,
     ),
     "python_memory": ("prepare", "self.x = bytearray(1 << 60)", "oom", "MemoryError", "prepare"),
@@ -88,7 +88,7 @@ FAULTS = {
     "undeclared_phase": ("prepare", "run.phase('backward').__enter__()", "failed", "backward", None),
     "open_phase": ("step", "self.forward.__enter__()", "failed", "forward", None),
     "skip": ("prepare", "run.skip('not today')", "skipped", "not today", None),
-    "os_exit": ("step", "os._exit(6)", "crashed", "exit code 6", None),
+    "os_exit": ("step", "os._exit(6)", "crashed", "exited with code 6", None),
     "segfault": ("step", "ctypes.string_at(0)", "crashed", "signal 11", None),
     "abort": ("step", "os.abort()", "crashed", "signal 6", None),
     "closed_descriptors": ("step", "os.closerange(3, 4096)", "crashed", "^", None),
@@ -151,7 +151,7 @@ class PythonFaultTest(FaultTest):
                 self.assertRegex(run["detail"], detail)
                 self.assertNotIn("\n", run["detail"])
                 if stage:
-                    self.assertEqual(run["failed_stage"], stage)
+                    self.assertEqual(run["failed_phase"], stage)
                 self.check_others_are_unaffected()
 
     def test_a_step_that_never_ends(self):
@@ -161,10 +161,14 @@ class PythonFaultTest(FaultTest):
         self.check_others_are_unaffected()
 
     def test_an_import_that_hangs_only_in_the_worker(self):
-        text = "import sys, time\nif 'worker' in sys.argv: time.sleep(1e6)\n"
-        text += textwrap.dedent(
+        text = textwrap.dedent(
             """
+            import os, time
             import kymo
+            imported = __file__ + ".imported"
+            if os.path.exists(imported):
+                time.sleep(1e6)
+            open(imported, "w").close()
             @kymo.workload
             def w(run):
                 return lambda: None
