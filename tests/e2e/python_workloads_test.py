@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workloads in Python are run, observed and compared as those in C++ are."""
+
+import shutil
+import unittest
+from pathlib import Path
+
+from kymo_tool import KymoTest, SharedRunTest, needs_torch_parts
+
+MODEL = Path(__file__).resolve().parent.parent / "python" / "workloads" / "model.py"
+QUICK = ["--warmup", "1", "--steps", "4"]
+OPERATORS = """SELECT n.text AS name, o.backward, p.text AS phase, q.module FROM op o
+               JOIN string n ON n.string_id = o.name_id LEFT JOIN string p ON p.string_id = o.phase_id
+               LEFT JOIN scope_path q ON q.scope_id = o.scope_id WHERE o.pass = 'ops' AND o.step >= 1"""
+# Where the operators of the model's modules run, forward and backward.
+PLACES = {
+    "aten::addmm": ("forward", "linear"),
+    "aten::native_layer_norm": ("forward", "norm"),
+    "AddmmBackward0": ("backward", "linear"),
+    "NativeLayerNormBackward0": ("backward", "norm"),
+    "aten::native_layer_norm_backward": ("backward", "norm"),
+}
+
+
+@needs_torch_parts
+class ObservedModelTest(SharedRunTest):
+    words = [f"{MODEL}:model", *QUICK, "--passes", "verify,time,memory,trace,ops", "--observed-steps", "3"]
+
+    def test_passes_end_well(self):
+        self.assertEqual(self.rows("SELECT status, passes FROM run"), [("ok", "verify,time,memory,trace,ops")])
+        self.assertEqual(self.rows("SELECT DISTINCT outcome FROM verification"), [("passed",)])
+        lost = self.rows("SELECT source, detail FROM dropped_record WHERE source <> 'device'")
+        self.assertEqual([row for row in lost if "cuda" not in row[0]], [])
+
+    def test_phases_partition_the_step(self):
+        rows = self.rows("SELECT step, phase, host_ns FROM sample WHERE pass = 'time' AND warmup = 0")
+        steps = {step: ns for step, phase, ns in rows if phase == "step"}
+        self.assertEqual(len(steps), 4)
+        parts = dict.fromkeys(steps, 0)
+        for step, phase, ns in rows:
+            if phase != "step":
+                parts[step] += ns
+        self.assertEqual({phase for _, phase, _ in rows}, {"step", "forward", "backward", "optimizer", "other"})
+        for step, ns in steps.items():
+            self.assertAlmostEqual(parts[step], ns, delta=1000)
+
+    def test_operators_are_in_their_scopes_forward_and_backward(self):
+        found = {}
+        for row in self.records(OPERATORS):
+            found.setdefault(row["name"], set()).add((row["phase"], row["module"]))
+        for name, place in PLACES.items():
+            self.assertEqual(found.get(name), {place}, name)
+
+    def test_memory_has_categories(self):
+        peaks = self.records("SELECT * FROM memory_peak")
+        for category in ("parameter", "gradient", "optimizer_state", "input"):
+            self.assertGreater(max(row[f"{category}_bytes"] for row in peaks), 0, category)
+
+    def test_declared_work_metrics_and_output(self):
+        self.assertEqual(self.rows("SELECT phase, flops FROM work"), [("forward", 2 * 2 * 8 * 32**2)])
+        parameters = 2 * (32 * 32 + 32 + 2 * 32)
+        self.assertEqual(self.rows("SELECT DISTINCT value, unit FROM metric WHERE name = 'parameters'"), [(parameters, "elements")])
+        self.assertIn("prepared 32", self.kymo("log", "1").stdout)
+
+    def test_the_plugin_names_interpreter_and_torch(self):
+        name, framework, version, compiler = self.rows(
+            "SELECT name, framework, framework_version, compiler FROM plugin"
+        )[0]
+        self.assertEqual((name, framework), ("model", "libtorch"))
+        self.assertRegex(version, r"^2\.\d+\.\d+$")
+        self.assertRegex(compiler, r"^CPython 3\.\d+\.\d+$")
+
+
+@needs_torch_parts
+class PythonWorkloadTest(KymoTest):
+    def statuses(self):
+        return [status for (status,) in self.rows("SELECT status FROM run ORDER BY run_id")]
+
+    def test_list_and_describe(self):
+        plugins = self.kymo_json("list", "--plugin", MODEL)["plugins"]
+        found = next(plugin for plugin in plugins if plugin["name"] == "model")
+        self.assertEqual([each["name"] for each in found["workloads"]], ["model", "mean", "asynchronous"])
+        text = self.kymo("describe", f"{MODEL}:model").stdout
+        for part in ("A training step of two blocks", "forward, backward, optimizer", "width of the blocks", ">= 1"):
+            self.assertIn(part, text)
+        done = self.kymo("run", MODEL, code=2)
+        self.assertIn("pass FILE:NAME with one of model, mean, asynchronous", done.stderr)
+
+    def test_axes_and_resume(self):
+        words = ["run", f"{MODEL}:model", *QUICK, "--axis", "width=8,16"]
+        self.kymo(*words)
+        self.assertEqual(self.statuses(), ["ok", "ok"])
+        self.assertIn("nothing to do", self.kymo(*words, "--resume").stderr)
+        done = self.kymo(*words[:2], "--set", "width=0", code=2)
+        self.assertIn("expected a whole number of at least 1", done.stderr)
+
+    def test_ranks_communicate(self):
+        self.kymo("run", f"{MODEL}:mean", *QUICK, "--axis", "ranks=1,2", "--passes", "verify,time,trace")
+        self.assertEqual(self.statuses(), ["ok", "ok"])
+        calls = self.rows("SELECT rank, count(*) FROM collective WHERE run_id = 2 AND pass = 'trace' GROUP BY rank")
+        self.assertEqual([rank for rank, _ in calls], [0, 1])
+        self.assertEqual(len({count for _, count in calls}), 1)
+        self.assertGreaterEqual(calls[0][1], 4)
+
+    def test_comparison_with_a_workload_in_cpp(self):
+        self.kymo("run", f"{MODEL}:asynchronous", *QUICK, "--against", "saxpy", "--repeat", "5")
+        self.assertEqual(self.statuses(), ["ok"] * 10)
+
+    def test_two_parameters_are_compared(self):
+        text = "import kymo\n@kymo.workload\ndef count(run, n: int = 10):\n    return lambda: sum(range(n))\n"
+        (self.work / "count.py").write_text(text, encoding="utf-8")
+        candidates = [f"./count.py:count:n={n}" for n in (100, 10000)]
+        verdict = self.kymo("ab", *candidates, "--min-time", "0.05", "--max-time", "30").stdout
+        self.assertIn("slower than", verdict)
+
+    def test_hot_and_cold_timing(self):
+        for timing in ("hot", "cold"):
+            self.kymo("run", f"{MODEL}:asynchronous", *QUICK, "--timing", timing)
+        self.assertEqual(self.statuses(), ["ok", "ok"])
+        done = self.kymo("run", f"{MODEL}:model", *QUICK, "--timing", "hot", code=2)
+        self.assertIn("does not support timing hot", done.stderr)
+
+    def test_a_suite(self):
+        suite = f'title = "t"\n[[case]]\nname = "c"\nworkload = "{MODEL}:model"\naxes = {{ width = [8, 16] }}\n'
+        (self.work / "s.toml").write_text(suite + "warmup = 1\nsteps = 2\n", encoding="utf-8")
+        self.kymo("suite", "run", "./s.toml")
+        self.assertEqual(self.statuses(), ["ok", "ok"])
+
+    def test_a_changed_file_is_another_build(self):
+        file = self.work / "model.py"
+        shutil.copy(MODEL, file)
+        self.kymo("run", f"{file}:asynchronous", *QUICK)
+        file.write_text(file.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+        self.kymo("run", f"{file}:asynchronous", *QUICK, "--resume")
+        self.assertEqual(self.statuses(), ["ok", "ok"])
+        self.assertEqual(self.rows("SELECT count(DISTINCT sha256) FROM plugin"), [(2,)])
+
+    def test_the_interpreter_is_chosen(self):
+        done = self.kymo("run", MODEL, "--python", "/no/such/python3", code=2)
+        self.assertIn("/no/such/python3", done.stderr)
+        environment = self.folder / "venv" / "bin"
+        environment.mkdir(parents=True)
+        (environment / "python3").write_text("#!/bin/sh\nexit 9\n", encoding="utf-8")
+        (environment / "python3").chmod(0o700)
+        self.environment["VIRTUAL_ENV"] = str(self.folder / "venv")
+        self.assertIn("exit code 9", self.kymo("run", MODEL, code=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
