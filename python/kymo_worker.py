@@ -9,15 +9,15 @@ import os
 import sys
 import time
 
-start_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
-
-# Not sys.path[0]: it has symbolic links resolved, is that of the file only without -P, and the workload's own folder
-# may contain another `kymo`.
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-
 if sys.version_info < (3, 10):  # noqa: UP036
     print('{"error": "kymo requires Python 3.10 or later, not %d.%d"}' % sys.version_info[:2])  # noqa: UP031
     sys.exit(1)
+
+start_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+
+# Python has added the folder with symbolic links resolved, and not at all with -P. The workload's own folder may
+# contain another `kymo`.
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from kymo._worker import main  # noqa: E402
 

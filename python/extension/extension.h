@@ -12,7 +12,8 @@
 
 /* The Python side of a kymo_context. Its host is NULL after the workload was destroyed. */
 typedef struct {
-  PyObject_HEAD const kymo_host* host;
+  PyObject header;
+  const kymo_host* host;
   kymo_context* context;
   kymo_placement placement; /* without its string */
   PyObject* rendezvous_host;
@@ -20,6 +21,7 @@ typedef struct {
   unsigned long thread; /* that runs the workload */
   /* An exception left a phase, which has not been ended yet: a failed step ends in the phase that failed. */
   int unwinding;
+  PyObject* phases; /* the Phase that was made last, by name */
 } Run;
 
 /* run.c */
@@ -27,14 +29,19 @@ int add_run_type(PyObject* module);
 Run* new_run(const kymo_host* host, kymo_context* context);
 /* Ends the phase that an exception left, because the workload handled the exception. */
 void end_unwound_phase(Run* run);
+int raise_ended(void);
+int raise_wrong_thread(const char* what);
 /* Returns 0, or -1 with RuntimeError set if the workload was destroyed. */
-int require_live(const Run* run);
+static inline int require_live(const Run* run) { return run->host ? 0 : raise_ended(); }
 /* Returns 0, or -1 with RuntimeError set if this is not the thread that runs the workload. */
-int require_workload_thread(const Run* run, const char* what);
+static inline int require_workload_thread(const Run* run, const char* what) {
+  return PyThread_get_thread_ident() == run->thread ? 0 : raise_wrong_thread(what);
+}
 
 /* regions.c: objects for `with` */
 int add_region_types(PyObject* module);
-PyObject* new_phase(Run* run, PyObject* name, void* stream);
+/* Returns the same object for the same arguments until another stream is passed, because steps may create phases. */
+PyObject* get_phase(Run* run, PyObject* name, void* stream);
 PyObject* new_scope(Run* run, PyObject* name);
 PyObject* new_collective(Run* run, const kymo_collective* call, PyObject* communicator);
 

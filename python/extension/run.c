@@ -21,15 +21,13 @@ const char* text_of(PyObject* object, const char* what) {
   return text;
 }
 
-int require_live(const Run* run) {
-  if (run->host) return 0;
+int raise_ended(void) {
   PyErr_SetString(PyExc_RuntimeError,
                   "this run has ended: its run, phases and scopes can no longer be used, not even on other threads");
   return -1;
 }
 
-int require_workload_thread(const Run* run, const char* what) {
-  if (PyThread_get_thread_ident() == run->thread) return 0;
+int raise_wrong_thread(const char* what) {
   PyErr_Format(PyExc_RuntimeError, "%s can only be used on the thread that runs the workload", what);
   return -1;
 }
@@ -43,11 +41,14 @@ Run* new_run(const kymo_host* host, kymo_context* context) {
   const kymo_placement* placement = host->placement(context);
   const char* rendezvous_host = placement->rendezvous_host ? placement->rendezvous_host : "";
   PyObject* text = PyUnicode_DecodeUTF8(rendezvous_host, (Py_ssize_t)strlen(rendezvous_host), "replace");
-  Run* run = text ? PyObject_New(Run, run_type) : NULL;
+  PyObject* phases = PyDict_New();
+  Run* run = text && phases ? PyObject_New(Run, run_type) : NULL;
   if (!run) {
     Py_XDECREF(text);
+    Py_XDECREF(phases);
     return NULL;
   }
+  run->phases = phases;
   run->host = host;
   run->context = context;
   run->placement = *placement;
@@ -61,6 +62,7 @@ Run* new_run(const kymo_host* host, kymo_context* context) {
 static void run_free(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   Py_XDECREF(((Run*)object)->rendezvous_host);
+  Py_XDECREF(((Run*)object)->phases);
   PyObject_Free(object);
   Py_DECREF(type);
 }
@@ -79,14 +81,20 @@ static int stream_of(PyObject* object, void** stream) {
   return -1;
 }
 
-static PyObject* run_phase(PyObject* object, PyObject* arguments, PyObject* keywords) {
-  static char* names[] = {"name", "stream", NULL};
-  PyObject *name, *given = Py_None;
-  void* stream;
+/* Called in timed code: only calls with several arguments are parsed. */
+static PyObject* run_phase(PyObject* object, PyObject* const* given, Py_ssize_t count, PyObject* keywords) {
   Run* run = (Run*)object;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|O:phase", names, &name, &given)) return NULL;
-  if (require_live(run) || stream_of(given, &stream)) return NULL;
-  return new_phase(run, name, stream);
+  PyObject* stream_object = count == 2 ? given[1] : Py_None;
+  const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
+  if (count == 1 && named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(keywords, 0), "stream") == 0) {
+    stream_object = given[1];
+  } else if (count < 1 || count > 2 || named > 0) {
+    PyErr_SetString(PyExc_TypeError, "phase() takes a name and, optionally, a stream: phase(name, stream=None)");
+    return NULL;
+  }
+  void* stream;
+  if (require_live(run) || stream_of(stream_object, &stream)) return NULL;
+  return get_phase(run, given[0], stream);
 }
 
 static PyObject* run_scope(PyObject* object, PyObject* name) {
@@ -265,7 +273,7 @@ static PyGetSetDef run_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyMethodDef run_methods[] = {
-    {"phase", (PyCFunction)(void (*)(void))run_phase, METH_VARARGS | METH_KEYWORDS,
+    {"phase", (PyCFunction)(void (*)(void))run_phase, METH_FASTCALL | METH_KEYWORDS,
      "phase(name, stream=None) -> Phase. The stream is a torch.cuda.Stream or the handle of a CUDA stream."},
     {"scope", run_scope, METH_O, "scope(name) -> Scope"},
     {"collective", run_collective, METH_VARARGS,

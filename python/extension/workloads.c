@@ -29,8 +29,14 @@ static void assign(PyObject** to, PyObject* value) {
   Py_XDECREF(before);
 }
 
+/* The workload may keep the run, but not use it. */
+static void end_run(Run* run) {
+  run->host = NULL;
+  PyDict_Clear(run->phases); /* they refer to the run */
+}
+
 static void free_instance(Instance* self) {
-  self->run->host = NULL;
+  end_run(self->run);
   PyObject* owned[] = {(PyObject*)self->run, self->prepare, self->before_step, self->step,
                        self->verify,         self->close,   self->verified};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) Py_XDECREF(owned[i]);
@@ -63,7 +69,7 @@ static kymo_status create_instance(uint32_t index, const kymo_host* host, kymo_c
   } else {
     if (!self) PyErr_NoMemory();
     status = fail(host, context);
-    if (run) run->host = NULL;
+    if (run) end_run(run);
     Py_XDECREF(run);
     free(self);
   }

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from fake_host import describe, start, write_file
+from fake_host import describe, needs_torch, start, write_file
 
 CLASS = """
 import kymo
@@ -142,6 +142,7 @@ class Description(unittest.TestCase):
             [("fa4_kernel", ["n", "m"]), ("between", []), ("an_http_server", [])],
         )
 
+    @needs_torch
     def test_of_torch_has_its_versions_and_folder(self):
         for source in ("import torch\n" + workload("pass"), workload("framework = 'torch'")):
             _, plugin, done = describe(source)

@@ -175,7 +175,10 @@ class Misuse(unittest.TestCase):
     @quiet
     def test_of_types_and_values_raises(self):
         for call, expected in {
-            "run.phase()": "TypeError: phase() missing required argument 'name'",
+            "run.phase()": "TypeError: phase() takes a name and, optionally, a stream",
+            "run.phase('a', None, 1)": "TypeError: phase() takes a name and, optionally, a stream",
+            "run.phase('a', streams=1)": "TypeError: phase() takes a name and, optionally, a stream",
+            "run.phase([])": "TypeError: the name of a phase must be a str",
             "run.phase(1)": "TypeError: the name of a phase must be a str, not <class 'int'>",
             "run.phase('a\\0b')": "ValueError: the name of a phase must not contain a null character",
             "run.phase('\\udc80')": "UnicodeEncodeError",

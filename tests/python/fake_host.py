@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs Python workloads with the fake engine, in this process or in a worker process, and describes files."""
 
+import functools
 import hashlib
+import importlib.util
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import textwrap
+import unittest
 from pathlib import Path
 
 BUILD = Path(os.environ["KYMO_BUILD"]).resolve()
 PACKAGE = BUILD / "lib/kymo/python"
 FAKE_ENGINE = BUILD / "tests/fake_engine.so"
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+needs_torch = unittest.skipUnless(HAS_TORCH, "the interpreter of the build has no torch")
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(PACKAGE))
@@ -52,7 +58,6 @@ def serve(load, report=None, flush=lambda: None, rank=0, **script):
 
 def serve_step(step, **script):
     """Runs a workload of one function, step(run), in this process. Returns the events after create."""
-    import functools
 
     def factory(run):
         return None, None, functools.partial(step, run), None, None, False
@@ -98,13 +103,18 @@ class Worker:
         return [event for event in self.events if event[0] in kinds]
 
 
-def run_file(source, name="my_kernel.py", edit=None, environment=None, **script):
+@functools.cache
+def description_of(source, name):
+    code, plugin, done = describe(source, name)
+    assert code == 0, done.stdout + done.stderr
+    return json.dumps(plugin)
+
+
+def run_file(source, name="my_kernel.py", edit=None, **script):
     """Describes a file and runs one of its workloads in a worker process. edit(file) is called in between."""
+    plugin = json.loads(description_of(source, name))
     with tempfile.TemporaryDirectory() as folder:
         file = write_file(folder, source, name)
-        described = start(folder, ["describe", str(file)], **(environment or {}))
-        assert described.returncode == 0, described.stdout + described.stderr
-        plugin = json.loads(described.stdout)
         plugin["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
         if edit:
             edit(file)
@@ -114,12 +124,7 @@ def run_file(source, name="my_kernel.py", edit=None, environment=None, **script)
             for each in plugin["workloads"][script.get("workload", 0)]["parameters"]
         ]
         token = script_of({"file": file, "description": json.dumps(plugin), "parameter": parameters, **script})
-        done = start(
-            folder,
-            ["worker", "--connect", str(log), "--rank", "0"],
-            KYMO_WORKER_TOKEN=token,
-            **(environment or {}),
-        )
+        done = start(folder, ["worker", "--connect", str(log), "--rank", "0"], KYMO_WORKER_TOKEN=token)
         left = sorted(path.name for path in Path(folder).iterdir() if path.name not in ("root", "events", name))
         assert not left, f"the worker left {left}"
         return Worker(done, read_events(log) if log.exists() else [])
