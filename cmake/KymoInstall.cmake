@@ -47,6 +47,15 @@ foreach(component runtime development)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION share/doc/kymo COMPONENT ${component})
 endforeach()
 
+# The Python package creates views from these scripts and reads their documentation.
+foreach(folder migrations views)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/kymo/schemas)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/schemas/${folder} ${PROJECT_BINARY_DIR}/share/kymo/schemas/${folder} SYMBOLIC)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/schemas/${folder} DESTINATION share/kymo/schemas COMPONENT runtime)
+endforeach()
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/doc/kymo)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/docs ${PROJECT_BINARY_DIR}/share/doc/kymo/docs SYMBOLIC)
+
 if(TARGET kymo)
   install(TARGETS kymo RUNTIME DESTINATION bin COMPONENT runtime)
 endif()

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results databases as data frames. Only reads: `kymo` is the only program that writes to them."""
+
+import difflib
+import html
+import importlib
+import os
+import pathlib
+import re
+import sqlite3
+import struct
+
+from . import _build
+from ._sql_functions import add_statistics_functions
+
+ROOT = pathlib.Path(__file__).absolute().parents[4]  # contains bin/, lib/ and share/; not resolved: links are allowed
+_SCHEMAS = ROOT / "share" / "kymo" / "schemas"
+_DOCUMENTATION = ROOT / "share" / "doc" / "kymo" / "docs" / "schema.md"
+
+_APPLICATION_ID = 0x6B796462  # "kydb"
+_INCOMPATIBLE_APPLICATION_IDS = (0x6B796D6F, 0x6B796D72)
+_HEADER_BYTES = 100
+_CHECKED_BYTES = 8 << 20
+_BUSY_SECONDS = 10  # while `kymo` writes
+_RUNS_SHOWN = 20
+
+
+class Error(Exception):
+    """What went wrong, where, and what would be right."""
+
+
+def _scripts(kind):
+    return sorted((_SCHEMAS / kind).glob("*.sql"))
+
+
+def _check_header(path):
+    """Reject a file that is not a results database, before SQLite opens it."""
+
+    def reject(why):
+        raise Error(f"database '{path}': {why}")
+
+    if not path.exists():
+        reject("no such file; create it with kymo.run(..., database=FILE) or `kymo run --db FILE`")
+    if not path.is_file():
+        reject("not a regular file; specify another file")
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except OSError as error:
+        reject(f"cannot be read ({error.strerror}); check its permissions")
+    if not header:
+        reject("the file is empty; fill it with kymo.run(..., database=FILE) or `kymo run --db FILE`")
+    if len(header) < _HEADER_BYTES or not header.startswith(b"SQLite format 3\0"):
+        reject("not an SQLite database; specify another file")
+    (application_id,) = struct.unpack_from(">I", header, 68)
+    if application_id in _INCOMPATIBLE_APPLICATION_IDS:
+        reject("written by an earlier, incompatible version of kymo and cannot be read; specify another file")
+    if application_id != _APPLICATION_ID:
+        reject("an SQLite database, but not a results database of kymo; specify another file")
+    if 2 in header[18:20]:
+        reject("uses a write-ahead log; switch back with `sqlite3 FILE 'PRAGMA journal_mode = DELETE'`")
+
+
+def _check_version(connection, path):
+    """Return the schema version of the database and the version of kymo that made its views."""
+    damaged = Error(
+        f"database '{path}': the file is damaged: its schema version is missing or inconsistent; use a copy"
+    )
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'").fetchone():
+        raise damaged
+    meta = dict(connection.execute("SELECT key, value FROM meta"))
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    compatible = str(meta.get("compatible_version", ""))
+    if version < 1 or str(meta.get("schema_version")) != str(version) or not compatible.isdigit():
+        raise damaged
+    known = len(_scripts("migrations"))
+    if int(compatible) > known:
+        raise Error(
+            f"database '{path}': written by kymo {meta.get('kymo_version')} with schema {version}, but this is kymo "
+            f"{_build.VERSION} with schema {known}; use the newer kymo"
+        )
+    return version, str(meta.get("kymo_version", ""))
+
+
+def _numbers(version):
+    return [int(part) for part in re.findall(r"\d+", version)[:3]]
+
+
+def _with_current_schema(connection, path):
+    """Return a connection to the data of the database with the views of this version of kymo.
+
+    Tables of an older schema are migrated in a copy in memory. The views of the file are hidden by temporary ones
+    unless a newer kymo made them, as in the program.
+    """
+    version, made_by = _check_version(connection, path)
+    later = _scripts("migrations")[version:]
+    if later:
+        copy = sqlite3.connect(":memory:", check_same_thread=False)
+        connection.backup(copy)
+        connection.close()
+        connection = copy
+        for script in later:
+            connection.executescript(script.read_text(encoding="utf-8"))
+    if _numbers(made_by) <= _numbers(_build.VERSION):
+        for script in _scripts("views"):
+            connection.executescript(
+                script.read_text(encoding="utf-8").replace("\nCREATE VIEW ", "\nCREATE TEMP VIEW ")
+            )
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _connect(path):
+    _check_header(path)
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS, check_same_thread=False
+    )
+    connection.executescript(
+        "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY"
+    )
+    try:
+        if path.stat().st_size <= _CHECKED_BYTES:
+            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if verdict != "ok":
+                raise sqlite3.DatabaseError(verdict)
+        return _with_current_schema(connection, path)
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        if "readonly" in str(error):  # SQLITE_READONLY_ROLLBACK
+            raise Error(
+                f"database '{path}': a writer that did not end normally left a journal, which must be rolled back "
+                f"first; run `kymo runs --db FILE`"
+            ) from None
+        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+            raise Error(
+                f"database '{path}': another process has been writing for {_BUSY_SECONDS} s; try again"
+            ) from None
+        raise Error(f"database '{path}': the file is damaged ({error}); use a copy or another file") from None
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _module(name, extra):
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise Error(f"{name} is not installed in this environment: pip install {extra}") from None
+
+
+def _series(pandas, values):
+    """Keep integers exact: a column of integers with NULLs is Int64, because float64 rounds times in ns."""
+    kinds = set(map(type, values))
+    if kinds == {int, type(None)}:
+        return pandas.array(values, dtype="Int64")
+    if kinds and kinds <= {int, float, type(None)} and float in kinds:
+        return pandas.array([float("nan") if value is None else float(value) for value in values], dtype="float64")
+    return values if kinds == {int} or kinds == {str} else pandas.Series(values, dtype=object)
+
+
+def frame(names, rows):
+    """Return a data frame of rows with these column names."""
+    pandas = _module("pandas", "pandas")
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    made = pandas.DataFrame({at: _series(pandas, list(column)) for at, column in enumerate(columns)})
+    made.columns = list(names)  # two columns of a query may have the same name
+    return made
+
+
+class Database:
+    """A results database, opened read-only.
+
+        db = kymo.open("kymo.db")
+        db["phase_time"]                                   # a view as a data frame
+        db.query("SELECT * FROM step_time WHERE run_id = ?", [3])
+        db.views()                                         # all views and what they contain
+
+    Besides SQLite's functions, queries may use median(x), percentile(x, p) with p from 0 to 100, and stddev(x).
+    """
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        self._errors = []
+        self._connection = _connect(self.path)
+        add_statistics_functions(self._connection, self._errors)
+
+    def close(self):
+        self._connection.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def rows(self, sql, params=()):
+        """Return the column names and the rows of a query. Raises Error that names what is wrong with it."""
+        self._errors.clear()
+        try:
+            cursor = self._connection.execute(sql, params)
+            return [column[0] for column in cursor.description or ()], cursor.fetchall()
+        except sqlite3.DatabaseError as error:
+            raise Error(f"database '{self.path}': {self._explain(str(error))}") from None
+
+    def _explain(self, message):
+        if self._errors:
+            return f"invalid statement: {self._errors[0]}"
+        if "readonly" in message:
+            return "the statement is not a read-only query; only SELECT (or WITH ... SELECT) is allowed"
+        unknown = re.match(r"no such table: (?:\w+\.)?(\w+)", message)
+        return f"invalid statement: {message}" + (self._suggestion(unknown[1]) if unknown else "")
+
+    def _names(self):
+        """All tables and views; a temporary view hides that of the file."""
+        sql = (
+            "SELECT name, type FROM (SELECT name, type FROM sqlite_master UNION SELECT name, type FROM "
+            "temp.sqlite_master) WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY name"
+        )
+        return dict(self._connection.execute(sql).fetchall())
+
+    def _suggestion(self, name):
+        near = difflib.get_close_matches(name, self._names(), n=1)
+        return f"; did you mean '{near[0]}'?" if near else "; list the views with db.views()"
+
+    def query(self, sql, params=()):
+        """Return the result of a SELECT statement as a pandas.DataFrame. `params` are the values of its `?`, or of its
+        `:name` as a dictionary."""
+        return frame(*self.rows(sql, params))
+
+    def arrow(self, sql, params=()):
+        """Return the result of a SELECT statement as a pyarrow.Table. A column of mixed types becomes text."""
+        pyarrow = _module("pyarrow", "pyarrow")
+        names, rows = self.rows(sql, params)
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+
+        def array(values):
+            kinds = set(map(type, values)) - {type(None)}
+            if len(kinds) > 1 and not kinds <= {int, float}:
+                values = [value if value is None else str(value) for value in values]
+            return pyarrow.array(values)
+
+        return pyarrow.Table.from_arrays([array(column) for column in columns], names=names)
+
+    def polars(self, sql, params=()):
+        """Return the result of a SELECT statement as a polars.DataFrame, through Arrow."""
+        return _module("polars", "polars pyarrow").from_arrow(self.arrow(sql, params))
+
+    def view(self, name, where="", params=()):
+        """Return a view or table as a pandas.DataFrame; `where` is an SQL condition such as "run_id = 3"."""
+        if name not in self._names():
+            raise Error(f"database '{self.path}': no view or table '{name}'{self._suggestion(name)}")
+        return self.query(f'SELECT * FROM "{name}"' + (f" WHERE {where}" if where else ""), params)
+
+    __getitem__ = view
+
+    def views(self):
+        """Return a dictionary of the names of all views and what they contain."""
+        documented = dict(
+            re.findall(r"^### (\w+)\n\n(.+)$", _DOCUMENTATION.read_text(encoding="utf-8"), re.MULTILINE)
+            if _DOCUMENTATION.exists()
+            else ()
+        )
+        return {name: documented.get(name, "") for name, kind in self._names().items() if kind == "view"}
+
+    def _ipython_key_completions_(self):
+        return list(self._names())
+
+    def _runs(self):
+        """The newest runs, oldest first."""
+        names, rows = self.rows(
+            "SELECT run_id, workload, parameters, device_kind AS device, status, step_median_ms, "
+            "started_at FROM run_list "
+            f"ORDER BY run_id DESC LIMIT {_RUNS_SHOWN}"
+        )
+        count = self.rows("SELECT count(*) FROM run")[1][0][0]
+        title = f"{self.path}: {count} run{'' if count == 1 else 's'}" + (
+            f", the newest {_RUNS_SHOWN}:" if count > _RUNS_SHOWN else ""
+        )
+        return title, names, [["" if cell is None else str(cell) for cell in row] for row in reversed(rows)]
+
+    def __repr__(self):
+        title, names, rows = self._runs()
+        widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [names, *rows]
+        ]
+        return "\n".join([title, *(line.rstrip() for line in lines)])
+
+    def _repr_html_(self):
+        title, names, rows = self._runs()
+
+        def line(tag, cells):
+            return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+        body = "".join(line("td", row) for row in rows)
+        return f"<p>{html.escape(title)}</p><table><thead>{line('th', names)}</thead><tbody>{body}</tbody></table>"
+
+
+def open(path):
+    """Open a results database read-only. Raises Error if the file is not one that this version of kymo reads."""
+    return Database(os.fspath(path))
