@@ -44,7 +44,7 @@ install(DIRECTORY ${PROJECT_BINARY_DIR}/share/kymo/template DESTINATION share/ky
 
 foreach(component runtime development)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/kymo COMPONENT ${component})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION share/doc/kymo COMPONENT ${component})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION share/doc/kymo COMPONENT ${component} PATTERN "*.py" EXCLUDE)
 endforeach()
 
 # The Python package creates views from these scripts and reads their documentation.

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build the wheel dist/kymo-VERSION-TAG.whl from the build directory.
+
+    build_wheel.py BUILD_FOLDER DIST_FOLDER
+
+After `pip install`, the prefix of the environment is the root of the installation: the program is among its scripts,
+everything else has the paths that `cmake --install` gives it, and kymo.pth puts lib/kymo/python on the module path.
+Fails if a library needs newer versions of glibc's or libstdc++'s symbols than the tag of the wheel allows, or if the
+wheel is larger than its limit.
+"""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# The extension uses the limited API of 3.10. Debian 12's and Ubuntu 22.04's libstdc++ are the oldest that work.
+TAG = "cp310-abi3-manylinux_2_35_x86_64"
+LIMIT_MB = 15
+# Libraries of torch's wheel and its dependencies, which workers load before the modules that need them.
+FROM_TORCH = {
+    *(f"lib{name}.so" for name in ("c10", "c10_cuda", "torch", "torch_cpu", "torch_cuda")),
+    *("libcudart.so.13", "libcupti.so.13", "libnccl.so.2"),
+}
+# Relative to site-packages, which is lib/pythonX.Y/site-packages below the prefix.
+MODULE_PATH = "../../kymo/python\n"
+
+METADATA = """\
+Metadata-Version: 2.4
+Name: kymo
+Version: {version}
+Summary: Profile and benchmark LLM training: workloads in Python and C++, results in one SQLite database
+License-Expression: Apache-2.0
+License-File: LICENSE
+Requires-Python: >=3.10
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: C++
+Classifier: Programming Language :: Python :: 3
+Classifier: Topic :: System :: Benchmark
+Provides-Extra: pandas
+Requires-Dist: pandas; extra == "pandas"
+Description-Content-Type: text/markdown
+
+Workloads that use torch need torch {torch}, which is not installed with this wheel:
+`pip install torch=={torch} kymo[pandas]`. See `share/doc/kymo/docs/python.md` in the environment.
+"""
+
+WHEEL = """\
+Wheel-Version: 1.0
+Generator: kymo build_wheel.py
+Root-Is-Purelib: false
+Tag: {tag}
+"""
+
+
+def cached(build, name):
+    """A variable of the CMake build."""
+    for line in (build / "CMakeCache.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith(f"{name}:"):
+            return line.partition("=")[2]
+    sys.exit(f"build_wheel.py: no {name} in {build / 'CMakeCache.txt'}; configure the build first")
+
+
+def assemble(build, folder, version):
+    """Fill a folder with the contents of the wheel."""
+    contents, information = folder / f"kymo-{version}.data", folder / f"kymo-{version}.dist-info"
+    subprocess.run(
+        ["cmake", "--install", build, "--prefix", contents / "data", "--strip"], check=True, stdout=subprocess.DEVNULL
+    )
+    (contents / "data" / "bin").rename(contents / "scripts")
+    (contents / "purelib").mkdir()
+    (contents / "purelib" / "kymo.pth").write_text(MODULE_PATH)
+    for cache in contents.rglob("__pycache__"):
+        shutil.rmtree(cache)
+    (information / "licenses").mkdir(parents=True)
+    shutil.copy(contents / "data" / "share" / "doc" / "kymo" / "LICENSE", information / "licenses")
+    torch = (pathlib.Path(cached(build, "KYMO_TORCH")) / "version.py").read_text(encoding="utf-8")
+    torch_version = torch.partition("__version__ = '")[2].partition("+")[0]
+    (information / "METADATA").write_text(METADATA.format(version=version, torch=torch_version))
+    (information / "WHEEL").write_text(WHEEL.format(tag=TAG))
+
+
+def check_symbols(wheel):
+    """Fail if a file needs symbols or libraries that systems with the wheel's tag may lack."""
+    shown = subprocess.run(
+        [sys.executable, "-m", "auditwheel", "show", "--json", wheel], check=True, capture_output=True, text=True
+    )
+    facts = json.loads(shown.stdout)
+    if not TAG.endswith(f"-{facts['sym_tag']}"):
+        sys.exit(f"build_wheel.py: the symbols that the wheel needs have the tag {facts['sym_tag']}, but TAG is {TAG}")
+    unknown = sorted(set(facts["external_libs"]) - FROM_TORCH)
+    if unknown:
+        sys.exit(
+            f"build_wheel.py: neither manylinux nor torch's wheel provides {', '.join(unknown)}: link it statically"
+        )
+
+
+def main(build, out):
+    version = cached(build, "CMAKE_PROJECT_VERSION")
+    out.mkdir(exist_ok=True)
+    for older in out.glob("kymo-*.whl"):
+        older.unlink()
+    with tempfile.TemporaryDirectory(prefix="kymo-wheel") as temporary:
+        folder = pathlib.Path(temporary, "contents")
+        assemble(build, folder, version)
+        subprocess.run(
+            [sys.executable, "-m", "wheel", "pack", folder, "--dest-dir", out], check=True, stdout=subprocess.DEVNULL
+        )
+    wheel = out / f"kymo-{version}-{TAG}.whl"
+    check_symbols(wheel)
+    megabytes = wheel.stat().st_size / 1e6
+    if megabytes > LIMIT_MB:
+        sys.exit(f"build_wheel.py: {wheel} has {megabytes:.1f} MB, more than the limit of {LIMIT_MB} MB")
+    print(f"{wheel} ({megabytes:.1f} MB)")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*map(pathlib.Path, sys.argv[1:]))

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel: what it contains, and its installation in a fresh virtual environment without network access."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+from pathlib import Path
+
+from kymo_tool import BUILD, KymoTest, needs_installed, needs_torch_parts
+
+SOURCE = Path(__file__).parents[2]
+TOOLS = all(importlib.util.find_spec(name) for name in ("wheel", "auditwheel"))
+ROW_SUMS = (SOURCE / "docs" / "write-a-plugin.md").read_text().partition("```cpp row_sums.cpp\n")[2].partition("```")[0]
+
+
+def run(*command, **options):
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, **options
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"{command} ended with {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def torch_folder():
+    cache = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
+    return Path(re.search(r"^KYMO_TORCH:\w+=(.+)$", cache, re.MULTILINE)[1])
+
+
+def files_below(folder):
+    return {path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()}
+
+
+@needs_torch_parts
+@needs_installed(TOOLS, "wheel and auditwheel")
+class WheelTest(KymoTest):
+    """One wheel and one environment for all tests. torch is not downloaded: a .pth file makes that of the build
+    visible."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = Path(tempfile.mkdtemp(prefix="kymo-wheel-"))
+        cls.addClassCleanup(shutil.rmtree, cls.shared, ignore_errors=True)
+        run(sys.executable, SOURCE / "cmake" / "build_wheel.py", BUILD, cls.shared / "dist")
+        (cls.wheel,) = (cls.shared / "dist").iterdir()
+        cls.environment_folder = cls.shared / "environment"
+        run(sys.executable, "-m", "venv", cls.environment_folder)
+        cls.python = cls.environment_folder / "bin" / "python"
+        cls.site = Path(run(cls.python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+        (cls.site / "torch_of_build.pth").write_text(f"{torch_folder().parent}\n")
+        cls.pip("install", "--no-index", cls.wheel)
+
+    @classmethod
+    def pip(cls, *words):
+        return run(cls.python, "-m", "pip", "--disable-pip-version-check", *words)
+
+    def setUp(self):
+        super().setUp()
+        self.environment["PATH"] = f"{self.python.parent}:/usr/bin:/bin"
+        self.environment["VIRTUAL_ENV"] = str(self.environment_folder)
+        for name in ("KYMO_PROGRAM", "KYMO_TORCH", "PYTHONPATH"):
+            self.environment.pop(name, None)
+
+    def installed(self, *words):
+        return run(*words, cwd=self.work, env=self.environment, timeout=600)
+
+    def test_program_is_the_plain_executable(self):
+        program = self.python.parent / "kymo"
+        with zipfile.ZipFile(self.wheel) as wheel:
+            (name,) = [name for name in wheel.namelist() if ".data/scripts/" in name]
+            content = wheel.read(name)
+        self.assertTrue(content.startswith(b"\x7fELF"))
+        self.assertEqual(program.read_bytes(), content)
+        self.assertTrue(os.access(program, os.X_OK))
+        self.assertIn("attention_sdpa", self.installed("kymo", "list"))
+
+    def test_modules_share_the_standard_library_with_torch(self):
+        """A second copy of libstdc++ in the process could not catch torch's exceptions."""
+        checked = 0
+        for library in (self.environment_folder / "lib" / "kymo").rglob("*.so"):
+            needed = re.findall(r"NEEDED.*\[(.+)\]", run("readelf", "--dynamic", library))
+            if any(name.startswith(("libtorch", "libc10")) for name in needed):
+                self.assertIn("libstdc++.so.6", needed, library)
+                checked += 1
+        self.assertGreater(checked, 5)
+
+    def test_included_workload_and_results(self):
+        self.installed(
+            *("kymo", "run", "attention_sdpa", "--device", "cpu", "--steps", "2", "--warmup", "1"),
+            *("--set", "batch=1", "--set", "seq=64", "--set", "head_dim=16"),
+        )
+        code = "import kymo; print(kymo.__file__); print(kymo.open('kymo.db').rows('SELECT status FROM run'))"
+        file, rows = self.installed("python", "-c", code).splitlines()
+        self.assertEqual(Path(file).parent, self.environment_folder / "lib" / "kymo" / "python" / "kymo")
+        self.assertEqual(rows, "(['status'], [('ok',)])")
+
+    def test_workload_in_python(self):
+        (self.work / "double.py").write_text(
+            "import kymo, torch\n"
+            "@kymo.workload(phases=('forward',), devices=('cpu',))\n"
+            "def double(run, n: kymo.Int = 16):\n"
+            "    x, forward = torch.ones(n), run.phase('forward')\n"
+            "    def step():\n"
+            "        with forward:\n"
+            "            x.mul(2)\n"
+            "    return step\n"
+        )
+        code = (
+            "import kymo\n"
+            "results = kymo.run('double.py', axes={'n': [16, 32]}, steps=5, passes='time')\n"
+            "print([(run['parameters']['n'], run['status']) for run in results.runs])"
+        )
+        self.assertEqual(self.installed("python", "-c", code), "[(16, 'ok'), (32, 'ok')]\n")
+
+    def test_compiles_a_plugin(self):
+        (self.work / "row_sums.cpp").write_text(ROW_SUMS)
+        self.installed("kymo", "build", "row_sums.cpp")
+        self.assertIn("ok", self.installed("kymo", "run", "./row_sums.so", "--steps", "2"))
+
+    def test_metadata(self):
+        shown = self.pip("show", "kymo")
+        self.assertRegex(shown, "(?m)^Requires: *$")  # torch is not downloaded with it
+        with zipfile.ZipFile(self.wheel) as wheel:
+            (name,) = [name for name in wheel.namelist() if name.endswith("/METADATA")]
+            metadata = wheel.read(name).decode()
+        self.assertIn("Requires-Python: >=3.10\n", metadata)
+        self.assertRegex(metadata, r"pip install torch==\d+\.\d+\.\d+ ")
+
+    def test_uninstall_leaves_nothing_behind(self):
+        other = self.folder / "other"
+        run(sys.executable, "-m", "venv", "--without-pip", other)
+        before = files_below(other)
+        python = other / "bin" / "python"
+        self.pip("--python", python, "install", "--no-index", self.wheel)
+        run(other / "bin" / "kymo", "list", env=self.environment)
+        run(python, "-c", "import kymo; kymo.Error")
+        self.assertGreater(len(files_below(other) - before), 100)
+        self.pip("--python", python, "uninstall", "--yes", "kymo")
+        self.assertEqual(sorted(files_below(other) - before), [])
+        self.assertEqual(list(other.rglob("kymo*")), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
