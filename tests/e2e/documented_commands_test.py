@@ -18,13 +18,13 @@ def documents():
 
 
 def commands():
-    """(document, command) for all shell lines that plan cases, except those with plugins that the reader builds."""
+    """(document, command) for all shell lines that plan cases, except those with plugins that the reader writes."""
     for document, text in documents():
         for block in re.findall(r"```sh\n(.*?)```", text, re.S):
             for line in block.replace("\\\n", "").splitlines():
                 words = shlex.split(line, comments=True) if line.startswith("kymo ") else []
                 if (words[1:2] == ["run"] or words[1:3] == ["suite", "run"]) and not any(
-                    word.endswith(".so") for word in words
+                    word.endswith((".so", ".py")) for word in words
                 ):
                     yield document.name, words[1:]
 

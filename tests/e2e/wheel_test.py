@@ -33,6 +33,15 @@ def torch_folder():
     return Path(re.search(r"^KYMO_TORCH:\w+=(.+)$", cache, re.MULTILINE)[1])
 
 
+def other_interpreters():
+    """CPython 3.10 and later on this machine, without the version that runs the tests."""
+    folders = [*os.environ["PATH"].split(":"), *map(str, (Path.home() / ".pyenv" / "versions").glob("3.*/bin"))]
+    for minor in range(10, 20):
+        found = shutil.which(f"python3.{minor}", path=":".join(reversed(folders)))
+        if found and minor != sys.version_info.minor:
+            yield found
+
+
 def files_below(folder):
     return {path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()}
 
@@ -40,8 +49,8 @@ def files_below(folder):
 @needs_torch_parts
 @needs_installed(TOOLS, "wheel and auditwheel")
 class WheelTest(KymoTest):
-    """One wheel and one environment for all tests. torch is not downloaded: a .pth file makes that of the build
-    visible."""
+    """One wheel and one environment for all tests. torch is not downloaded: a link stands for it, and a .pth file makes
+    the packages that it needs visible."""
 
     @classmethod
     def setUpClass(cls):
@@ -53,7 +62,8 @@ class WheelTest(KymoTest):
         run(sys.executable, "-m", "venv", cls.environment_folder)
         cls.python = cls.environment_folder / "bin" / "python"
         cls.site = Path(run(cls.python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
-        (cls.site / "torch_of_build.pth").write_text(f"{torch_folder().parent}\n")
+        (cls.site / "torch").symlink_to(torch_folder())
+        (cls.site / "packages_of_build.pth").write_text(f"{torch_folder().parent}\n")
         cls.pip("install", "--no-index", cls.wheel)
 
     @classmethod
@@ -131,6 +141,28 @@ class WheelTest(KymoTest):
             metadata = wheel.read(name).decode()
         self.assertIn("Requires-Python: >=3.10\n", metadata)
         self.assertRegex(metadata, r"pip install torch==\d+\.\d+\.\d+ ")
+
+    def test_other_versions_of_python(self):
+        """Workloads without torch and results, with the versions that this machine has; continuous integration may
+        have none."""
+        (self.work / "count.py").write_text(
+            "import kymo\n"
+            "@kymo.workload(phases=('count',))\n"
+            "def count(run, n: kymo.Int = 100):\n"
+            "    phase = run.phase('count')\n"
+            "    def step():\n"
+            "        with phase:\n"
+            "            sum(range(n))\n"
+            "    return step\n"
+        )
+        code = "import kymo; print([run['status'] for run in kymo.run('count.py', steps=3, passes='time').runs])"
+        for interpreter in other_interpreters():
+            with self.subTest(interpreter=interpreter), tempfile.TemporaryDirectory() as folder:
+                run(interpreter, "-m", "venv", "--without-pip", folder)
+                python = Path(folder, "bin", "python")
+                self.pip("--python", python, "install", "--no-index", self.wheel)
+                environment = {**self.environment, "PATH": f"{python.parent}:/usr/bin:/bin", "VIRTUAL_ENV": folder}
+                self.assertEqual(run(python, "-c", code, cwd=self.work, env=environment), "['ok']\n")
 
     def test_uninstall_leaves_nothing_behind(self):
         other = self.folder / "other"

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the instructions of a document: writes its ```cpp FILE, ```c FILE and ```cuda FILE blocks and runs its ```sh
-blocks in order, in an empty directory.
+"""Runs the instructions of a document: writes its ```cpp FILE, ```c FILE, ```cuda FILE and ```python FILE blocks and
+runs its ```sh blocks in order, in an empty directory.
 
   follow_document.py DOCUMENT KYMO_BINARY
 
-The document assumes that `kymo` is on PATH; here a directory with a link to it is added to PATH. Fails with the first
+The document assumes that `kymo` is on PATH and that Python imports the package `kymo`; here the directories of both are
+added to PATH and PYTHONPATH, and `python3` is the interpreter that runs this script. Fails with the first
 command that fails.
 """
 
@@ -24,10 +25,15 @@ def main():
     with tempfile.TemporaryDirectory(prefix="kymo-document") as folder:
         work = pathlib.Path(folder) / "work"
         work.mkdir()
-        environment = dict(os.environ, PATH=f"{kymo.parent}:{os.environ['PATH']}", XDG_CACHE_HOME=f"{folder}/cache")
+        environment = dict(
+            os.environ,
+            PATH=f"{kymo.parent}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}",
+            PYTHONPATH=str(kymo.parents[1] / "lib" / "kymo" / "python"),
+            XDG_CACHE_HOME=f"{folder}/cache",
+        )
         followed = 0
         for language, name, content in BLOCK.findall(document.read_text()):
-            if language in ("cpp", "c", "cuda") and name:
+            if language in ("cpp", "c", "cuda", "python") and name:
                 (work / name).write_text(content)
             elif language == "sh":
                 followed += 1
