@@ -362,12 +362,6 @@ class RunTest(InWork):
         with self.assertRaisesRegex(_results.Error, "KYMO_PROGRAM: no program '/no/such/kymo'"):
             _results.run("saxpy")
 
-    def test_workload_of_a_notebook_cell(self):
-        namespace = {"__name__": "__main__"}
-        exec(compile("class Mine:\n  name = 'mine'", "/tmp/ipykernel_1/2.py", "exec"), namespace)
-        with self.assertRaisesRegex(_results.Error, "%%writefile mine.py"):
-            _results.run(namespace["Mine"])
-
     def test_run_while_a_workload_is_imported(self):
         main = mock.Mock(__file__="/x/lib/kymo/python/kymo_worker.py")
         with mock.patch.dict(sys.modules, {"__main__": main}), self.assertRaisesRegex(_results.Error, "__main__"):
@@ -405,16 +399,29 @@ class CompareTest(InWork):
 
 @installed("pandas", "nbclient", "ipykernel")
 class NotebookTest(InWork):
-    def test_example(self):
+    def execute(self, notebook):
         import nbclient
-        import nbformat
 
         os.environ.update(PYTHONPATH=str(PACKAGE), IPYTHONDIR=str(self.folder / "ipython"))
         os.environ["JUPYTER_RUNTIME_DIR"] = str(self.folder / "jupyter")
-        notebook = nbformat.read(EXAMPLE, as_version=4)
         nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(self.work)}}).execute()
-        shown = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
-        self.assertGreater(sum("text/html" in data for data in shown), 2)
+        return [output for cell in notebook.cells for output in cell.get("outputs", [])]
+
+    def test_example(self):
+        import nbformat
+
+        outputs = self.execute(nbformat.read(EXAMPLE, as_version=4))
+        self.assertGreater(sum("text/html" in output.get("data", {}) for output in outputs), 2)
+
+    def test_workload_of_a_cell(self):
+        from nbformat import v4
+
+        code = (
+            "from kymo import _results\nclass Mine:\n    name = 'mine'\n    def step(self, run): pass\n"
+            "try:\n    _results.run(Mine)\nexcept _results.Error as error:\n    print(error)"
+        )
+        (output,) = self.execute(v4.new_notebook(cells=[v4.new_code_cell(code)]))
+        self.assertIn("start its cell with '%%writefile mine.py'", output["text"])
 
 
 if __name__ == "__main__":
