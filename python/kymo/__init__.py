@@ -27,7 +27,7 @@ from ._run import Rendezvous, Run
 from ._verification import Check, Verification
 from ._workload import Workload, workload
 
-_RESULTS = ("Database", "compare", "open", "run")
+_RESULTS = ("Database", "Error", "Results", "compare", "open", "run")
 
 __all__ = [
     "Bool",

@@ -15,8 +15,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "e2e"))
-from kymo_tool import BUILD, KYMO, PLUGINS, KymoTest, needs_installed  # noqa: E402
+from kymo_tool import BUILD, KYMO, PLUGINS, KymoTest, needs_installed
 
 PACKAGE = BUILD / "lib" / "kymo" / "python"
 sys.path.insert(0, str(PACKAGE))
