@@ -74,8 +74,11 @@ def assemble(build, folder, version):
     (contents / "purelib" / "kymo.pth").write_text(MODULE_PATH)
     for cache in contents.rglob("__pycache__"):
         shutil.rmtree(cache)
+    share = contents / "data" / "share"
     (information / "licenses").mkdir(parents=True)
-    shutil.copy(contents / "data" / "share" / "doc" / "kymo" / "LICENSE", information / "licenses")
+    # `pip uninstall` removes a directory and the directories in it only if it directly contains a file.
+    for folder_with_license in (information / "licenses", share / "kymo"):
+        shutil.copy(share / "doc" / "kymo" / "LICENSE", folder_with_license)
     torch = (pathlib.Path(cached(build, "KYMO_TORCH")) / "version.py").read_text(encoding="utf-8")
     torch_version = torch.partition("__version__ = '")[2].partition("+")[0]
     (information / "METADATA").write_text(METADATA.format(version=version, torch=torch_version))
