@@ -167,8 +167,10 @@ class WheelTest(KymoTest):
     def test_uninstall_leaves_nothing_behind(self):
         other = self.folder / "other"
         run(sys.executable, "-m", "venv", "--without-pip", other)
-        before = files_below(other)
         python = other / "bin" / "python"
+        site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+        Path(site, "another_package.py").touch()
+        before = files_below(other)
         self.pip("--python", python, "install", "--no-index", self.wheel)
         run(other / "bin" / "kymo", "list", env=self.environment)
         run(python, "-c", "import kymo; kymo.Error")
