@@ -25,6 +25,26 @@ SCHEMAS = Path(__file__).parents[2] / "schemas"
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "results.ipynb"
 
 
+MINE = """
+import kymo
+class Sums(kymo.Workload):
+    n = kymo.Int(10)
+    phases = ("sum",)
+    def prepare(self, run):
+        self.sum = run.phase("sum")
+    def step(self, run):
+        with self.sum:
+            sum(range(self.n))
+@kymo.workload(phases=("product",))
+def products(run, n: kymo.Int = 10):
+    product = run.phase("product")
+    def step():
+        with product:
+            [i * i for i in range(n)]
+    return step
+"""
+
+
 def installed(*modules):
     return needs_installed(all(importlib.util.find_spec(name) for name in modules), " and ".join(modules))
 
@@ -361,10 +381,27 @@ class RunTest(InWork):
         with self.assertRaisesRegex(_results.Error, "KYMO_PROGRAM: no program '/no/such/kymo'"):
             _results.run("saxpy")
 
-    def test_run_while_a_workload_is_imported(self):
-        main = mock.Mock(__file__="/x/lib/kymo/python/kymo_worker.py")
-        with mock.patch.dict(sys.modules, {"__main__": main}), self.assertRaisesRegex(_results.Error, "__main__"):
-            _results.run("saxpy")
+    def python(self, code):
+        """Runs a file mine.py with two workloads and this code."""
+        (self.work / "mine.py").write_text(MINE + code)
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+        return subprocess.run(
+            [sys.executable, "mine.py"], capture_output=True, text=True, env=environment, timeout=300, check=False
+        )
+
+    def test_class_and_function_of_a_script(self):
+        done = self.python(
+            "if __name__ == '__main__':\n"
+            "    frame = kymo.run([Sums, products], set={'n': 7}, steps=3, passes='time').frame\n"
+            "    print(list(zip(frame.workload, frame.n, frame.status)))\n"
+        )
+        self.assertEqual(done.stdout, "[('sums', 7, 'ok'), ('products', 7, 'ok')]\n", done.stderr)
+
+    def test_run_while_the_workload_is_imported(self):
+        done = self.python("kymo.run(Sums, steps=3, passes='time')\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("move it under 'if __name__ == \"__main__\":'", done.stderr)
+        self.assertIn("(mine.py:", done.stderr)
 
 
 @installed("pandas")
