@@ -73,7 +73,7 @@ kymo::Descriptor describe_settings() {
              "naive: all scores in memory; tiled and flash: FlashAttention-2 in tensor operations and in CUDA; sdpa: "
              "LibTorch's scaled_dot_product_attention, with sdpa_cudnn, sdpa_flash, sdpa_efficient and sdpa_math "
              "selecting its backend. The run is skipped if the device, type and shape are not supported")
-      .param("execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}),
+      .param("execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}).title("CUDA {}"),
              "eager, or graph: capture the step into a CUDA graph and replay it (device=cuda only). Step 0 captures in "
              "the phases forward, backward and optimizer, which executes nothing, and then replays the graph once in "
              "the phase replay, as all later steps do. Before step 0, three warm-up passes without an update leave the "

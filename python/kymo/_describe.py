@@ -155,7 +155,8 @@ def _describe_workload(workload: type[Workload], uses_torch: bool) -> dict[str, 
     devices = workload.devices or (("cpu", "cuda") if uses_torch else ("cpu",))
     return {
         "name": workload.name,
-        "documentation": inspect.cleandoc(workload.__doc__ or ""),
+        # Lines of a paragraph are joined: where they end says nothing.
+        "documentation": re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.cleandoc(workload.__doc__ or "")),
         "devices": list(devices),
         "min_ranks": least,
         "max_ranks": most,

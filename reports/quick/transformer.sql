@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Phase times of the Transformer language model.
+-- column implementation: title="implementation"
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column batch: title="batch"
@@ -11,6 +12,7 @@
 -- column ratio: title="backward / forward", digits=2
 -- empty: No runs of the Transformer language model.
 SELECT
+  x.title AS implementation,
   m.size,
   m.context,
   m.batch,
@@ -26,6 +28,7 @@ SELECT
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
 JOIN transformer_run m ON m.run_id = r.run_id
+JOIN run_series x ON x.run_id = r.run_id
 JOIN run_status d ON d.run_id = r.run_id
 LEFT JOIN phase_time f ON f.run_id = r.run_id AND f.phase = 'forward' AND r.status = 'ok'
 LEFT JOIN phase_time b ON b.run_id = r.run_id AND b.phase = 'backward' AND r.status = 'ok'
