@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <pwd.h>
 #include <sha2.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -123,6 +124,13 @@ std::string sha256_of_file(const fs::path& file) {
   std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
   SHA256Final(digest.data(), &state);
   return hexadecimal(digest.data(), digest.size());
+}
+
+std::string random_token() {
+  std::array<std::uint8_t, 32> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw Error("cannot get random numbers from the system");
+  return hexadecimal(bytes.data(), bytes.size());
 }
 
 std::string why_alterable(const fs::path& real) {

@@ -28,6 +28,9 @@ TemporarySibling make_sibling(const std::filesystem::path& file);
 std::string sha256(std::string_view bytes);
 std::string sha256_of_file(const std::filesystem::path& file);
 
+/// Returns a cryptographically random token of 64 hexadecimal digits. Throws Error.
+std::string random_token();
+
 /// Returns why another user could alter an existing file, add files next to it or exchange a directory that contains
 /// it, as a clause that names the place; empty if nobody can. Directories above the running program do not count. The
 /// path must be canonical. Trusted are root, this user, the owner of the running program, and a group that consists of

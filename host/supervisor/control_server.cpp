@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/control_server.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <array>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -305,16 +302,6 @@ void ControlServer::forget(WorkerId worker) {
   if (found == impl_->workers.end()) return;
   impl_->connections.erase(found->second.connection);
   impl_->workers.erase(found);
-}
-
-std::string random_token() {
-  std::array<unsigned char, 32> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw Error("cannot get random numbers from the system");
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : bytes) (text += kDigits[byte >> 4]) += kDigits[byte & 15];
-  return text;
 }
 
 }  // namespace kymo::supervisor

@@ -62,7 +62,4 @@ class ControlServer {
   std::shared_ptr<Impl> impl_;
 };
 
-/// A cryptographically random token of 64 hexadecimal digits.
-std::string random_token();
-
 }  // namespace kymo::supervisor

@@ -17,8 +17,8 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/process.hpp"
-#include "supervisor/control_server.hpp"
 #include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {

@@ -20,7 +20,6 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "measure/status_page.hpp"
-#include "supervisor/control_server.hpp"
 
 namespace kymo::supervisor {
 namespace fs = std::filesystem;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/file.hpp"
 #include "base/json.hpp"
 
 namespace kymo::supervisor {

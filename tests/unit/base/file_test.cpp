@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -101,6 +102,13 @@ TEST_F(FileTest, OtherOwnersAndGroupsCouldAlterAFile) {
   EXPECT_EQ(why_alterable(file), "") << "the group may only read";
   ASSERT_EQ(chmod(file.c_str(), 0664), 0);
   EXPECT_EQ(why_alterable(file), quote(file.string()) + " is writable by its group (gid 65534)");
+}
+
+TEST(RandomToken, IsLongAndNeverTheSame) {
+  std::set<std::string> tokens;
+  for (int i = 0; i < 100; ++i) tokens.insert(random_token());
+  EXPECT_EQ(tokens.size(), 100u);
+  EXPECT_EQ(tokens.begin()->size(), 64u);
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include <boost/asio/write.hpp>
 #include <chrono>
 #include <filesystem>
-#include <set>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -350,13 +349,6 @@ TEST_F(ControlServerTest, RemovesAWorkerWithoutAMessage) {
   EXPECT_TRUE(is_rejected(socket));
   server_.send(id, protocol::Exit{});
   EXPECT_EQ(events_.size(), 1u);
-}
-
-TEST(RandomToken, IsLongAndNeverTheSame) {
-  std::set<std::string> tokens;
-  for (int i = 0; i < 100; ++i) tokens.insert(random_token());
-  EXPECT_EQ(tokens.size(), 100u);
-  EXPECT_EQ(tokens.begin()->size(), 64u);
 }
 
 }  // namespace
