@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every #include follows the dependencies between the components, and that external headers are included
 only where allowed: base <- event <- {measure, analysis, collect, store} <- host; abi <- sdk <- plugins. The collector
-modules do not include each other: {event_log, stacks} <- {cuda, torch, torch_cuda}."""
+modules do not include each other: {event_log, stacks} <- {cuda, torch, torch_cuda}. The units below host (a header with its source) do not include each
+other in a circle."""
 
+import graphlib
 import re
 import sys
 from pathlib import Path
@@ -102,8 +104,22 @@ def problems_of(path):
             yield f'{relative}: component {component} may not include "{header}"; it may include {allowed}'
 
 
+def circle_of_units():
+    """Returns a line if units below host include each other in a circle."""
+    includes = {}
+    for path in (ROOT / "host").rglob("*.?pp"):
+        unit = path.relative_to(ROOT / "host").with_suffix("").as_posix()
+        included = {header.rsplit(".", 1)[0] for bracket, header in INCLUDE.findall(path.read_text()) if bracket == '"'}
+        includes.setdefault(unit, set()).update(included - {unit})
+    try:
+        graphlib.TopologicalSorter(includes).prepare()
+    except graphlib.CycleError as error:
+        return ["host: these units include each other in a circle: " + " <- ".join(error.args[1])]
+    return []
+
+
 def main():
-    problems = []
+    problems = circle_of_units()
     for top in ("core", "host", "plugins"):
         for path in sorted((ROOT / top).rglob("*")):
             if path.suffix in SOURCES:

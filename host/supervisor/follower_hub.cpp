@@ -16,7 +16,6 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "supervisor/framed_link.hpp"
-#include "supervisor/remote_process.hpp"
 #include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
@@ -138,9 +137,9 @@ struct FollowerHub::Impl {
     who.link->send(messages::plain_message("accepted"));
   }
 
-  RemoteProcess* process(int rank, std::int64_t worker) {
-    const auto found = processes.find(worker);
-    return found == processes.end() || found->second->rank() != rank ? nullptr : found->second;
+  RemoteWorker* worker_of(int rank, std::int64_t id) {
+    const auto found = workers.find(id);
+    return found == workers.end() || found->second->rank() != rank ? nullptr : found->second;
   }
 
   void on_message(int rank, Frame& frame) {
@@ -150,16 +149,16 @@ struct FollowerHub::Impl {
     if (type == "signalled") return signalled(rank, message_from<messages::Signalled>(frame).number);
     if (type == "worker_output") {
       const auto output = message_from<messages::WorkerOutput>(frame);
-      if (auto* who = process(rank, output.worker)) who->output(output);
+      if (auto* who = worker_of(rank, output.worker)) who->output(output);
     } else if (type == "file_part") {
       const auto part = message_from<messages::FilePart>(frame);
-      if (auto* who = process(rank, part.worker)) who->received(part);
+      if (auto* who = worker_of(rank, part.worker)) who->received(part);
     } else if (type == "ended") {
       const auto ended = message_from<messages::Ended>(frame);
-      if (auto* who = process(rank, ended.worker)) who->ended(ended);
+      if (auto* who = worker_of(rank, ended.worker)) who->ended(ended);
     } else if (type == "memory") {
       const auto memory = message_from<messages::Memory>(frame);
-      if (auto* who = process(rank, memory.worker)) who->memory(memory);
+      if (auto* who = worker_of(rank, memory.worker)) who->memory(memory);
     } else {
       throw Error("a follower does not send messages of type " + quote(type));
     }
@@ -175,8 +174,8 @@ struct FollowerHub::Impl {
     }
     who.lost = error_message.empty() ? "its kymo process on " + quote(who.host) + " has ended or is no longer reachable"
                                      : "its kymo process on " + quote(who.host) + " " + error_message;
-    for (const auto& [worker, process] : std::map(processes))
-      if (process->rank() == rank) process->lost(who.lost);
+    for (const auto& [id, worker] : std::map(workers))
+      if (worker->rank() == rank) worker->lost(who.lost);
   }
 
   std::vector<std::string> missing() const {
@@ -214,7 +213,7 @@ struct FollowerHub::Impl {
   std::vector<FollowerSlot> slots;
   std::deque<std::unique_ptr<FramedLink>> rejected;
   int rejections = 0;
-  std::map<std::int64_t, RemoteProcess*> processes;
+  std::map<std::int64_t, RemoteWorker*> workers;
   std::int64_t last_worker = 0;
   bool finishing = false;
 };
@@ -255,12 +254,12 @@ void FollowerHub::finish(int code, double seconds) {
     impl_->loop.run_one_for(kLook);
 }
 
-std::int64_t FollowerHub::attach(RemoteProcess& process) {
-  impl_->processes[++impl_->last_worker] = &process;
+std::int64_t FollowerHub::attach(RemoteWorker& worker) {
+  impl_->workers[++impl_->last_worker] = &worker;
   return impl_->last_worker;
 }
 
-void FollowerHub::detach(std::int64_t worker) { impl_->processes.erase(worker); }
+void FollowerHub::detach(std::int64_t worker) { impl_->workers.erase(worker); }
 
 void FollowerHub::send(int rank, const Json& message) {
   if (auto& link = impl_->slot(rank).link) link->send(message);

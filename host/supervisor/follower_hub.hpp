@@ -11,10 +11,29 @@
 #include "supervisor/control_server.hpp"
 #include "supervisor/follower_protocol.hpp"
 #include "supervisor/launcher_environment.hpp"
+#include "supervisor/runs.hpp"
 
 namespace kymo::supervisor {
 
-class RemoteProcess;
+/// Additional data for rank 0 of a job with several supervisors.
+struct LeaderOptions {
+  LauncherEnvironment launcher_env;
+  std::vector<PlannedRun> plan;                  ///< all runs, before any was removed
+  std::function<int(const Summary&)> exit_code;  ///< exit code of this process; the followers exit with the same code
+};
+
+/// A worker behind a follower. The hub calls these functions with what the follower reports about it.
+class RemoteWorker {
+ public:
+  virtual ~RemoteWorker() = default;
+  virtual int rank() const = 0;
+  virtual void ended(const follower_protocol::Ended& message) = 0;
+  virtual void memory(const follower_protocol::Memory& message) = 0;
+  virtual void output(const follower_protocol::WorkerOutput& message) = 0;
+  virtual void received(const follower_protocol::FilePart& part) = 0;
+  /// The follower is lost.
+  virtual void lost(const std::string& reason) = 0;
+};
 
 /// The leader's links to all followers of a job. Used only from the thread that runs the event loop.
 class FollowerHub {
@@ -40,9 +59,8 @@ class FollowerHub {
   /// Sends the exit code to all followers and runs the loop until they have disconnected or `seconds` have passed.
   void finish(int code, double seconds = 10);
 
-  // Used by RemoteProcess.
-
-  std::int64_t attach(RemoteProcess& process);
+  /// Adds a worker and returns its id in messages.
+  std::int64_t attach(RemoteWorker& worker);
   void detach(std::int64_t worker);
   void send(int rank, const Json& message);
   const follower_protocol::Plan& plan_of_rank(int rank) const;

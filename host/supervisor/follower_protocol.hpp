@@ -11,7 +11,7 @@
 #include "base/json.hpp"
 #include "measure/plan.hpp"
 #include "supervisor/rank_process.hpp"
-#include "supervisor/supervisor.hpp"
+#include "supervisor/runs.hpp"
 
 /// Messages between the leader of a job and its followers, with the same frames and rules as the worker protocol
 /// (measure/protocol.hpp).

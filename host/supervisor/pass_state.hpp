@@ -8,10 +8,10 @@
 #include <variant>
 #include <vector>
 
-#include "base/process.hpp"
 #include "measure/outcome.hpp"
 #include "measure/protocol.hpp"
 #include "measure/status_page.hpp"
+#include "supervisor/rank_process.hpp"
 
 namespace kymo::supervisor {
 
@@ -54,15 +54,6 @@ struct Kill {
 };
 using Action = std::variant<Release, Collected, SendCancel, SendExit, Kill>;
 using Actions = std::vector<Action>;
-
-/// How a worker process ended, with related information from the system.
-struct WorkerEnd {
-  ProcessEnd end;
-  bool kernel_out_of_memory = false;       ///< the kernel killed a process for lack of memory in the meantime
-  std::string last_line;                   ///< last line of its stderr
-  std::string lost = "";                   ///< not empty: reason why it is unknown how the worker ended
-  std::vector<std::string> detached = {};  ///< names of the processes that had left its group and were ended after it
-};
 
 /// The outcome of a rank that was lost after reporting its own outcome but before its measurements were received.
 Outcome lost_after_report(int rank, const std::string& reason);

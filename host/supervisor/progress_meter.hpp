@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "measure/protocol.hpp"
-#include "supervisor/supervisor.hpp"
+#include "supervisor/runs.hpp"
 
 namespace kymo::supervisor {
+
+/// Progress to display while runs are executed. Delivered in the supervisor's thread.
+struct ProgressView {
+  std::size_t run_index = 0;
+  std::size_t run_count = 0;
+  std::string title;  ///< workload and the parameters that vary
+  std::string stage;  ///< as in protocol::Progress
+  std::int64_t step = -1;
+  std::int64_t steps = 0;
+  double seconds_left = -1;  ///< estimate for all remaining runs; -1 = unknown
+};
 
 /// One title per run: the workload and the parameters that vary among its runs.
 std::vector<std::string> run_titles(const std::vector<PlannedRun>& runs);

@@ -7,12 +7,21 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/process.hpp"
 #include "measure/protocol.hpp"
-#include "supervisor/pass_state.hpp"
 
 namespace kymo::supervisor {
+
+/// How a worker process ended, with related information from the system.
+struct WorkerEnd {
+  ProcessEnd end;
+  bool kernel_out_of_memory = false;       ///< the kernel killed a process for lack of memory in the meantime
+  std::string last_line;                   ///< last line of its stderr
+  std::string lost = "";                   ///< not empty: reason why it is unknown how the worker ended
+  std::vector<std::string> detached = {};  ///< names of the processes that had left its group and were ended after it
+};
 
 /// The worker of one rank as seen by the supervisor of rank 0, either local or behind a follower. No function blocks.
 class RankProcess {

@@ -9,7 +9,7 @@
 namespace kymo::supervisor {
 
 /// A worker behind a follower. Commands are sent over its link; queries return the latest state received.
-class RemoteProcess final : public RankProcess {
+class RemoteProcess final : public RankProcess, private RemoteWorker {
  public:
   /// Requests the start of the worker. Throws Error if the follower is lost. The worker itself connects to the control
   /// server with the token.
@@ -32,16 +32,14 @@ class RemoteProcess final : public RankProcess {
   bool collected(double now_s) override;
   ProcessOutput take_output() override;
 
-  // Called by the hub with messages of the follower.
-
-  int rank() const { return rank_; }
-  void ended(const follower_protocol::Ended& message);
-  void memory(const follower_protocol::Memory& message);
-  void output(const follower_protocol::WorkerOutput& message);
-  void received(const follower_protocol::FilePart& part);
-  void lost(const std::string& reason);
-
  private:
+  int rank() const override { return rank_; }
+  void ended(const follower_protocol::Ended& message) override;
+  void memory(const follower_protocol::Memory& message) override;
+  void output(const follower_protocol::WorkerOutput& message) override;
+  void received(const follower_protocol::FilePart& part) override;
+  void lost(const std::string& reason) override;
+
   struct Transfer;
   void give_up(const std::string& reason);
   void complete();

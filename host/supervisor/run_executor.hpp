@@ -2,24 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
-#include <vector>
 
-#include "store/results.hpp"
+#include "supervisor/follower_hub.hpp"
 #include "supervisor/progress_meter.hpp"
+#include "supervisor/runs.hpp"
 #include "supervisor/scratch.hpp"
 #include "supervisor/worker_command.hpp"
 
 namespace kymo::supervisor {
-
-/// The results of a run, ready to be stored.
-struct ExecutedRun {
-  measure::Outcome outcome;
-  std::vector<store::WorkerRow> workers;
-  std::vector<std::filesystem::path> rank_files;
-  std::vector<store::DetachedProcesses> detached;
-};
 
 /// Executes runs one after the other. Owns the event loop, the control server, the workers and, during its lifetime,
 /// the handlers of signals. Everything runs in the thread that created it.

@@ -4,12 +4,9 @@
 #include <boost/asio/io_context.hpp>
 
 #include "supervisor/control_server.hpp"
-#include "supervisor/follower_hub.hpp"
-#include "supervisor/progress_meter.hpp"
 #include "supervisor/run_executor.hpp"
 #include "supervisor/scratch.hpp"
 #include "supervisor/steady_seconds.hpp"
-#include "supervisor/worker_command.hpp"
 
 namespace kymo::supervisor {
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 
 #include "base/process.hpp"
 #include "supervisor/pass_state.hpp"
-#include "supervisor/supervisor.hpp"
+#include "supervisor/runs.hpp"
 
 /// Launch configuration of workers and their time limits; replaced by tests.
 namespace kymo::supervisor {
@@ -35,9 +34,5 @@ struct SupervisorConfig {
   double exit_grace_s = 10;      ///< time limit for a worker to exit after it was told to
   double wrapped_grace_s = 120;  ///< the same with --wrap, because profilers write their reports at exit
 };
-
-/// execute_runs() with an explicit launch configuration.
-Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
-                     const Options& options, const SupervisorConfig& config);
 
 }  // namespace kymo::supervisor

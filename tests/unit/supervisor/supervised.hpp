@@ -6,7 +6,7 @@
 
 #include "base/file.hpp"
 #include "store/results.hpp"
-#include "supervisor/worker_command.hpp"
+#include "supervisor/supervisor.hpp"
 
 namespace kymo::supervisor {
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "measure/outcome.hpp"
+#include "store/results.hpp"
+
+namespace kymo::supervisor {
+
+/// One run to execute.
+struct PlannedRun : store::RunRow {
+  std::string skip_reason;         ///< not empty: store a `skipped` row and start no worker
+  std::string plugin_description;  ///< JSON; empty for shared libraries, which workers load without it
+  std::size_t plan_index = 0;      ///< index in the plan before any run was removed; followers identify the run by it
+};
+
+/// The results of a run, ready to be stored.
+struct ExecutedRun {
+  measure::Outcome outcome;
+  std::vector<store::WorkerRow> workers;
+  std::vector<std::filesystem::path> rank_files;
+  std::vector<store::DetachedProcesses> detached;
+};
+
+/// Result of the invocation.
+struct Summary {
+  std::vector<measure::Outcome> runs;  ///< in the order of execution
+  int signal = 0;                      ///< SIGINT, SIGTERM or SIGHUP if one of them interrupted the invocation
+};
+
+}  // namespace kymo::supervisor
