@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "supervisor/pass_state.hpp"
+#include "supervisor/progress_meter.hpp"
+#include "supervisor/runs.hpp"
+#include "supervisor/scratch.hpp"
+#include "supervisor/worker_team.hpp"
+
+namespace kymo::supervisor {
+
+/// One pass of a run on its workers: passes what they report to the state machine of the pass, performs the actions
+/// that it returns, and collects the results. Messages of workers that do not belong to the pass are ignored.
+class PassExecution {
+ public:
+  /// Assigns the pass to all ranks; the team sets what differs between them. Throws Error.
+  PassExecution(std::unique_ptr<WorkerTeam> team, const protocol::Assignment& assignment, const PassLimits& limits,
+                const Scratch& scratch, ProgressMeter& meter);
+  PassExecution(const PassExecution&) = delete;
+  PassExecution& operator=(const PassExecution&) = delete;
+
+  void connected(WorkerId worker, const protocol::Hello& hello);
+  /// Throws Error if a worker does not send such frames.
+  void received(WorkerId worker, Frame& frame);
+  void closed(WorkerId worker, const std::string& error_message);
+  /// Checks for ended processes and memory use.
+  void watch(double now_s);
+  /// Checks the deadlines.
+  void tick(double now_s);
+  void cancel(const std::string& signal_name);
+  /// Kills all workers.
+  void cancel_at_once();
+
+  bool done() const { return state_->done(); }
+  /// True if a reused worker ended before it started this pass, which says nothing about the run.
+  bool died_untouched() const;
+  /// Returns the final state; events no longer change it.
+  PassState finish() { return *std::exchange(state_, std::nullopt); }
+
+  WorkerTeam& team() { return *team_; }
+  std::unique_ptr<WorkerTeam> take_team() { return std::move(team_); }
+  /// Starts to transfer the output of the pass from other machines.
+  void collect();
+  bool collected();
+  /// Adds a row for each rank, its rank file, and the processes that ended workers had detached.
+  void add_results(const PassState& result, ExecutedRun& made);
+  /// The outcome if a rank was lost after it had reported one: its measurements are lost too.
+  std::optional<Outcome> lost_measurements();
+
+ private:
+  void apply(const Actions& actions);
+
+  std::unique_ptr<WorkerTeam> team_;
+  const Scratch& scratch_;
+  ProgressMeter& meter_;
+  std::int64_t run_id_;
+  measure::Pass pass_;
+  std::int64_t host_memory_bytes_;
+  std::optional<PassState> state_;
+};
+
+}  // namespace kymo::supervisor
