@@ -55,15 +55,24 @@ std::string equivalence_key(const RunIdentity& run, Equivalence equivalence) {
   return sha256(dump_json(common_values(run, equivalence))).substr(0, kDigits);
 }
 
-std::vector<std::string> differing(const std::vector<WorkloadSettings>& runs) {
-  std::map<std::pair<std::string, std::string>, std::set<std::string>> values;
-  for (const WorkloadSettings& run : runs)
-    for (const auto& [name, value] : run.settings) values[{run.workload, name}].insert(value);
+std::map<std::string, std::set<std::string>> differing_names(const std::vector<WorkloadSettings>& runs, bool all) {
+  std::map<std::pair<std::string, std::string>, std::string> first;
+  std::map<std::string, std::set<std::string>> names;
+  for (const WorkloadSettings& run : runs) {
+    std::set<std::string>& shown = names[run.workload];
+    for (const auto& [name, value] : run.settings)
+      if (first.try_emplace({run.workload, name}, value).first->second != value || all) shown.insert(name);
+  }
+  return names;
+}
+
+std::vector<std::string> differing(const std::vector<WorkloadSettings>& runs, bool all) {
+  const auto names = differing_names(runs, all);
   std::vector<std::string> texts;
   for (const WorkloadSettings& run : runs) {
     std::vector<std::string> parts;
     for (const auto& [name, value] : run.settings)
-      if (values[{run.workload, name}].size() > 1) parts.push_back(shown_name(name, run.settings) + "=" + value);
+      if (names.at(run.workload).contains(name)) parts.push_back(shown_name(name, run.settings) + "=" + value);
     texts.push_back(join(parts, " "));
   }
   return texts;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,12 @@ struct WorkloadSettings {
   Settings settings;
 };
 
-/// For each run, "name=value ..." for the settings that vary among the runs of its workload. An option is shown without
-/// its "--", unless there is a parameter of the same name.
-std::vector<std::string> differing(const std::vector<WorkloadSettings>& runs);
+/// For each workload, the names of the settings that vary among its runs; `all`: the names of all settings.
+std::map<std::string, std::set<std::string>> differing_names(const std::vector<WorkloadSettings>& runs,
+                                                             bool all = false);
+
+/// For each run, "name=value ..." for these settings of its workload. An option is shown without its "--", unless there
+/// is a parameter of the same name.
+std::vector<std::string> differing(const std::vector<WorkloadSettings>& runs, bool all = false);
 
 }  // namespace kymo::measure

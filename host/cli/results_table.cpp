@@ -163,25 +163,12 @@ bool has_several_builds(const std::vector<CaseRuns>& cases) {
 void add_parameters(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
   std::vector<WorkloadSettings> settings;
   for (const CaseRuns& each : cases) settings.push_back(settings_of(each.first()));
-  std::set<std::string> workloads, names, numbers;
-  std::map<std::string, std::set<std::string>> values;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    workloads.insert(settings[i].workload);
-    for (const auto& [name, value] : settings[i].settings) values[name].insert(value);
+  const auto names = measure::differing_names(settings, all);
+  if (names.size() > 1 || names.begin()->second.size() > kMaxParameterColumns) {
+    const std::vector<std::string> texts = measure::differing(settings, all);
+    return builder.add("parameters", false, kNever, [&](std::size_t row) { return texts[row]; });
   }
-  for (const auto& [name, different] : values)
-    if (all || different.size() > 1) names.insert(name);
-  if (workloads.size() > 1 || names.size() > kMaxParameterColumns) {
-    const std::vector<std::string> texts = measure::differing(settings);
-    builder.add("parameters", false, kNever, [&](std::size_t row) {
-      if (!all) return texts[row];
-      std::vector<std::string> parts;
-      for (const auto& [name, value] : settings[row].settings) parts.push_back(name + "=" + value);
-      return join(parts, " ");
-    });
-    return;
-  }
-  for (const std::string& name : names) {
+  for (const std::string& name : names.begin()->second) {
     const bool right = cases.front().first()["parameters"][name].is_number();
     builder.add(name, right, kNever, [&](std::size_t row) { return settings[row].settings[name]; });
   }

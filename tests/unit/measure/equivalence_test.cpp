@@ -83,5 +83,14 @@ TEST(Differing, ShowsAnOptionWithItsDashesBesideAParameterOfThatName) {
   EXPECT_THAT(differing({{"v", {{"n", "1"}}}, {"w", {{"n", "2"}}}}), ElementsAre("", "")) << "other workloads";
 }
 
+TEST(Differing, NamesTheSettingsThatVaryPerWorkloadOrAllOfThem) {
+  const std::vector<WorkloadSettings> runs{
+      {"v", {{"m", "1"}, {"n", "1"}}}, {"v", {{"m", "2"}, {"n", "1"}}}, {"w", {{"n", "2"}}}};
+  using Names = std::map<std::string, std::set<std::string>>;
+  EXPECT_EQ(differing_names(runs), (Names{{"v", {"m"}}, {"w", {}}}));
+  EXPECT_EQ(differing_names(runs, true), (Names{{"v", {"m", "n"}}, {"w", {"n"}}}));
+  EXPECT_THAT(differing(runs, true), ElementsAre("m=1 n=1", "m=2 n=1", "n=2"));
+}
+
 }  // namespace
 }  // namespace kymo::measure
