@@ -25,7 +25,6 @@ SELECT
   b.algbw_gb_s AS algbw,
   b.busbw_gb_s AS busbw
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN all_reduce_bandwidth b ON b.run_id = r.run_id
-JOIN run_status d ON d.run_id = r.run_id
-ORDER BY b.backend, b.ranks, b.bytes, r.run_id
+JOIN all_reduce_bandwidth b ON b.run_id = s.run_id
+JOIN run_status d ON d.run_id = s.run_id
+ORDER BY b.backend, b.ranks, b.bytes, s.run_id

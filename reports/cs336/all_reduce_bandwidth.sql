@@ -6,8 +6,7 @@ SELECT
   b.backend || ', ' || b.ranks || CASE b.ranks WHEN 1 THEN ' rank' ELSE ' ranks' END AS series,
   avg(nullif(b.busbw_gb_s, 0)) AS busbw_gb_s
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN all_reduce_bandwidth b ON b.run_id = r.run_id
+JOIN all_reduce_bandwidth b ON b.run_id = s.run_id
 WHERE b.busbw_gb_s > 0
 GROUP BY b.backend, b.ranks, b.bytes
 ORDER BY b.backend, b.ranks, b.bytes

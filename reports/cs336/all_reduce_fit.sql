@@ -25,8 +25,7 @@ WHERE
   EXISTS (
     SELECT 1
     FROM selected_run s
-    JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-    JOIN all_reduce_bandwidth b ON b.run_id = r.run_id
+    JOIN all_reduce_bandwidth b ON b.run_id = s.run_id
     WHERE
       b.machine = f.machine
       AND b.backend = f.backend

@@ -27,7 +27,7 @@ WITH seen AS (
       ORDER BY m.mode <> 'forward', r.run_id DESC
     ) AS position
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'kernels'
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels'
   JOIN transformer_run m ON m.run_id = r.run_id
   WHERE EXISTS (SELECT 1 FROM rank k WHERE k.run_id = r.run_id AND k.pass IN ('trace', 'ops'))
 )

@@ -20,7 +20,6 @@ SELECT
 FROM selected_run s
 JOIN run r
   ON r.run_id = s.run_id
-  AND r.suite = 'cs336'
   AND r.suite_case LIKE 'attention-memory%'
   AND r.suite_case <> 'attention-memory-blocks'
 JOIN attention_run a ON a.run_id = r.run_id

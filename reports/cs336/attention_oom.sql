@@ -21,7 +21,7 @@ WITH smallest AS (
     o.location,
     o.rank
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'attention-memory-blocks'
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'attention-memory-blocks'
   JOIN attention_run a ON a.run_id = r.run_id
   JOIN oom o ON o.run_id = r.run_id AND o.pass = 'memory'
   ORDER BY a.score_matrix_bytes, a.head_dim, r.run_id DESC

@@ -4,8 +4,7 @@
 WITH prediction AS (
   SELECT b.*
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-  JOIN bucket_prediction b ON b.run_id = r.run_id
+  JOIN bucket_prediction b ON b.run_id = s.run_id
 )
 SELECT
   a.setting,

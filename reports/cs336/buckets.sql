@@ -27,6 +27,5 @@ SELECT
   b.predicted_ms,
   100 * b.relative_error AS relative_error
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN bucket_prediction b ON b.run_id = r.run_id
-ORDER BY b.setting, b.bucket_mb, r.run_id
+JOIN bucket_prediction b ON b.run_id = s.run_id
+ORDER BY b.setting, b.bucket_mb, s.run_id

@@ -13,16 +13,15 @@
 -- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 WITH traced AS (
   SELECT
-    r.run_id,
+    s.run_id,
     m.size,
     m.size_order,
     m.context,
     m.precision,
     m.mode
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-  JOIN transformer_run m ON m.run_id = r.run_id
-  JOIN kernel_pass k ON k.run_id = r.run_id AND k.rank = 0
+  JOIN transformer_run m ON m.run_id = s.run_id
+  JOIN kernel_pass k ON k.run_id = s.run_id AND k.rank = 0
 ),
 placed AS (
   SELECT

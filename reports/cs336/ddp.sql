@@ -28,7 +28,6 @@ SELECT
   x.spread_ms,
   CASE WHEN d.status_label IN ('', 'failed') THEN d.verified END AS verified
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN ddp_summary x ON x.run_id = r.run_id AND x.family = 'data_parallel'
-JOIN run_status d ON d.run_id = r.run_id
-ORDER BY x.setting, x.strategy_order, x.bucket_mb, r.run_id
+JOIN ddp_summary x ON x.run_id = s.run_id AND x.family = 'data_parallel'
+JOIN run_status d ON d.run_id = s.run_id
+ORDER BY x.setting, x.strategy_order, x.bucket_mb, s.run_id

@@ -18,8 +18,7 @@ SELECT
   / nullif(sum(CASE c.phase WHEN 'step' THEN c.in_flight_ms END), 0) AS share,
   sum(CASE c.phase WHEN 'communication' THEN c.in_flight_ms ELSE 0 END) / count(DISTINCT c.rank) AS waited
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN ddp_run p ON p.run_id = r.run_id AND p.family = 'data_parallel'
-JOIN collective_overlap c ON c.run_id = r.run_id AND c.pass = 'trace'
-GROUP BY r.run_id
-ORDER BY p.setting, p.strategy_order, p.bucket_mb, r.run_id
+JOIN ddp_run p ON p.run_id = s.run_id AND p.family = 'data_parallel'
+JOIN collective_overlap c ON c.run_id = s.run_id AND c.pass = 'trace'
+GROUP BY s.run_id
+ORDER BY p.setting, p.strategy_order, p.bucket_mb, s.run_id

@@ -24,15 +24,14 @@ SELECT
   100 * avg(o.overlap_share) AS overlap_share,
   100 * t.overlap_share AS trace_share
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN ddp_run p ON p.run_id = r.run_id AND p.family = 'data_parallel'
-JOIN communication_overlap o ON o.run_id = r.run_id AND o.phase = 'step'
+JOIN ddp_run p ON p.run_id = s.run_id AND p.family = 'data_parallel'
+JOIN communication_overlap o ON o.run_id = s.run_id AND o.phase = 'step'
 LEFT JOIN (
   SELECT
     run_id,
     avg(overlap_share) AS overlap_share
   FROM trace_overlap
   GROUP BY run_id
-) t ON t.run_id = r.run_id
-GROUP BY r.run_id
-ORDER BY p.setting, p.strategy_order, p.bucket_mb, r.run_id
+) t ON t.run_id = s.run_id
+GROUP BY s.run_id
+ORDER BY p.setting, p.strategy_order, p.bucket_mb, s.run_id

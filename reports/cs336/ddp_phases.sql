@@ -13,8 +13,7 @@ SELECT
     ELSE x.optimizer_ms
   END AS mean_ms
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN ddp_summary x ON x.run_id = r.run_id AND x.family = 'data_parallel' AND x.rank_step_ms IS NOT NULL
+JOIN ddp_summary x ON x.run_id = s.run_id AND x.family = 'data_parallel' AND x.rank_step_ms IS NOT NULL
 JOIN (
   SELECT
     0 AS phase_order,
@@ -32,4 +31,4 @@ JOIN (
     3,
     'optimizer'
 ) f
-ORDER BY x.setting, f.phase_order, x.strategy_order, x.bucket_mb, r.run_id
+ORDER BY x.setting, f.phase_order, x.strategy_order, x.bucket_mb, s.run_id

@@ -15,8 +15,7 @@ WITH shares AS (
       WHERE o.run_id = x.run_id AND o.phase = 'step'
     ) AS exposed_share
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-  JOIN ddp_summary x ON x.run_id = r.run_id AND x.family = 'data_parallel'
+  JOIN ddp_summary x ON x.run_id = s.run_id AND x.family = 'data_parallel'
 )
 SELECT
   a.setting,

@@ -19,7 +19,7 @@ SELECT DISTINCT
   p.max_sm_clock_mhz,
   p.flops_per_s / 1e12 AS peak
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'flash%'
+JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'flash%'
 JOIN attention_run a ON a.run_id = r.run_id
 JOIN device_peak p ON p.device_id = a.device_id AND p.dtype = a.dtype
 ORDER BY p.name, p.dtype

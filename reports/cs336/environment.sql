@@ -11,6 +11,6 @@ WHERE
   e.invocation_id IN (
     SELECT r.invocation_id
     FROM selected_run s
-    JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+    JOIN run r ON r.run_id = s.run_id
   )
 ORDER BY e.name, e.value

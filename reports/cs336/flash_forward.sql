@@ -27,7 +27,7 @@ WITH measured AS (
     max(l.forward_tflop_per_s) AS rate,
     100 * max(l.forward_tflop_per_s / l.peak_tflop_per_s) AS share
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'flash%'
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'flash%'
   JOIN run_status d ON d.run_id = r.run_id
   JOIN attention_run a ON a.run_id = r.run_id
   LEFT JOIN attention_latency l ON l.run_id = r.run_id

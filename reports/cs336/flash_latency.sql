@@ -29,7 +29,7 @@ WITH measured AS (
     max(nullif(d.status_label, '')) AS status_label,
     max(a.fills_device) AS fills_device
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'flash%'
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'flash%'
   JOIN run_status d ON d.run_id = r.run_id
   JOIN attention_run a ON a.run_id = r.run_id
   LEFT JOIN attention_latency l ON l.run_id = r.run_id AND l.forward_backward_ms > 0

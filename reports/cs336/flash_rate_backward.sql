@@ -9,7 +9,7 @@ SELECT
   max(l.backward_tflop_per_s) AS rate,
   max(l.peak_tflop_per_s) AS peak
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'flash%'
+JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'flash%'
 JOIN attention_latency l ON l.run_id = r.run_id AND l.head_dim IN (64, 128) AND l.backward_tflop_per_s IS NOT NULL
 GROUP BY l.dtype, l.causal, l.head_dim, l.batch, l.heads, l.implementation_order, l.implementation, l.seq
 ORDER BY l.dtype DESC, l.causal DESC, l.heads, l.head_dim, l.implementation_order, l.implementation, l.seq

@@ -17,7 +17,7 @@ SELECT
   t.std_ms AS training_std_ms,
   CASE WHEN d.status_label = '' THEN f.mean_ms / t.mean_ms END AS ratio
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case IN ('inference', 'timing-inference')
+JOIN run r ON r.run_id = s.run_id AND r.suite_case IN ('inference', 'timing-inference')
 JOIN transformer_run m ON m.run_id = r.run_id
 JOIN run_status d ON d.run_id = r.run_id
 LEFT JOIN phase_time f ON f.run_id = r.run_id AND f.phase = 'forward'
@@ -30,7 +30,7 @@ LEFT JOIN (
     q.device_kind,
     min(q.run_id) AS run_id
   FROM selected_run y
-  JOIN run q ON q.run_id = y.run_id AND q.suite = 'cs336' AND q.suite_case = 'timing' AND q.status = 'ok'
+  JOIN run q ON q.run_id = y.run_id AND q.suite_case = 'timing' AND q.status = 'ok'
   JOIN transformer_run n ON n.run_id = q.run_id
   GROUP BY n.size, n.context, n.batch, n.precision, q.device_kind
 ) k

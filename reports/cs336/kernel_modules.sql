@@ -17,7 +17,7 @@ chosen AS (
     r.run_id,
     m.size || ', context ' || m.context AS setting
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'kernels' AND r.status = 'ok'
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels' AND r.status = 'ok'
   JOIN transformer_run m ON m.run_id = r.run_id AND m.mode = 'train'
   JOIN kernel_pass k ON k.run_id = r.run_id AND k.rank = 0
   ORDER BY m.size_order DESC, m.context DESC, r.run_id DESC

@@ -22,7 +22,7 @@ WITH traced AS (
     m.precision,
     m.mode
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'kernels' AND r.device_kind = 'cuda'
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels' AND r.device_kind = 'cuda'
   JOIN transformer_run m ON m.run_id = r.run_id
 ),
 named AS (

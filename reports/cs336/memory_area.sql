@@ -31,7 +31,7 @@ WITH chosen AS (
         ORDER BY m.size_order DESC, m.context DESC, m.precision = 'fp32' DESC, r.run_id DESC
       ) AS position
     FROM selected_run s
-    JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'memory' AND r.status = 'ok'
+    JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'memory' AND r.status = 'ok'
     JOIN transformer_run m ON m.run_id = r.run_id
     JOIN memory_steps y ON y.run_id = r.run_id AND y.rank = 0
   )

@@ -24,7 +24,7 @@ WITH chosen AS (
     m.precision,
     m.mode
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'memory'
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'memory'
   JOIN transformer_run m ON m.run_id = r.run_id
 ),
 high AS (

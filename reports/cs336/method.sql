@@ -22,7 +22,7 @@ SELECT
   replace(r.passes, ',', ', ') AS passes,
   count(*) AS runs
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+JOIN run r ON r.run_id = s.run_id
 LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step'
 GROUP BY r.suite_case, r.warmup, r.steps, r.timing, r.sync, r.passes
 ORDER BY min(r.run_id)

@@ -40,15 +40,13 @@ SELECT
     FROM (
       SELECT DISTINCT n.context
       FROM selected_run y
-      JOIN run o ON o.run_id = y.run_id AND o.suite = 'cs336'
-      JOIN transformer_run n ON n.run_id = o.run_id
+      JOIN transformer_run n ON n.run_id = y.run_id
       WHERE n.size = m.size AND n.batch = m.batch
       ORDER BY n.context
     )
   ) AS contexts
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN transformer_run m ON m.run_id = r.run_id
-LEFT JOIN dimension p ON p.run_id = r.run_id
+JOIN transformer_run m ON m.run_id = s.run_id
+LEFT JOIN dimension p ON p.run_id = s.run_id
 GROUP BY m.size, m.batch
 ORDER BY m.size_order, m.batch

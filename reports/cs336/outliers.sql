@@ -20,7 +20,7 @@ found AS (
     coalesce(o.module, o.phase)
     || CASE WHEN o.module IS NOT NULL AND o.phase <> 'other' THEN ' (' || o.phase || ')' ELSE '' END AS module_phase
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+  JOIN run r ON r.run_id = s.run_id
   JOIN outlier_call o ON o.run_id = r.run_id AND o.rank = 0
 ),
 ranked AS (

@@ -16,7 +16,7 @@ WITH placed AS (
     o.summary,
     row_number() OVER (PARTITION BY r.suite_case, o.pass ORDER BY o.ratio DESC, r.run_id) AS position
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+  JOIN run r ON r.run_id = s.run_id
   JOIN trace_overhead o ON o.run_id = r.run_id AND o.rank = 0 AND o.phase = 'step'
 )
 SELECT

@@ -14,7 +14,7 @@ SELECT
   CASE r.status WHEN 'ok' THEN 'ok' ELSE d.status_label END AS status,
   d.verified
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+JOIN run r ON r.run_id = s.run_id
 JOIN run_status d ON d.run_id = r.run_id
 GROUP BY
   r.suite_case,

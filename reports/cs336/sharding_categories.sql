@@ -21,8 +21,7 @@ SELECT
   END
   / 1048576.0 AS mib
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN sharding_memory m ON m.run_id = r.run_id AND m.rank = 0 AND m.allocated_bytes IS NOT NULL
+JOIN sharding_memory m ON m.run_id = s.run_id AND m.rank = 0 AND m.allocated_bytes IS NOT NULL
 JOIN (
   SELECT
     0 AS category_order,
@@ -49,4 +48,4 @@ ORDER BY
   c.category_order,
   m.marker_order,
   m.scheme_order,
-  r.run_id
+  s.run_id

@@ -32,6 +32,5 @@ SELECT
   m.allocated_bytes,
   100 * m.state_share AS state_share
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN sharding_memory m ON m.run_id = r.run_id
-ORDER BY m.setting, m.scheme_order, r.run_id, m.rank, m.marker_order
+JOIN sharding_memory m ON m.run_id = s.run_id
+ORDER BY m.setting, m.scheme_order, s.run_id, m.rank, m.marker_order

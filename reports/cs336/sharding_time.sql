@@ -30,7 +30,6 @@ SELECT
   t.traffic_bytes AS traffic_bytes,
   CASE WHEN d.status_label IN ('', 'failed') THEN d.verified END AS verified
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN sharding_time t ON t.run_id = r.run_id
+JOIN sharding_time t ON t.run_id = s.run_id
 JOIN run_status d ON d.run_id = t.run_id
 ORDER BY t.setting, t.scheme_order, t.run_id

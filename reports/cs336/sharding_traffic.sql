@@ -17,7 +17,6 @@ SELECT
   c.bytes,
   c.bus_bytes AS traffic_bytes
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
-JOIN ddp_run p ON p.run_id = r.run_id AND p.family = 'optimizer_sharding'
-JOIN collective_summary c ON c.run_id = r.run_id AND c.pass = 'trace'
-ORDER BY p.setting, p.scheme_order, r.run_id, c.phase, c.operation
+JOIN ddp_run p ON p.run_id = s.run_id AND p.family = 'optimizer_sharding'
+JOIN collective_summary c ON c.run_id = s.run_id AND c.pass = 'trace'
+ORDER BY p.setting, p.scheme_order, s.run_id, c.phase, c.operation

@@ -10,7 +10,6 @@ SELECT
 FROM selected_run s
 JOIN run r
   ON r.run_id = s.run_id
-  AND r.suite = 'cs336'
   AND r.suite_case IN ('warmup', 'timing-warmup')
   AND r.warmup = 0
   AND r.status = 'ok'

@@ -18,7 +18,7 @@ SELECT
   c.max_late_us AS max_late_us,
   c.wait_us AS wait_us
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+JOIN run r ON r.run_id = s.run_id
 JOIN collective_straggler c ON c.run_id = r.run_id AND c.pass = 'trace'
 LEFT JOIN ddp_run p ON p.run_id = r.run_id
 ORDER BY r.run_id, c.rank

@@ -6,7 +6,6 @@
 WITH chosen AS (
   SELECT t.*
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
   CROSS JOIN timeline_step t ON t.run_id = s.run_id AND t.rank = 0
   ORDER BY t.run_id DESC, t.preferred DESC
   LIMIT 1

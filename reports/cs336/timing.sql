@@ -26,7 +26,7 @@ SELECT
   CASE WHEN d.status_label = '' THEN b.mean_ms / f.mean_ms END AS ratio,
   CASE WHEN d.status_label IN ('', 'failed') THEN d.verified END AS verified
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'timing'
+JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'timing'
 JOIN transformer_run m ON m.run_id = r.run_id
 JOIN run_status d ON d.run_id = r.run_id
 LEFT JOIN phase_time f ON f.run_id = r.run_id AND f.phase = 'forward'

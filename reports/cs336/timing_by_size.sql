@@ -11,7 +11,7 @@ WITH timed AS (
     r.repetition,
     r.status
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case = 'timing'
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'timing'
   JOIN transformer_run m ON m.run_id = r.run_id
 ),
 shared AS (

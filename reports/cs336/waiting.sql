@@ -34,7 +34,7 @@ SELECT
   c.straggler,
   100 * c.straggler_share AS straggler_share
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+JOIN run r ON r.run_id = s.run_id
 JOIN collective_summary c ON c.run_id = r.run_id AND c.pass = 'trace'
 LEFT JOIN ddp_run p ON p.run_id = r.run_id
 ORDER BY r.run_id, c.communicator, c.phase, c.operation

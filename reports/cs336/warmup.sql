@@ -27,7 +27,7 @@ SELECT
   CASE WHEN d.status_label = '' THEN o.mean_ms END AS optimizer_ms,
   o.std_ms AS optimizer_std_ms
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case IN ('warmup', 'timing-warmup')
+JOIN run r ON r.run_id = s.run_id AND r.suite_case IN ('warmup', 'timing-warmup')
 JOIN transformer_run m ON m.run_id = r.run_id
 JOIN run_status d ON d.run_id = r.run_id
 LEFT JOIN phase_time w ON w.run_id = r.run_id AND w.phase = 'step'

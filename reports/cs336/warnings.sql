@@ -16,7 +16,7 @@ WITH warned AS (
     min(r.run_id) AS first_run_id,
     max(r.run_id) AS last_run_id
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336'
+  JOIN run r ON r.run_id = s.run_id
   JOIN run_warning c ON c.run_id = r.run_id
   GROUP BY 1, 2, 3
 )
