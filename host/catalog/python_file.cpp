@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/installation.hpp"
 #include "base/text.hpp"
 #include "catalog/plugin_file.hpp"
 
@@ -42,7 +43,8 @@ PluginFile verify_python_file(const fs::path& file, const Options& options) {
 
 void check_python_description(Plugin& plugin, const PluginFile& identity) {
   plugin.name = python_plugin_name(identity.file);
-  if (plugin.version.empty()) plugin.version = "0";
+  const bool is_installed = identity.file.parent_path() == installation().plugins;
+  if (plugin.version.empty()) plugin.version = is_installed ? version() : "0";
   if (plugin.workloads.empty())
     throw Error(
         "it contains no workload: derive a class from kymo.Workload or decorate a function with @kymo.workload");

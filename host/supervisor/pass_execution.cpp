@@ -34,9 +34,8 @@ PassExecution::PassExecution(std::unique_ptr<WorkerTeam> team, const protocol::A
       run_id_(assignment.run_id),
       pass_(assignment.pass),
       host_memory_bytes_(limits.host_memory_bytes) {
-  state_.emplace(pass_, team_->count(), limits, steady_seconds(), [this](int rank) {
-    return measure::StatusPage::read(scratch_.status_file(run_id_, rank, pass_));
-  });
+  state_.emplace(pass_, team_->count(), limits, steady_seconds(),
+                 [this](int rank) { return measure::StatusPage::read(scratch_.status_file(run_id_, rank, pass_)); });
   for (int rank = 0; rank < team_->count(); ++rank) {
     team_->process(rank).begin_pass(run_id_, pass_);
     protocol::Assignment own = assignment;

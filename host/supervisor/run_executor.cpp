@@ -194,8 +194,8 @@ struct RunExecutor::Impl {
     if (verdict.status == RunStatus::kOk && verification == event::CheckOutcome::kFailed)
       verdict = {RunStatus::kFailed, "the result differs from the reference"};
     // A worker that has started processes which left its group is not kept, so that they belong to this run.
-    const bool keep = reusable && verdict.status == RunStatus::kOk && !workers.killed() && team.usable() &&
-                      !reaper->has_detached();
+    const bool keep =
+        reusable && verdict.status == RunStatus::kOk && !workers.killed() && team.usable() && !reaper->has_detached();
     if (verdict.status != RunStatus::kOk) end_run(made.outcome, std::move(verdict), pass);
     if (!keep) workers.end(team, !run.method.wrap.empty());
     execution->collect();
@@ -256,8 +256,6 @@ int RunExecutor::interrupted_by() {
   return impl_->signal_number;
 }
 
-void RunExecutor::close() {
-  impl_->workers.end_idle();
-}
+void RunExecutor::close() { impl_->workers.end_idle(); }
 
 }  // namespace kymo::supervisor

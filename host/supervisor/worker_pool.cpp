@@ -27,9 +27,7 @@ void WorkerPool::prepare_for(const PlannedRun& run) {
   if (run.method.fresh || worker_key(run) != idle_key_) end_idle();
 }
 
-std::unique_ptr<WorkerTeam> WorkerPool::take_idle() {
-  return idle_ && idle_->usable() ? std::move(idle_) : nullptr;
-}
+std::unique_ptr<WorkerTeam> WorkerPool::take_idle() { return idle_ && idle_->usable() ? std::move(idle_) : nullptr; }
 
 void WorkerPool::end(WorkerTeam& team, bool wrapped) {
   team.send_exit();

@@ -21,7 +21,9 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   /// Starts the workers of a run. Throws Error.
-  std::unique_ptr<WorkerTeam> start(const PlannedRun& run) { return std::make_unique<WorkerTeam>(server_, start_, run); }
+  std::unique_ptr<WorkerTeam> start(const PlannedRun& run) {
+    return std::make_unique<WorkerTeam>(server_, start_, run);
+  }
   /// Keeps idle workers that have served a run.
   void keep(std::unique_ptr<WorkerTeam> team, const PlannedRun& run);
   /// Tells idle workers to exit unless they can serve this run.

@@ -127,14 +127,15 @@ def imports_torch(file: str) -> bool:
 def describe(file: str) -> dict[str, Any]:
     """Returns the description of a file as a plugin. Raises FileRejected, and whatever the file raises."""
     torch = find_torch()
-    workloads = workloads_of(import_file(file))
+    module = import_file(file)
+    workloads = workloads_of(module)
     declared = any(workload.framework for workload in workloads.values())
     if declared and not torch.version:
         raise FileRejected(f'a workload declares framework = "torch", but {sys.executable} has no torch')
     used = torch if declared or "torch" in sys.modules or imports_torch(file) else Torch()
     return {
         "name": os.path.splitext(os.path.basename(file))[0],
-        "version": "",
+        "version": str(getattr(module, "__version__", "")),
         "file": "",
         "sha256": "",
         "libraries": {},

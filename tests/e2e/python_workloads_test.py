@@ -59,7 +59,8 @@ class ObservedModelTest(SharedRunTest):
     def test_declared_work_metrics_and_output(self):
         self.assertEqual(self.rows("SELECT phase, flops FROM work"), [("forward", 2 * 2 * 8 * 32**2)])
         parameters = 2 * (32 * 32 + 32 + 2 * 32)
-        self.assertEqual(self.rows("SELECT DISTINCT value, unit FROM metric WHERE name = 'parameters'"), [(parameters, "elements")])
+        found = self.rows("SELECT DISTINCT value, unit FROM metric WHERE name = 'parameters'")
+        self.assertEqual(found, [(parameters, "elements")])
         self.assertIn("prepared 32", self.kymo("log", "1").stdout)
 
     def test_the_plugin_names_interpreter_and_torch(self):

@@ -140,8 +140,9 @@ TEST_F(AttentionReport, AssignmentHoldsKernelsAgainstTheirPeersAndTheDevice) {
   const std::string text = markdown("cs336");
   EXPECT_THAT(text, HasSubstr("at least one block of queries per SM: flash in 1 shape."));
   EXPECT_THAT(text, HasSubstr("Fastest for shapes that leave SMs idle: LibTorch cudnn in 1 shape."));
-  EXPECT_THAT(text, HasSubstr("The highest rate is 550\u00A0TFLOP/s in forward (flash, bf16, head dim 128, length 32768), "
-                              "51.4\u00A0% of the device peak"));
+  EXPECT_THAT(text,
+              HasSubstr("The highest rate is 550\u00A0TFLOP/s in forward (flash, bf16, head dim 128, length 32768), "
+                        "51.4\u00A0% of the device peak"));
   EXPECT_THAT(text, HasSubstr("| naive (ms) | flash (ms) | LibTorch efficient (ms) | LibTorch cudnn (ms) | fastest |"));
   EXPECT_THAT(text, HasSubstr("| fp32 | full | 128 | 1 | 128 | – | – | skipped | – | – | – | – |"));
   EXPECT_THAT(text, HasSubstr("| bf16 | full | 128 | 1 | 32768 | 20.00 | 4.000 | – | 4.800 | flash | 1.20 | yes |"));

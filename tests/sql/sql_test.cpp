@@ -128,8 +128,8 @@ INSTANTIATE_TEST_SUITE_P(Views, SqlTest, ::testing::ValuesIn(names_of_cases()),
                          [](const auto& parameter) { return parameter.param; });
 
 /// Queries of a report, by its name. The expected results are in reports/REPORT-QUERY.csv for profiled runs, in
-/// reports/distributed/REPORT-QUERY.csv for multi-rank runs, in reports/attention/REPORT-QUERY.csv for attention runs and
-/// in reports/compiled/REPORT-QUERY.csv for compiled and eager runs.
+/// reports/distributed/REPORT-QUERY.csv for multi-rank runs, in reports/attention/REPORT-QUERY.csv for attention runs
+/// and in reports/compiled/REPORT-QUERY.csv for compiled and eager runs.
 class ReportSqlTest : public ::testing::TestWithParam<std::string> {
  protected:
   // Compares every query that has an expected result; returns their number.
@@ -184,9 +184,8 @@ INSTANTIATE_TEST_SUITE_P(Reports, ReportSqlTest, ::testing::Values("quick", "cs3
                          [](const auto& parameter) { return parameter.param; });
 
 TEST(Reports, EachExpectationHasItsQuery) {
-  for (const fs::path& folder :
-       {kFolder / "reports", kFolder / "reports" / "distributed", kFolder / "reports" / "attention",
-        kFolder / "reports" / "compiled"}) {
+  for (const fs::path& folder : {kFolder / "reports", kFolder / "reports" / "distributed",
+                                 kFolder / "reports" / "attention", kFolder / "reports" / "compiled"}) {
     for (const std::string& name : names_of_files(folder, ".csv")) {
       const std::size_t dash = name.find('-');
       const fs::path query =

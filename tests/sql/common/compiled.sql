@@ -104,15 +104,40 @@ JOIN (
     'small' AS value,
     1 AS choice
   UNION ALL
-  SELECT 'context', 1, 'int', NULL, NULL
+  SELECT
+    'context',
+    1,
+    'int',
+    NULL,
+    NULL
   UNION ALL
-  SELECT 'batch', 2, 'int', 4, NULL
+  SELECT
+    'batch',
+    2,
+    'int',
+    4,
+    NULL
   UNION ALL
-  SELECT 'dtype', 3, 'text', 'fp32', 0
+  SELECT
+    'dtype',
+    3,
+    'text',
+    'fp32',
+    0
   UNION ALL
-  SELECT 'autocast', 4, 'bool', 0, NULL
+  SELECT
+    'autocast',
+    4,
+    'bool',
+    0,
+    NULL
   UNION ALL
-  SELECT 'mode', 5, 'text', 'train', 2
+  SELECT
+    'mode',
+    5,
+    'text',
+    'train',
+    2
 ) p
 WHERE g.workload <> 'attention_compiled';
 INSERT INTO param (run_id, name, position, type, value)
@@ -130,17 +155,41 @@ JOIN (
     'int' AS type,
     NULL AS value
   UNION ALL
-  SELECT 'batch', 1, 'int', 8
+  SELECT
+    'batch',
+    1,
+    'int',
+    8
   UNION ALL
-  SELECT 'heads', 2, 'int', 1
+  SELECT
+    'heads',
+    2,
+    'int',
+    1
   UNION ALL
-  SELECT 'head_dim', 3, 'int', 64
+  SELECT
+    'head_dim',
+    3,
+    'int',
+    64
   UNION ALL
-  SELECT 'dtype', 4, 'text', 'fp32'
+  SELECT
+    'dtype',
+    4,
+    'text',
+    'fp32'
   UNION ALL
-  SELECT 'causal', 5, 'bool', 1
+  SELECT
+    'causal',
+    5,
+    'bool',
+    1
   UNION ALL
-  SELECT 'mode', 6, 'text', 'forward_backward'
+  SELECT
+    'mode',
+    6,
+    'text',
+    'forward_backward'
 ) p
 WHERE g.workload = 'attention_compiled';
 INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, stdout, stderr)
@@ -212,13 +261,33 @@ JOIN (
     1 AS value,
     's' AS unit
   UNION ALL
-  SELECT 'verify', 0, 'compile_s', 100, 's'
+  SELECT
+    'verify',
+    0,
+    'compile_s',
+    100,
+    's'
   UNION ALL
-  SELECT 'time', 1, 'compiled_graphs', 1, ''
+  SELECT
+    'time',
+    1,
+    'compiled_graphs',
+    1,
+    ''
   UNION ALL
-  SELECT 'time', 2, 'graph_breaks', 0, ''
+  SELECT
+    'time',
+    2,
+    'graph_breaks',
+    0,
+    ''
   UNION ALL
-  SELECT 'time', 3, 'recompilations', 2, ''
+  SELECT
+    'time',
+    3,
+    'recompilations',
+    2,
+    ''
 ) k
 WHERE g.compile_s IS NOT NULL;
 INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, value, unit) VALUES
