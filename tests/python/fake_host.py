@@ -17,11 +17,14 @@ BUILD = Path(os.environ["KYMO_BUILD"]).resolve()
 PACKAGE = BUILD / "lib/kymo/python"
 FAKE_ENGINE = BUILD / "tests/fake_engine.so"
 
-HAS_TORCH = importlib.util.find_spec("torch") is not None
-needs_torch = unittest.skipUnless(HAS_TORCH, "the interpreter of the build has no torch")
-
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(PACKAGE))
+
+from kymo import _engine, _errors  # noqa: E402
+from kymo._build import TORCH_VERSION  # noqa: E402
+
+HAS_TORCH = bool(TORCH_VERSION) and importlib.util.find_spec("torch") is not None
+needs_torch = unittest.skipUnless(HAS_TORCH, "this build or its interpreter has no torch")
 
 
 def script_of(keys):
@@ -38,8 +41,6 @@ def read_events(log):
 
 def serve(load, report=None, flush=lambda: None, rank=0, **script):
     """Runs an assignment in this process. Returns the engine's exit code and its events."""
-    from kymo import _engine, _errors
-
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "events"
         code = _engine.serve(
