@@ -21,4 +21,5 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from kymo._worker import main  # noqa: E402
 
-main(sys.argv[1:], start_ns)
+if __name__ == "__main__":  # processes that multiprocessing spawns run this file under another name
+    main(sys.argv[1:], start_ns)

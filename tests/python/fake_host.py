@@ -111,7 +111,7 @@ def description_of(source, name):
     return json.dumps(plugin)
 
 
-def run_file(source, name="my_kernel.py", edit=None, **script):
+def run_file(source, name="my_kernel.py", edit=None, rank=0, **script):
     """Describes a file and runs one of its workloads in a worker process. edit(file) is called in between."""
     plugin = json.loads(description_of(source, name))
     with tempfile.TemporaryDirectory() as folder:
@@ -125,7 +125,7 @@ def run_file(source, name="my_kernel.py", edit=None, **script):
             for each in plugin["workloads"][script.get("workload", 0)]["parameters"]
         ]
         token = script_of({"file": file, "description": json.dumps(plugin), "parameter": parameters, **script})
-        done = start(folder, ["worker", "--connect", str(log), "--rank", "0"], KYMO_WORKER_TOKEN=token)
+        done = start(folder, ["worker", "--connect", str(log), "--rank", str(rank)], KYMO_WORKER_TOKEN=token)
         left = sorted(path.name for path in Path(folder).iterdir() if path.name not in ("root", "events", name))
         assert not left, f"the worker left {left}"
         return Worker(done, read_events(log) if log.exists() else [])

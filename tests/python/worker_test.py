@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workloads of Python files in worker processes with a fake engine."""
 
+import concurrent.futures
 import os
+import socket
 import tempfile
 import unittest
 
@@ -226,6 +228,20 @@ class Process(unittest.TestCase):
         self.assertEqual(len(found.of("ended")), 1)
         self.assertIn("a process that the workload forked returned", found.errors)
 
+    def test_lets_the_workload_use_multiprocessing(self):
+        source = """
+            import kymo, multiprocessing
+            def double(x): return 2 * x
+            @kymo.workload
+            def f(run):
+                for method in ("fork", "spawn", "forkserver"):
+                    with multiprocessing.get_context(method).Pool(1) as pool:
+                        run.log(str(pool.map(double, [1, 2])))
+                return lambda: None
+        """
+        found = run_file(source)
+        self.assertEqual(found.of("log"), [("log", "1", "[2, 4]")] * 3, found.errors)
+
     def test_hides_its_token(self):
         found = run_file(fails("step(self, run)", "import os; run.log(str('KYMO_WORKER_TOKEN' in os.environ))"))
         self.assertEqual(found.of("log"), [("log", "1", "False")])
@@ -328,6 +344,27 @@ class Reports(unittest.TestCase):
         """
         found = run_file(source, assignments=2)
         self.assertEqual((found.code, found.of("log")), (0, [("log", "1", "gloo 1")] * 2), found.errors)
+
+    @needs_torch
+    def test_process_groups_join_the_ranks(self):
+        source = """
+            import kymo, torch
+            class A(kymo.Workload):
+                ranks = (1, None)
+                def prepare(self, run):
+                    run.init_process_group()
+                    self.sum = torch.tensor(float(run.rank + 1))
+                def step(self, run):
+                    torch.distributed.all_reduce(self.sum)
+                    run.log(str(self.sum.item()))
+        """
+        with socket.create_server(("localhost", 0)) as server:
+            port = server.getsockname()[1]
+        options = {"assignments": 2, "world_size": 2, "rendezvous_port": port}
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            ranks = list(pool.map(lambda rank: run_file(source, rank=rank, **options), (1, 0)))
+        for rank in ranks:
+            self.assertEqual((rank.code, rank.of("log")), (0, [("log", "1", "3.0")] * 2), rank.errors)
 
 
 if __name__ == "__main__":
