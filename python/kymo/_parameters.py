@@ -30,12 +30,12 @@ class Parameter(Generic[T]):
     setting: runs are compared only if they agree on the parameter; other parameters distinguish variants.
     """
 
-    type: ClassVar[str] = ""
-    expects: ClassVar[str] = ""
+    kind: ClassVar[str] = ""
+    example: ClassVar[str] = ""
 
     def __init__(
         self,
-        default: T | None,
+        default: T | None = None,
         *,
         axis: Iterable[T] = (),
         unit: str = "",
@@ -59,6 +59,8 @@ class Parameter(Generic[T]):
     def checked(self: Self, what: str) -> Self:
         """Returns a copy with validated values. Raises TypeError or ValueError that begins with `what`."""
         made: Any = copy.copy(self)
+        if not made.kind:
+            raise TypeError(f"{what} must be a kymo.Int, Real, Bool, Text or Choice")
         if made.default is None:
             raise TypeError(f"{what} needs a default value, such as kymo.{type(self).__name__}({made.example})")
         for attribute in ("unit", "doc", "title"):
@@ -82,7 +84,7 @@ class Parameter(Generic[T]):
         limits = {key: getattr(self, key, None) for key in ("minimum", "maximum", "choices")}
         return {
             "name": name,
-            "type": self.type,
+            "type": self.kind,
             "unit": self.unit,
             "documentation": self.doc,
             "default": self.default,
@@ -121,7 +123,7 @@ class _Numeric(Parameter[T]):
 class Int(_Numeric[int]):
     """An integer parameter, such as kymo.Int(1024, minimum=1). The bounds are inclusive."""
 
-    type = "int"
+    kind = "int"
     example = "1024"
 
     def convert(self, value: Any, what: str) -> int:
@@ -139,7 +141,7 @@ class Int(_Numeric[int]):
 class Real(_Numeric[float]):
     """A floating-point parameter, such as kymo.Real(0.5, minimum=0, maximum=1). The bounds are inclusive."""
 
-    type = "real"
+    kind = "real"
     example = "0.5"
 
     def convert(self, value: Any, what: str) -> float:
@@ -153,11 +155,8 @@ class Real(_Numeric[float]):
 class Bool(Parameter[bool]):
     """A parameter that is true or false, such as kymo.Bool(False)."""
 
-    type = "bool"
+    kind = "bool"
     example = "False"
-
-    def __init__(self, default: bool | None = None, **rest: Any) -> None:
-        super().__init__(default, **rest)
 
     def check(self, value: Any, what: str) -> bool:
         if not isinstance(value, bool):
@@ -168,11 +167,8 @@ class Bool(Parameter[bool]):
 class Text(Parameter[str]):
     """A textual parameter, such as kymo.Text("gelu")."""
 
-    type = "text"
+    kind = "text"
     example = '"gelu"'
-
-    def __init__(self, default: str | None = None, **rest: Any) -> None:
-        super().__init__(default, **rest)
 
     def check(self, value: Any, what: str) -> str:
         return text(value, what)
@@ -181,7 +177,7 @@ class Text(Parameter[str]):
 class Choice(Parameter[str]):
     """A parameter with a fixed set of values, such as kymo.Choice("fp32", ("fp32", "bf16"))."""
 
-    type = "choice"
+    kind = "choice"
     example = '"fp32", ("fp32", "bf16")'
 
     def __init__(self, default: str | None = None, choices: Sequence[str] = (), **rest: Any) -> None:

@@ -91,8 +91,8 @@ class Run:
         self.parameters = parameters
         self._at_end: list[Callable[[], object]] = []
         # Called in timed code, so without a function of Python around them.
-        self.scope = engine.scope  # type: ignore[method-assign]
-        self.mark = engine.mark  # type: ignore[method-assign]
+        self.scope = engine.scope  # type: ignore[assignment, method-assign]
+        self.mark = engine.mark  # type: ignore[assignment, method-assign]
         if not self._is_cuda:
             self.phase = engine.phase  # type: ignore[method-assign]
 

@@ -92,7 +92,8 @@ def _prepare_torch(engine: _engine.Run) -> None:
 
 def _flush() -> None:
     """The workload may have closed or replaced the streams."""
-    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+    streams: tuple[Any, ...] = (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)
+    for stream in streams:
         with contextlib.suppress(Exception):
             stream.flush()
 

@@ -283,8 +283,8 @@ def _parameter_from(annotation: Any, what: str) -> Parameter[Any]:
     if isinstance(annotation, Parameter):
         return annotation
     if isinstance(annotation, type) and issubclass(annotation, Parameter):
-        return annotation(None)
-    if annotation in _BUILTIN:
+        return annotation()
+    if isinstance(annotation, type) and annotation in _BUILTIN:
         return _BUILTIN[annotation]()
     raise TypeError(
         f"{what} needs a default value and may be annotated with kymo.Int, Real, Bool, Text, Choice, int, float, bool, "

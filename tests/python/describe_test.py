@@ -213,6 +213,7 @@ class Errors(unittest.TestCase):
             "n = kymo.Text('\\udc80')": "ValueError: {p}: the default contains a null character or text that UTF-8 "
             "cannot represent",
             "n = kymo.Int(1, unit=2)": "TypeError: {p}: unit must be a str, not 2",
+            "n = kymo.Parameter(1)": "TypeError: {p} must be a kymo.Int, Real, Bool, Text or Choice",
             "n = kymo.Int": "TypeError: {p} must be an instance: write n = kymo.Int(default)",
             "N = kymo.Int(1)": f"ValueError: the name of parameter 'N' of {{w}} is 'N'; {NAME_RULE}",
             "ranks = kymo.Int(1)": "TypeError: parameter 'ranks' of {w}: the name is reserved; choose another one",
@@ -245,6 +246,7 @@ class Errors(unittest.TestCase):
             "": "must accept the run",
             "run, n": "parameter 'n' of workload 'softmax' needs a default value",
             "run, n: kymo.Int": "parameter 'n' of workload 'softmax' needs a default value, such as kymo.Int(1024)",
+            "run, n: [1] = 1": "parameter 'n' of workload 'softmax' needs a default value and may be",
             "run, n: list = 1": "may be annotated with kymo.Int",
             "run, n: int = 'a'": "parameter 'n' of workload 'softmax': the default must be an int, not 'a'",
             "run, n: Literal['a'] = 'b'": "the default is 'b'; it must be one of 'a'",
