@@ -42,8 +42,11 @@ static void free_instance(Instance* self) {
   for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) Py_XDECREF(owned[i]);
   free(self->checks);
   free(self);
-  /* The workload may hold cycles, and the next one needs the memory. */
+  /* The workload may hold cycles, and the next one needs the memory. The collector does nothing while it is disabled.
+   */
+  const int enabled = PyGC_Enable();
   PyGC_Collect();
+  if (!enabled) PyGC_Disable();
 }
 
 static kymo_status create_instance(uint32_t index, const kymo_host* host, kymo_context* context, void** out) {

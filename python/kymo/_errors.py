@@ -48,10 +48,17 @@ def report(exception: BaseException, file: str) -> tuple[int, str]:
 
 
 def _is_out_of_memory(exception: BaseException) -> bool:
-    torch = sys.modules.get("torch")
-    kinds = (MemoryError, getattr(torch, "OutOfMemoryError", MemoryError))
-    # torch has no type for this one.
-    return isinstance(exception, kinds) or "DefaultCPUAllocator: can't allocate memory" in _text(exception)
+    """True for errors of the allocators of Python and torch, and for errors that these caused."""
+    kinds = (MemoryError, getattr(sys.modules.get("torch"), "OutOfMemoryError", MemoryError))
+    cause: BaseException | None = exception
+    for _ in range(100):  # causes may form a cycle
+        if cause is None:
+            break
+        # torch has no type for the second one.
+        if isinstance(cause, kinds) or "DefaultCPUAllocator: can't allocate memory" in _text(cause):
+            return True
+        cause = cause.__cause__
+    return False
 
 
 def _text(exception: BaseException) -> str:

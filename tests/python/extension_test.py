@@ -439,15 +439,19 @@ class Memory(unittest.TestCase):
                 self.itself = self  # a cycle
 
             def __del__(self):
-                freed.append(1)
+                freed.append(gc.isenabled())
 
         def factory(run):
             big = Big()
             return None, None, lambda: big, None, None, False
 
         freed = []
-        serve(lambda *_: ("", (("w", (), 0, 1, (), factory),)), assignments=3)
-        self.assertEqual(freed, [1, 1, 1])
+        self.addCleanup(gc.enable)
+        for change in (gc.enable, gc.disable):  # as a workload may do
+            change()
+            serve(lambda *_: ("", (("w", (), 0, 1, (), factory),)), assignments=3)
+            self.assertEqual(gc.isenabled(), change is gc.enable)
+        self.assertEqual(len(freed), 6)
 
 
 if __name__ == "__main__":

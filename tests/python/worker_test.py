@@ -140,6 +140,7 @@ class Failures(unittest.TestCase):
             ("raise kymo.Skip", 3, "the workload skipped without a reason"),
             ("raise MemoryError('all')", 2, "MemoryError: all (my_kernel.py:4)"),
             ("bytearray(1 << 62)", 2, "MemoryError (my_kernel.py:4)"),
+            ("raise ValueError('x') from MemoryError('all')", 2, "ValueError: x (my_kernel.py:4)"),
             (
                 'raise RuntimeError("DefaultCPUAllocator: can\'t allocate memory: 9 bytes")',
                 2,
