@@ -164,6 +164,27 @@ class WheelTest(KymoTest):
                 environment = {**self.environment, "PATH": f"{python.parent}:/usr/bin:/bin", "VIRTUAL_ENV": folder}
                 self.assertEqual(run(python, "-c", code, cwd=self.work, env=environment), "['ok']\n")
 
+    def test_rejects_another_torch_of_the_environment_without_loading_it(self):
+        other = self.folder / "other"
+        run(sys.executable, "-m", "venv", "--without-pip", other)
+        self.pip("--python", other / "bin" / "python", "install", "--no-index", self.wheel)
+        (site,) = (other / "lib").glob("python3.*/site-packages")
+        (site / "torch" / "lib").mkdir(parents=True)
+        (site / "torch" / "lib" / "libtorch_cpu.so").touch()
+        (site / "torch" / "__init__.py").write_text("print('loaded')\nraise RuntimeError('loaded')\n")
+        (site / "torch" / "version.py").write_text("__version__ = '2.10.0+cu128'\ncuda = '12.8'\n")
+        (self.work / "uses_torch.py").write_text("import torch\n")
+        environment = {**self.environment, "PATH": f"{other / 'bin'}:/usr/bin:/bin", "VIRTUAL_ENV": str(other)}
+        for workload in ("attention_sdpa", "./uses_torch.py"):
+            command = ["kymo", "run", workload, "--device", "cpu"]
+            done = subprocess.run(
+                command, cwd=self.work, env=environment, capture_output=True, text=True, timeout=300, check=False
+            )
+            self.assertIn(done.returncode, (1, 2))
+            for word in ("2.10.0", "2.11.0", str(other)):
+                self.assertIn(word, done.stderr)
+            self.assertNotIn("loaded", done.stdout + done.stderr)
+
     def test_uninstall_leaves_nothing_behind(self):
         other = self.folder / "other"
         run(sys.executable, "-m", "venv", "--without-pip", other)
