@@ -100,6 +100,7 @@ void PassExecution::watch(double now_s) {
 }
 
 void PassExecution::tick(double now_s) {
+  watch(now_s);
   if (state_) apply(state_->tick(now_s));
 }
 
