@@ -14,6 +14,7 @@ import shutil
 import sysconfig
 import tempfile
 import time
+import types
 
 MODES = ("none", "default", "reduce-overhead", "max-autotune-no-cudagraphs")
 MODES_DOC = "mode of torch.compile; none runs the same module eagerly"
@@ -37,12 +38,7 @@ def compile(run, function, mode):
     if reason:
         run.skip(f"compile={mode} is not supported: {reason}")
     import torch
-    from torch._inductor import config
 
-    if run.device == "cpu" and config.cpp.vec_isa_ok is None:
-        # The flags of the processor decide which vector instructions are used. Inductor would also try each set of them
-        # in processes that import torch, for longer than the rest of a small compilation.
-        config.cpp.vec_isa_ok = True
     return torch.compile(function, mode=mode, dynamic=False)
 
 
@@ -86,6 +82,8 @@ def warm_up(run, mode, cached, call):
     utils.counters.clear()
     utils.clear_compilation_metrics()
     with contextlib.nullcontext() if cached else _empty_cache():
+        if run.device == "cpu":
+            _find_vector_instructions()
         seconds = _timed(run, call, _COMPILING_CALLS)
         seconds -= _COMPILING_CALLS * _timed(run, call, 1)
         shutdown_compile_workers()  # idle processes, which no step needs
@@ -95,6 +93,22 @@ def warm_up(run, mode, cached, call):
     for reason, times in utils.counters["graph_break"].items():
         run.log(f"graph break ({times}): {reason}", "warning")
     torch.compiler.set_stance("fail_on_recompile")
+
+
+def _find_vector_instructions():
+    """Inductor tries each set of vector instructions that the processor has: it compiles a small library and loads it in
+    a process that imports torch, which takes longer than a small compilation. Here, this process loads it instead."""
+    from torch._inductor import cpu_vec_isa
+
+    def check_call(command, **options):
+        exec(command[command.index("-c") + 1], {})
+
+    before = cpu_vec_isa.subprocess
+    cpu_vec_isa.subprocess = types.SimpleNamespace(check_call=check_call, DEVNULL=None)
+    try:
+        cpu_vec_isa.valid_vec_isa_list()  # keeps its result
+    finally:
+        cpu_vec_isa.subprocess = before
 
 
 def _timed(run, call, calls):
