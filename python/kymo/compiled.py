@@ -81,9 +81,9 @@ def warm_up(run, mode, cached, call):
     torch.compiler.set_stance("default")
     utils.counters.clear()
     utils.clear_compilation_metrics()
+    if run.device == "cpu":
+        _find_vector_instructions()
     with contextlib.nullcontext() if cached else _empty_cache():
-        if run.device == "cpu":
-            _find_vector_instructions()
         seconds = _timed(run, call, _COMPILING_CALLS)
         seconds -= _COMPILING_CALLS * _timed(run, call, 1)
         shutdown_compile_workers()  # idle processes, which no step needs
@@ -96,8 +96,9 @@ def warm_up(run, mode, cached, call):
 
 
 def _find_vector_instructions():
-    """Inductor tries each set of vector instructions that the processor has: it compiles a small library and loads it in
-    a process that imports torch, which takes longer than a small compilation. Here, this process loads it instead."""
+    """Inductor tries each set of vector instructions that the processor has: it compiles a small library, which it keeps,
+    and loads it in a process that imports torch. This takes longer than a small compilation. Here, this process loads
+    the libraries."""
     from torch._inductor import cpu_vec_isa
 
     def check_call(command, **options):
