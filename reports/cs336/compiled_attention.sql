@@ -32,7 +32,7 @@ WITH shown AS (
       PARTITION BY a.device_id, a.batch, a.heads, a.causal, a.dtype, a.head_dim, a.seq
     ) AS eager_ms
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'compiled-attention%'
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'compiled-attention%'
   JOIN attention_run a ON a.run_id = r.run_id AND a.mode = 'forward_backward'
   JOIN attention_grid g ON g.run_id = r.run_id
   JOIN run_parameter p ON p.run_id = r.run_id AND p.name = 'compile'

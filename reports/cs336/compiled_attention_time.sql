@@ -7,7 +7,7 @@ SELECT
   a.seq,
   min(g.forward_ms + g.backward_ms) AS total_ms
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'compiled-attention%'
+JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'compiled-attention%'
 JOIN attention_run a ON a.run_id = r.run_id AND a.mode = 'forward_backward'
 JOIN attention_grid g ON g.run_id = r.run_id AND g.forward_ms + g.backward_ms > 0
 JOIN run_parameter p ON p.run_id = r.run_id AND p.name = 'compile'

@@ -37,7 +37,7 @@ WITH shown AS (
       PARTITION BY r.workload, r.device_kind, m.size, m.context, m.batch, m.precision, m.mode
     ) AS eager_ms
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite = 'cs336' AND r.suite_case LIKE 'compiled-model%'
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'compiled-model%'
   JOIN transformer_run m ON m.run_id = r.run_id
   JOIN run_series x ON x.run_id = r.run_id
   JOIN run_status d ON d.run_id = r.run_id
