@@ -96,9 +96,9 @@ def warm_up(run, mode, cached, call):
 
 
 def _find_vector_instructions():
-    """Inductor tries each set of vector instructions that the processor has: it compiles a small library, which it keeps,
-    and loads it in a process that imports torch. This takes longer than a small compilation. Here, this process loads
-    the libraries."""
+    """Inductor tries each set of vector instructions that the processor has: it compiles a small library, which it
+    keeps, and loads it in a process that imports torch. This takes longer than a small compilation. Here, this process
+    loads the libraries."""
     from torch._inductor import cpu_vec_isa
 
     def check_call(command, **options):

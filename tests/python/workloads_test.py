@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 ROOT = Path(os.environ["KYMO_BUILD"]) / "lib" / "kymo"
@@ -134,6 +136,13 @@ class WorkloadsTest(unittest.TestCase):
             parameters = list(workload(name)._parameters)
             self.assertEqual(parameters[:7], ["batch", "heads", "seq", "head_dim", "dtype", "causal", "mode"])
 
+    def test_compiled_code_is_not_left_behind(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(tempfile, "tempdir", folder):
+            prepared("attention_compiled", batch=1, seq=20, mode="forward", compile="default")
+            self.assertEqual([name for name in os.listdir(folder) if name.startswith("kymo-compile-")], [])
+        self.assertNotIn("kymo-compile-", os.environ.get("TORCHINDUCTOR_CACHE_DIR", ""))
+        self.assertNotIn("TRITON_CACHE_DIR", os.environ)
+
     def test_attention_equals_the_reference(self):
         gradients = ["query gradient", "key gradient", "value gradient"]
         for compile in ("none", "default"):
@@ -145,6 +154,7 @@ class WorkloadsTest(unittest.TestCase):
                 with self.subTest(compile=compile, mode=mode):
                     checks = ["output", *(gradients if mode != "forward" else [])]
                     values = {"batch": 2, "heads": 2, "seq": 40, "head_dim": 16, "causal": causal, "dtype": dtype}
+                    values["cached"] = True
                     _, run = self.assert_verified("attention_compiled", checks, mode=mode, compile=compile, **values)
                     forward = 4 * 2 * 2 * 40 * 40 * 16 * (0.5 if causal else 1)
                     flops = {"forward": forward, "backward": 2.5 * forward}
@@ -171,7 +181,7 @@ class WorkloadsTest(unittest.TestCase):
         self.assertTrue(all(check.outcome == kymo._engine.CHECK_PASSED for check in made.verify(run).checks))
 
     def test_compiled_model_equals_the_eager_one(self):
-        small = {"batch": 2, "context": 16, "vocab_size": 50}
+        small = {"batch": 2, "context": 16, "vocab_size": 50, "layers": 1, "cached": True}
         eager = ["loss", "gradients"]
         losses = {}
         for compile in ("none", "default"):
@@ -180,7 +190,7 @@ class WorkloadsTest(unittest.TestCase):
                 made, run = self.assert_verified("transformer_compiled", checks, compile=compile, **small)
                 self.assertEqual([each for each in run.entered if each == "optimizer"], ["optimizer"] * 2)
                 losses[compile] = (run.metrics["loss_first"], made.loss.item())
-                forward = 2 * 16 * (2 * (8 * 64**2 + 4 * 16 * 64 + 6 * 64 * 256) + 2 * 64 * 50)
+                forward = 2 * 16 * (8 * 64**2 + 4 * 16 * 64 + 6 * 64 * 256 + 2 * 64 * 50)
                 self.assertEqual(run.flops["forward"], forward)
                 self.assertEqual(run.flops["backward"], 2 * forward)
         # The second loss depends on the update of the first step, and with it on the gradients.
