@@ -39,6 +39,9 @@ def compile(run, function, mode):
         run.skip(f"compile={mode} is not supported: {reason}")
     import torch
 
+    # A worker may have compiled the same function for an earlier run, in another shape.
+    torch.compiler.set_stance("default")
+    torch.compiler.reset()
     return torch.compile(function, mode=mode, dynamic=False)
 
 
@@ -78,7 +81,6 @@ def warm_up(run, mode, cached, call):
     from torch._dynamo import utils
     from torch._inductor.async_compile import shutdown_compile_workers
 
-    torch.compiler.set_stance("default")
     utils.counters.clear()
     utils.clear_compilation_metrics()
     if run.device == "cpu":
@@ -141,6 +143,9 @@ def _counted(utils):
 @contextlib.contextmanager
 def _empty_cache():
     """Inductor and Triton keep compiled code in a folder that is removed afterwards; loaded code stays in memory."""
+    from torch._inductor.utils import clear_caches
+
+    clear_caches()  # what an earlier run loaded
     names = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
     before = {name: os.environ.get(name) for name in names}
     with tempfile.TemporaryDirectory(prefix="kymo-compile-", ignore_cleanup_errors=True) as folder:

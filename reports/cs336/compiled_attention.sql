@@ -49,8 +49,8 @@ SELECT
   CASE WHEN h.mode_order > 0 THEN h.eager_ms / (h.forward_ms + h.backward_ms) END AS speedup,
   h.before_backward_bytes,
   max(CASE m.name WHEN 'compile_s' THEN m.value END) AS compile_s,
-  max(CASE m.name WHEN 'graph_breaks' THEN m.value END) AS breaks,
-  max(CASE m.name WHEN 'recompilations' THEN m.value END) AS recompilations
+  CAST(max(CASE m.name WHEN 'graph_breaks' THEN m.value END) AS INTEGER) AS breaks,
+  CAST(max(CASE m.name WHEN 'recompilations' THEN m.value END) AS INTEGER) AS recompilations
 FROM shown h
 LEFT JOIN reported_metric m ON m.run_id = h.run_id AND m.level = 'run' AND m.pass = 'time'
 GROUP BY h.run_id

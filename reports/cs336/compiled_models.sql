@@ -60,9 +60,9 @@ SELECT
   h.step_std_ms,
   CASE WHEN h.variant_order > 0 AND h.status_label = '' THEN h.eager_ms / h.step_ms END AS speedup,
   max(CASE k.name WHEN 'compile_s' THEN k.value END) AS compile_s,
-  max(CASE k.name WHEN 'compiled_graphs' THEN k.value END) AS graphs,
-  max(CASE k.name WHEN 'graph_breaks' THEN k.value END) AS breaks,
-  max(CASE k.name WHEN 'recompilations' THEN k.value END) AS recompilations,
+  CAST(max(CASE k.name WHEN 'compiled_graphs' THEN k.value END) AS INTEGER) AS graphs,
+  CAST(max(CASE k.name WHEN 'graph_breaks' THEN k.value END) AS INTEGER) AS breaks,
+  CAST(max(CASE k.name WHEN 'recompilations' THEN k.value END) AS INTEGER) AS recompilations,
   CASE WHEN h.status_label IN ('', 'failed') THEN h.verified END AS verified
 FROM shown h
 LEFT JOIN phase_time f ON f.run_id = h.run_id AND f.phase = 'forward'
