@@ -29,9 +29,7 @@ class PassExecution {
   /// Throws Error if a worker does not send such frames.
   void received(WorkerId worker, Frame& frame);
   void closed(WorkerId worker, const std::string& error_message);
-  /// Checks for ended processes and memory use.
-  void watch(double now_s);
-  /// Checks the deadlines.
+  /// Checks for ended processes, memory use and the deadlines.
   void tick(double now_s);
   void cancel(const std::string& signal_name);
   /// Kills all workers.
@@ -55,6 +53,7 @@ class PassExecution {
 
  private:
   void apply(const Actions& actions);
+  void watch(double now_s);
 
   std::unique_ptr<WorkerTeam> team_;
   const Scratch& scratch_;
