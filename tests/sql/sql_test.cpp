@@ -132,6 +132,18 @@ INSTANTIATE_TEST_SUITE_P(Views, SqlTest, ::testing::ValuesIn(names_of_cases()),
 /// and in reports/compiled/REPORT-QUERY.csv for compiled and eager runs.
 class ReportSqlTest : public ::testing::TestWithParam<std::string> {
  protected:
+  // Selects the runs of the report's suite, as `kymo report` does.
+  Database select(const std::string& rows) {
+    Database database = make_report_database(rows);
+    static const std::regex kSuite("\nsuite = \"([a-z0-9]+)\"\n");
+    std::smatch match;
+    const std::string definition = read(reports_ / "report.toml");
+    if (std::regex_search(definition, match, kSuite))
+      execute(database.get(), "DELETE FROM selected_run WHERE run_id NOT IN (SELECT run_id FROM run WHERE suite = '" +
+                                  match[1].str() + "')");
+    return database;
+  }
+
   // Compares every query that has an expected result; returns their number.
   int compare(sqlite3* database, const fs::path& expectations) {
     int compared = 0;
@@ -150,28 +162,28 @@ class ReportSqlTest : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(ReportSqlTest, ObservedRunsInCsvOut) {
-  const Database database = make_report_database("collected");
+  const Database database = select("collected");
   EXPECT_GT(compare(database.get(), kFolder / "reports"), 10);
 }
 
 TEST_P(ReportSqlTest, RunsOfSeveralRanksInCsvOut) {
-  const Database database = make_report_database("distributed");
+  const Database database = select("distributed");
   EXPECT_GT(compare(database.get(), kFolder / "reports" / "distributed"), 5);
 }
 
 TEST_P(ReportSqlTest, RunsOfAttentionInCsvOut) {
-  const Database database = make_report_database("attention");
+  const Database database = select("attention");
   EXPECT_GT(compare(database.get(), kFolder / "reports" / "attention"), 0);
 }
 
 TEST_P(ReportSqlTest, CompiledRunsInCsvOut) {
-  const Database database = make_report_database("compiled");
+  const Database database = select("compiled");
   EXPECT_GT(compare(database.get(), kFolder / "reports" / "compiled"), 0);
 }
 
 TEST_P(ReportSqlTest, NothingSelectedGivesNoRows) {
   for (const char* rows : {"collected", "distributed", "attention", "compiled"}) {
-    const Database database = make_report_database(rows);
+    const Database database = select(rows);
     execute(database.get(), "DELETE FROM selected_run");
     for (const std::string& name : names_of_files(reports_, ".sql")) {
       const std::string csv = execute(database.get(), read(reports_ / (name + ".sql")));

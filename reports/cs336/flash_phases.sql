@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Forward latency by implementation.
+-- caption: Latency of forward and backward by implementation.
 -- pivot implementation: values=["latency_ms"], order="implementation_order"
+-- column phase: title="phase", format="code"
 -- column dtype: title="dtype"
 -- column mask: title="mask"
 -- column head_dim: title="head dim", format="plain"
@@ -15,6 +16,7 @@
 -- empty: No attention kernels measured: `kymo suite run cs336 --filter '^flash'` adds this data.
 WITH measured AS (
   SELECT
+    p.phase,
     a.dtype,
     a.causal,
     a.head_dim,
@@ -23,18 +25,27 @@ WITH measured AS (
     a.seq,
     a.implementation,
     a.implementation_order,
-    coalesce(min(l.forward_ms), max(CASE WHEN a.mode <> 'backward' THEN nullif(d.status_label, '') END)) AS latency_ms,
-    max(l.forward_tflop_per_s) AS rate,
-    100 * max(l.forward_tflop_per_s / l.peak_tflop_per_s) AS share
+    coalesce(
+      min(CASE p.phase WHEN 'forward' THEN l.forward_ms ELSE l.backward_ms END),
+      max(CASE WHEN a.mode IN (p.phase, 'forward_backward') THEN nullif(d.status_label, '') END)
+    ) AS latency_ms,
+    max(CASE p.phase WHEN 'forward' THEN l.forward_tflop_per_s ELSE l.backward_tflop_per_s END) AS rate,
+    max(l.peak_tflop_per_s) AS peak
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'flash%'
   JOIN run_status d ON d.run_id = r.run_id
   JOIN attention_run a ON a.run_id = r.run_id
   LEFT JOIN attention_latency l ON l.run_id = r.run_id
-  GROUP BY a.dtype, a.causal, a.head_dim, a.batch, a.heads, a.seq, a.implementation_order, a.implementation
+  CROSS JOIN (
+    SELECT 'forward' AS phase
+    UNION ALL
+    SELECT 'backward'
+  ) p
+  GROUP BY p.phase, a.dtype, a.causal, a.head_dim, a.batch, a.heads, a.seq, a.implementation_order, a.implementation
   HAVING latency_ms IS NOT NULL
 )
 SELECT
+  phase,
   dtype,
   CASE causal WHEN 1 THEN 'causal' ELSE 'full' END AS mask,
   head_dim,
@@ -45,7 +56,7 @@ SELECT
   implementation_order,
   latency_ms,
   max(rate) OVER shape AS rate,
-  max(share) OVER shape AS share
+  100 * max(rate / peak) OVER shape AS share
 FROM measured
-WINDOW shape AS (PARTITION BY dtype, causal, head_dim, batch, heads, seq)
-ORDER BY dtype DESC, causal DESC, heads, head_dim, seq, batch, implementation_order, implementation
+WINDOW shape AS (PARTITION BY phase, dtype, causal, head_dim, batch, heads, seq)
+ORDER BY phase DESC, dtype DESC, causal DESC, heads, head_dim, seq, batch, implementation_order, implementation
