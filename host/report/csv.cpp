@@ -118,25 +118,18 @@ void add_chart(std::vector<OutputFile>& files, const Chart& chart) {
   if (!chart.memory.blocks.empty()) files.push_back({stem + ".blocks.csv", blocks_csv(chart.memory)});
 }
 
-class CsvRenderer final : public Renderer {
- public:
-  std::string format() const override { return "csv"; }
-
-  std::vector<OutputFile> render(const Document& document) const override {
-    std::vector<OutputFile> files;
-    for (const Section& section : document.sections) {
-      for (const Block& block : section.blocks) {
-        if (const auto* table = std::get_if<Table>(&block))
-          files.push_back({"tables/" + table->name + ".csv", table_csv(*table)});
-        if (const auto* chart = std::get_if<Chart>(&block)) add_chart(files, *chart);
-      }
-    }
-    return files;
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<Renderer> make_csv_renderer() { return std::make_unique<CsvRenderer>(); }
+std::vector<OutputFile> render_csv(const Document& document) {
+  std::vector<OutputFile> files;
+  for (const Section& section : document.sections) {
+    for (const Block& block : section.blocks) {
+      if (const auto* table = std::get_if<Table>(&block))
+        files.push_back({"tables/" + table->name + ".csv", table_csv(*table)});
+      if (const auto* chart = std::get_if<Chart>(&block)) add_chart(files, *chart);
+    }
+  }
+  return files;
+}
 
 }  // namespace kymo::report

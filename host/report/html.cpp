@@ -49,25 +49,10 @@ std::string compressed(const std::string& text) {
 }
 
 std::string inline_html(const Spans& spans) {
-  std::string out;
-  for (const Span& span : spans) {
-    const std::string text = escape_html(span.text);
-    switch (span.style) {
-      case Style::kPlain:
-        out += text;
-        break;
-      case Style::kEmphasis:
-        out += "<em>" + text + "</em>";
-        break;
-      case Style::kStrong:
-        out += "<strong>" + text + "</strong>";
-        break;
-      case Style::kCode:
-        out += "<code>" + text + "</code>";
-        break;
-    }
-  }
-  return out;
+  return inline_text(spans, {{{"{}", escape_html},
+                              {"<em>{}</em>", escape_html},
+                              {"<strong>{}</strong>", escape_html},
+                              {"<code>{}</code>", escape_html}}});
 }
 
 std::string list_html(const List& list) {
@@ -218,18 +203,12 @@ class HtmlWriter {
   bool interactive_ = false;
 };
 
-class HtmlRenderer final : public Renderer {
- public:
-  std::string format() const override { return "html"; }
-  std::vector<OutputFile> render(const Document& document) const override {
-    return {{"report.html", HtmlWriter().write(document)}};
-  }
-};
-
 }  // namespace
 
 std::string page_script_source() { return "'sha256-" + base64(bytes_of_hex(sha256(page_script()))) + "'"; }
 
-std::unique_ptr<Renderer> make_html_renderer() { return std::make_unique<HtmlRenderer>(); }
+std::vector<OutputFile> render_html(const Document& document) {
+  return {{"report.html", HtmlWriter().write(document)}};
+}
 
 }  // namespace kymo::report

@@ -43,25 +43,10 @@ constexpr const char* kPreamble = R"tex(% Compiles with pdflatex, run twice; nee
 )tex";
 
 std::string inline_latex(const Spans& spans) {
-  std::string out;
-  for (const Span& span : spans) {
-    const std::string text = escape_latex(span.text);
-    switch (span.style) {
-      case Style::kPlain:
-        out += text;
-        break;
-      case Style::kEmphasis:
-        out += "\\emph{" + text + "}";
-        break;
-      case Style::kStrong:
-        out += "\\textbf{" + text + "}";
-        break;
-      case Style::kCode:
-        out += "\\texttt{" + text + "}";
-        break;
-    }
-  }
-  return out;
+  return inline_text(spans, {{{"{}", escape_latex},
+                              {"\\emph{{{}}}", escape_latex},
+                              {"\\textbf{{{}}}", escape_latex},
+                              {"\\texttt{{{}}}", escape_latex}}});
 }
 
 constexpr std::size_t kLongTable = 28;
@@ -178,27 +163,20 @@ std::string blocks_latex(const std::vector<Block>& blocks) {
   return out;
 }
 
-class LatexRenderer final : public Renderer {
- public:
-  std::string format() const override { return "latex"; }
-
-  std::vector<OutputFile> render(const Document& document) const override {
-    std::string out = kPreamble + pgfplots_preamble();
-    out += fmt::format("\\title{{{}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n", escape_latex(document.title));
-    out += blocks_latex(document.front_matter);
-    if (document.sections.size() > 1) out += "\\tableofcontents\n";
-    for (const Section& section : document.sections) {
-      out += fmt::format("\n\\{}section{{{}}}\n", section.level > 1 ? "sub" : "", escape_latex(section.heading));
-      out += blocks_latex(section.blocks);
-    }
-    out += fmt::format("\n\\bigskip\\hrule\\smallskip\n{{\\footnotesize {}\\par}}\n\\end{{document}}\n",
-                       escape_latex(document.provenance));
-    return {{"report.tex", out}};
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<Renderer> make_latex_renderer() { return std::make_unique<LatexRenderer>(); }
+std::vector<OutputFile> render_latex(const Document& document) {
+  std::string out = kPreamble + pgfplots_preamble();
+  out += fmt::format("\\title{{{}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n", escape_latex(document.title));
+  out += blocks_latex(document.front_matter);
+  if (document.sections.size() > 1) out += "\\tableofcontents\n";
+  for (const Section& section : document.sections) {
+    out += fmt::format("\n\\{}section{{{}}}\n", section.level > 1 ? "sub" : "", escape_latex(section.heading));
+    out += blocks_latex(section.blocks);
+  }
+  out += fmt::format("\n\\bigskip\\hrule\\smallskip\n{{\\footnotesize {}\\par}}\n\\end{{document}}\n",
+                     escape_latex(document.provenance));
+  return {{"report.tex", out}};
+}
 
 }  // namespace kymo::report

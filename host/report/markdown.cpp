@@ -10,26 +10,12 @@
 namespace kymo::report {
 namespace {
 
-std::string inline_text(const Spans& spans) {
-  std::string out;
-  for (const Span& span : spans) {
-    switch (span.style) {
-      // A span rarely starts at the beginning of a line, but escaping for that case is harmless.
-      case Style::kPlain:
-        out += escape_markdown(span.text);
-        break;
-      case Style::kEmphasis:
-        out += "*" + escape_markdown(span.text) + "*";
-        break;
-      case Style::kStrong:
-        out += "**" + escape_markdown(span.text) + "**";
-        break;
-      case Style::kCode:
-        out += markdown_code(span.text, false);
-        break;
-    }
-  }
-  return out;
+std::string inline_markdown(const Spans& spans) {
+  // A span rarely starts at the beginning of a line, but escaping for that case is harmless.
+  return inline_text(spans, {{{"{}", escape_markdown},
+                              {"*{}*", escape_markdown},
+                              {"**{}**", escape_markdown},
+                              {"{}", [](std::string_view text) { return markdown_code(text, false); }}}});
 }
 
 std::string cell_markdown(const Column& column, const Cell& cell) {
@@ -59,10 +45,10 @@ class MarkdownWriter {
     std::visit([this](const auto& each) { add(each); }, block);
   }
 
-  void add(const Paragraph& paragraph) { text_ += inline_text(paragraph.spans) + "\n"; }
+  void add(const Paragraph& paragraph) { text_ += inline_markdown(paragraph.spans) + "\n"; }
 
   void add(const List& list) {
-    for (const Spans& item : list.items) text_ += "- " + inline_text(item) + "\n";
+    for (const Spans& item : list.items) text_ += "- " + inline_markdown(item) + "\n";
   }
 
   void add(const Notice& notice) {
@@ -72,9 +58,10 @@ class MarkdownWriter {
     for (const auto& part : notice.prose) {
       if (!first) text_ += ">\n";
       first = false;
-      if (const auto* paragraph = std::get_if<Paragraph>(&part)) text_ += "> " + inline_text(paragraph->spans) + "\n";
+      if (const auto* paragraph = std::get_if<Paragraph>(&part))
+        text_ += "> " + inline_markdown(paragraph->spans) + "\n";
       if (const auto* list = std::get_if<List>(&part)) {
-        for (const Spans& item : list->items) text_ += "> - " + inline_text(item) + "\n";
+        for (const Spans& item : list->items) text_ += "> - " + inline_markdown(item) + "\n";
       }
     }
   }
@@ -105,14 +92,8 @@ class MarkdownWriter {
   int figures_ = 0;
 };
 
-class MarkdownRenderer final : public Renderer {
- public:
-  std::string format() const override { return "markdown"; }
-  std::vector<OutputFile> render(const Document& document) const override { return MarkdownWriter().write(document); }
-};
-
 }  // namespace
 
-std::unique_ptr<Renderer> make_markdown_renderer() { return std::make_unique<MarkdownRenderer>(); }
+std::vector<OutputFile> render_markdown(const Document& document) { return MarkdownWriter().write(document); }
 
 }  // namespace kymo::report

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <filesystem>
-#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/document.hpp"
@@ -15,22 +16,27 @@ struct OutputFile {
   std::string content;
 };
 
-/// Renders a document to the files of one format, the main file first. Pictures shared by two formats are the same
-/// files. A new format requires a new Renderer and one line in renderers().
-class Renderer {
- public:
-  virtual ~Renderer() = default;
-  virtual std::string format() const = 0;
-  virtual std::vector<OutputFile> render(const Document& document) const = 0;
+/// How a format prints text in one style: a format string with {} for the text, and the function that escapes it.
+struct InlineStyle {
+  const char* format;
+  std::string (*escape)(std::string_view text);
 };
+/// The text of a paragraph; the styles are in the order of Style.
+std::string inline_text(const Spans& spans, const std::array<InlineStyle, 4>& styles);
 
-std::unique_ptr<Renderer> make_markdown_renderer();
-std::unique_ptr<Renderer> make_latex_renderer();
-std::unique_ptr<Renderer> make_typst_renderer();
-std::unique_ptr<Renderer> make_html_renderer();
-std::unique_ptr<Renderer> make_csv_renderer();
+// Each renders a document to the files of one format, the main file first. Pictures shared by two formats are the same
+// files.
+std::vector<OutputFile> render_markdown(const Document& document);
+std::vector<OutputFile> render_latex(const Document& document);
+std::vector<OutputFile> render_typst(const Document& document);
+std::vector<OutputFile> render_html(const Document& document);
+std::vector<OutputFile> render_csv(const Document& document);
 
-/// The renderers of all formats.
-const std::vector<std::unique_ptr<Renderer>>& renderers();
+/// A new format requires a function and one line in renderers().
+struct Renderer {
+  std::string format;
+  std::vector<OutputFile> (*render)(const Document& document);
+};
+const std::vector<Renderer>& renderers();
 
 }  // namespace kymo::report

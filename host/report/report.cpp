@@ -32,15 +32,13 @@ fs::path folder_of(const std::string& name) {
                    (is_folder ? "; the folder ./" + name + " contains no report.toml" : suggestion(name, names)));
 }
 
-std::vector<const Renderer*> renderers_of(const std::vector<std::string>& formats) {
-  std::vector<const Renderer*> chosen;
+std::vector<Renderer> renderers_of(const std::vector<std::string>& formats) {
+  std::vector<Renderer> chosen;
   for (const std::string& format : formats) {
-    const auto& all = renderers();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&format](const auto& each) { return each->format() == format; });
-    if (found == all.end())
+    const auto found = std::ranges::find(renderers(), format, &Renderer::format);
+    if (found == renderers().end())
       throw UsageError("unknown report format " + quote(format) + suggestion(format, known_formats()));
-    if (std::find(chosen.begin(), chosen.end(), found->get()) == chosen.end()) chosen.push_back(found->get());
+    if (std::ranges::find(chosen, format, &Renderer::format) == chosen.end()) chosen.push_back(*found);
   }
   if (chosen.empty()) throw UsageError("no report format given; known: " + join(known_formats(), ", "));
   return chosen;
@@ -130,26 +128,28 @@ class Staging {
 
 }  // namespace
 
-const std::vector<std::unique_ptr<Renderer>>& renderers() {
-  static const auto all = [] {
-    std::vector<std::unique_ptr<Renderer>> list;
-    list.push_back(make_markdown_renderer());
-    list.push_back(make_latex_renderer());
-    list.push_back(make_typst_renderer());
-    list.push_back(make_html_renderer());
-    list.push_back(make_csv_renderer());
-    return list;
-  }();
+const std::vector<Renderer>& renderers() {
+  static const std::vector<Renderer> all{{"markdown", render_markdown},
+                                         {"latex", render_latex},
+                                         {"typst", render_typst},
+                                         {"html", render_html},
+                                         {"csv", render_csv}};
   return all;
 }
 
-const std::vector<std::string>& known_formats() {
-  static const auto names = [] {
-    std::vector<std::string> list;
-    for (const auto& renderer : renderers()) list.push_back(renderer->format());
-    return list;
-  }();
+std::vector<std::string> known_formats() {
+  std::vector<std::string> names;
+  for (const Renderer& renderer : renderers()) names.push_back(renderer.format);
   return names;
+}
+
+std::string inline_text(const Spans& spans, const std::array<InlineStyle, 4>& styles) {
+  std::string out;
+  for (const Span& span : spans) {
+    const InlineStyle& style = styles.at(static_cast<std::size_t>(span.style));
+    out += fmt::format(fmt::runtime(style.format), style.escape(span.text));
+  }
+  return out;
 }
 
 std::vector<std::string> list_reports() {
@@ -163,7 +163,7 @@ std::vector<std::string> list_reports() {
 }
 
 std::vector<fs::path> make_report(store::ResultsDatabase& database, const Request& request) {
-  const std::vector<const Renderer*> chosen = renderers_of(request.formats);
+  const std::vector<Renderer> chosen = renderers_of(request.formats);
   const ReportDefinition definition = read_definition(folder_of(request.name));
   // Runs are selected within the suite: a newer run of the same plan in another suite must not replace this suite's
   // run.
@@ -183,8 +183,8 @@ std::vector<fs::path> make_report(store::ResultsDatabase& database, const Reques
 
   std::vector<OutputFile> main_files;
   std::vector<OutputFile> other_files;
-  for (const Renderer* renderer : chosen) {
-    std::vector<OutputFile> files = renderer->render(document);
+  for (const Renderer& renderer : chosen) {
+    std::vector<OutputFile> files = renderer.render(document);
     for (std::size_t i = 0; i < files.size(); ++i) (i == 0 ? main_files : other_files).push_back(std::move(files[i]));
   }
   Staging staging(request.out_folder);

@@ -20,7 +20,7 @@ struct Request {
 std::vector<std::string> list_reports();
 
 /// The formats supported by make_report().
-const std::vector<std::string>& known_formats();
+std::vector<std::string> known_formats();
 
 /// Writes the report and returns the written files, the main file of each format first. Throws UsageError for an
 /// unknown report or format (with the closest match) and Error for an unwritable folder; in these cases nothing is

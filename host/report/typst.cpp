@@ -45,24 +45,10 @@ constexpr const char* kHead = R"typst(#set page(paper: "a4", margin: 2cm, number
 
 // The semicolon ends the call, so that following brackets and parentheses are text.
 std::string inline_typst(const Spans& spans) {
-  std::string out;
-  for (const Span& span : spans) {
-    switch (span.style) {
-      case Style::kPlain:
-        out += escape_typst(span.text);
-        break;
-      case Style::kEmphasis:
-        out += "#emph[" + escape_typst(span.text) + "];";
-        break;
-      case Style::kStrong:
-        out += "#strong[" + escape_typst(span.text) + "];";
-        break;
-      case Style::kCode:
-        out += "#raw(" + typst_string(span.text) + ");";
-        break;
-    }
-  }
-  return out;
+  return inline_text(spans, {{{"{}", escape_typst},
+                              {"#emph[{}];", escape_typst},
+                              {"#strong[{}];", escape_typst},
+                              {"#raw({});", typst_string}}});
 }
 
 constexpr const char* kMinus = "\u2212";
@@ -231,14 +217,8 @@ class TypstWriter {
   std::vector<OutputFile> files_;
 };
 
-class TypstRenderer final : public Renderer {
- public:
-  std::string format() const override { return "typst"; }
-  std::vector<OutputFile> render(const Document& document) const override { return TypstWriter().write(document); }
-};
-
 }  // namespace
 
-std::unique_ptr<Renderer> make_typst_renderer() { return std::make_unique<TypstRenderer>(); }
+std::vector<OutputFile> render_typst(const Document& document) { return TypstWriter().write(document); }
 
 }  // namespace kymo::report

@@ -43,7 +43,7 @@ bool has_latex_packages(const std::string& pdflatex) {
 
 void expect_compiles(const std::string& pdflatex, const Document& document) {
   testing::TemporaryFolder folder;
-  write_file(folder.path() / "report.tex", make_latex_renderer()->render(document)[0].content);
+  write_file(folder.path() / "report.tex", render_latex(document)[0].content);
   SpawnOptions options;
   options.command = {pdflatex,
                      "-no-shell-escape",
@@ -105,7 +105,7 @@ bool has_typst() {
 
 void expect_typst_compiles(const Document& document) {
   testing::TemporaryFolder folder;
-  for (const OutputFile& file : make_typst_renderer()->render(document)) {
+  for (const OutputFile& file : render_typst(document)) {
     fs::create_directories((folder.path() / file.path).parent_path());
     write_file(folder.path() / file.path, file.content);
   }
@@ -155,7 +155,7 @@ TEST(Typst, PrintsHostileNamesAsTheyAre) {
 void expect_opens(const std::string& browser, const Document& document) {
   testing::TemporaryFolder folder;
   const fs::path page = folder.path() / "report.html";
-  write_file(page, make_html_renderer()->render(document)[0].content);
+  write_file(page, render_html(document)[0].content);
   SpawnOptions options;
   // No host name resolves: a page that requested anything would log the failure.
   options.command = {browser,

@@ -48,7 +48,7 @@ std::string decompressed(const std::string& base64) {
   return text;
 }
 
-std::string html_of(const Document& document) { return make_html_renderer()->render(document)[0].content; }
+std::string html_of(const Document& document) { return render_html(document)[0].content; }
 
 std::string html_of(const Chart& chart) {
   Document document;

@@ -137,7 +137,7 @@ TEST(Pivot, ComesOutInAllFormats) {
                                          times({row(64, "a_b", 0, 1.5), row(64, "c", 1, "OOM")}))}});
   std::string all;
   for (const auto& renderer : renderers())
-    for (const OutputFile& file : renderer->render(document)) all += file.content;
+    for (const OutputFile& file : renderer.render(document)) all += file.content;
   EXPECT_THAT(all, HasSubstr("| seq | a_b (ms) | c (ms) |"));
   EXPECT_THAT(all, HasSubstr("{\\shortstack[r]{a\\_\\allowbreak{}b\\\\(ms)}}"));
   EXPECT_THAT(all, HasSubstr("[a\\_b \\ (ms)]"));

@@ -154,7 +154,7 @@ TEST(PgfReferenceLine, IsDrawnAndNamedOnce) {
 TEST(MarkdownReferenceLine, IsInTheFigure) {
   Document document;
   document.sections.push_back({"H", 1, {with_reference_line(41)}});
-  const auto files = make_markdown_renderer()->render(document);
+  const auto files = render_markdown(document);
   EXPECT_THAT(files.at(1).content, HasSubstr("peak of the device (41 ms)"));
 }
 

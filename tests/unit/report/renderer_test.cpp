@@ -25,9 +25,10 @@ using ::testing::Not;
 using testing::sample_chart;
 using testing::sample_document;
 
-std::map<std::string, std::string> files_of(const Renderer& renderer, const Document& document) {
+std::map<std::string, std::string> files_of(std::vector<OutputFile> (*render)(const Document&),
+                                            const Document& document) {
   std::map<std::string, std::string> files;
-  for (const OutputFile& file : renderer.render(document)) files[file.path.string()] = file.content;
+  for (const OutputFile& file : render(document)) files[file.path.string()] = file.content;
   return files;
 }
 
@@ -39,23 +40,13 @@ void expect_golden(const std::string& name, const std::string& content) {
   EXPECT_EQ(read_file(file), content) << file;
 }
 
-TEST(Golden, Markdown) {
-  expect_golden("report.md", files_of(*make_markdown_renderer(), sample_document()).at("report.md"));
-}
-TEST(Golden, Latex) {
-  expect_golden("report.tex", files_of(*make_latex_renderer(), sample_document()).at("report.tex"));
-}
-TEST(Golden, Typst) {
-  expect_golden("report.typ", files_of(*make_typst_renderer(), sample_document()).at("report.typ"));
-}
-TEST(Golden, Csv) {
-  expect_golden("times.csv", files_of(*make_csv_renderer(), sample_document()).at("tables/times.csv"));
-}
-TEST(Golden, BarSvg) {
-  expect_golden("bars.svg", files_of(*make_markdown_renderer(), sample_document()).at("figures/bars.svg"));
-}
+TEST(Golden, Markdown) { expect_golden("report.md", files_of(render_markdown, sample_document()).at("report.md")); }
+TEST(Golden, Latex) { expect_golden("report.tex", files_of(render_latex, sample_document()).at("report.tex")); }
+TEST(Golden, Typst) { expect_golden("report.typ", files_of(render_typst, sample_document()).at("report.typ")); }
+TEST(Golden, Csv) { expect_golden("times.csv", files_of(render_csv, sample_document()).at("tables/times.csv")); }
+TEST(Golden, BarSvg) { expect_golden("bars.svg", files_of(render_markdown, sample_document()).at("figures/bars.svg")); }
 TEST(Golden, HtmlBody) {
-  const std::string html = files_of(*make_html_renderer(), sample_document()).at("report.html");
+  const std::string html = files_of(render_html, sample_document()).at("report.html");
   expect_golden("body.html", html.substr(html.find("<body>")));
 }
 
@@ -105,7 +96,7 @@ std::set<std::string> elements_of(const std::string& markup, const std::set<std:
 }
 
 TEST(Html, IsSelfContained) {
-  const std::string html = files_of(*make_html_renderer(), sample_document()).at("report.html");
+  const std::string html = files_of(render_html, sample_document()).at("report.html");
   EXPECT_THAT(html, HasSubstr("default-src 'none'; style-src 'unsafe-inline'; img-src data:"));
   EXPECT_THAT(html, Not(HasSubstr("http:")));
   EXPECT_THAT(html, Not(HasSubstr("https:")));
@@ -114,22 +105,22 @@ TEST(Html, IsSelfContained) {
 }
 
 TEST(Html, HostileNamesMakeNoElements) {
-  const std::string html = files_of(*make_html_renderer(), hostile_document()).at("report.html");
+  const std::string html = files_of(render_html, hostile_document()).at("report.html");
   const auto names = elements_of(without_scripts(html), {"!DOCTYPE", "meta", "link"});
   for (const char* bad : {"script", "a-b", "input", "img", "iframe"}) EXPECT_FALSE(names.contains(bad)) << bad;
   EXPECT_EQ(printable_lines(html), html) << "valid UTF-8 without control characters";
 }
 
 TEST(Html, HostileTimelinesMakeNoElements) {
-  const std::string html = files_of(*make_html_renderer(), testing::hostile_timelines()).at("report.html");
+  const std::string html = files_of(render_html, testing::hostile_timelines()).at("report.html");
   const auto names = elements_of(without_scripts(html), {"!DOCTYPE", "meta", "link"});
   for (const char* bad : {"script", "a-b", "input", "img", "iframe"}) EXPECT_FALSE(names.contains(bad)) << bad;
   EXPECT_EQ(printable_lines(html), html);
 }
 
 TEST(Svg, HostileNamesKeepItWellFormed) {
-  auto files = files_of(*make_markdown_renderer(), hostile_document());
-  files.merge(files_of(*make_markdown_renderer(), testing::hostile_timelines()));
+  auto files = files_of(render_markdown, hostile_document());
+  files.merge(files_of(render_markdown, testing::hostile_timelines()));
   for (const auto& [name, content] : files) {
     if (!name.ends_with(".svg")) continue;
     for (const std::string& element : elements_of(content, {})) {
@@ -214,7 +205,7 @@ TEST(Svg, CategoryLabelsKeepApart) {
 }
 
 TEST(Markdown, HostileNamesKeepTheTablesShape) {
-  const std::string text = files_of(*make_markdown_renderer(), hostile_document()).at("report.md");
+  const std::string text = files_of(render_markdown, hostile_document()).at("report.md");
   std::size_t begin = 0;
   int expected = 0;
   while (begin < text.size()) {
@@ -267,7 +258,7 @@ TEST(Csv, HostileNamesComeBackDisarmed) {
   Document document = hostile_document();
   auto& table = std::get<Table>(document.sections.back().blocks[0]);
   table.name = "all";
-  const auto rows = parse_csv(files_of(*make_csv_renderer(), document).at("tables/all.csv"));
+  const auto rows = parse_csv(files_of(render_csv, document).at("tables/all.csv"));
   ASSERT_EQ(rows.size(), names.size() + 1);
   for (std::size_t i = 0; i < names.size(); ++i) {
     ASSERT_EQ(rows[i + 1].size(), rows[0].size());
@@ -279,7 +270,7 @@ TEST(Csv, HostileNamesComeBackDisarmed) {
 }
 
 TEST(Csv, NumbersAreWrittenInFullWithTheirUncertainty) {
-  const auto rows = parse_csv(files_of(*make_csv_renderer(), sample_document()).at("tables/times.csv"));
+  const auto rows = parse_csv(files_of(render_csv, sample_document()).at("tables/times.csv"));
   EXPECT_EQ(rows[0], (std::vector<std::string>{"workload", "elements", "step (ms)", "step std (ms)"}));
   EXPECT_EQ(rows[1], (std::vector<std::string>{"saxpy", "1024", "12.3456", "0.0521"}));
   EXPECT_EQ(rows[3][2], "OOM");
@@ -288,7 +279,7 @@ TEST(Csv, NumbersAreWrittenInFullWithTheirUncertainty) {
 TEST(Csv, TimelinesAndAreasGiveTheirRows) {
   Document document;
   document.sections.push_back({"Charts", 1, {testing::sample_timeline(), testing::sample_memory()}});
-  const auto files = files_of(*make_csv_renderer(), document);
+  const auto files = files_of(render_csv, document);
   ASSERT_EQ(files.size(), 4u);
   const auto bars = parse_csv(files.at("charts/timeline.csv"));
   ASSERT_EQ(bars.size(), 8u);
@@ -304,15 +295,14 @@ TEST(Csv, TimelinesAndAreasGiveTheirRows) {
 TEST(Csv, PanelsAreAColumn) {
   Document document;
   document.sections.push_back({"Charts", 1, {testing::sample_panels()}});
-  const auto bars = parse_csv(files_of(*make_csv_renderer(), document).at("charts/panels.csv"));
+  const auto bars = parse_csv(files_of(render_csv, document).at("charts/panels.csv"));
   EXPECT_EQ(bars[0][0], "panel");
   EXPECT_EQ(bars[3], (std::vector<std::string>{"beside: 1 ms", "GPU", "streams", "300000", "1000000", "all_reduce",
                                                "communication", "", ""}));
 }
 
 TEST(Csv, HostileTimelinesComeBackDisarmed) {
-  const auto rows =
-      parse_csv(files_of(*make_csv_renderer(), testing::hostile_timelines()).at("charts/hostile-timeline.csv"));
+  const auto rows = parse_csv(files_of(render_csv, testing::hostile_timelines()).at("charts/hostile-timeline.csv"));
   ASSERT_EQ(rows.size(), testing::hostile_names().size() + 1);
   for (const auto& row : rows) {
     ASSERT_EQ(row.size(), 8u);
@@ -324,9 +314,9 @@ TEST(Csv, HostileTimelinesComeBackDisarmed) {
 TEST(Latex, LongTablesGoOverSeveralPages) {
   Document document = sample_document();
   auto& table = std::get<Table>(document.sections[0].blocks[0]);
-  EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"), Not(HasSubstr("begin{longtable}")));
+  EXPECT_THAT(files_of(render_latex, document).at("report.tex"), Not(HasSubstr("begin{longtable}")));
   while (table.rows.size() < 40) table.rows.push_back(table.rows.front());
-  EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"), HasSubstr("begin{longtable}"));
+  EXPECT_THAT(files_of(render_latex, document).at("report.tex"), HasSubstr("begin{longtable}"));
 }
 
 /// Makes the table purely numeric, by rows.
@@ -350,21 +340,19 @@ TEST(Latex, LeavesRoomForTheSign) {
   Document document = sample_document();
   auto& table = std::get<Table>(document.sections[0].blocks[0]);
   fill_with_numbers(table, {NumberFormat::Kind::kFixed, 1}, {{12.5, 12.5}, {12.5, -9.5}});
-  EXPECT_THAT(files_of(*make_latex_renderer(), document).at("report.tex"),
-              HasSubstr("S[table-format=2.1]S[table-format=-2.1]"));
+  EXPECT_THAT(files_of(render_latex, document).at("report.tex"), HasSubstr("S[table-format=2.1]S[table-format=-2.1]"));
 }
 
 TEST(Typst, WideTablesLieAcrossAndTheirLongNamesMayBreak) {
   Document document = sample_document();
   auto& table = std::get<Table>(document.sections[0].blocks[0]);
   table.rows.front().front().text = "a_very_long_name_of/a_workload";
-  EXPECT_THAT(files_of(*make_typst_renderer(), document).at("report.typ"), Not(HasSubstr("\\u{200b}")))
-      << "there is room";
+  EXPECT_THAT(files_of(render_typst, document).at("report.typ"), Not(HasSubstr("\\u{200b}"))) << "there is room";
   for (int i = 0; i < 9; ++i) {
     table.columns.push_back(table.columns.front());
     for (auto& row : table.rows) row.push_back(row.front());
   }
-  EXPECT_THAT(files_of(*make_typst_renderer(), document).at("report.typ"),
+  EXPECT_THAT(files_of(render_typst, document).at("report.typ"),
               ::testing::AllOf(HasSubstr("#page(flipped: true)[\n#figure("),
                                HasSubstr("raw(\"a_\\u{200b}very_\\u{200b}long_")));
 }
@@ -373,7 +361,7 @@ TEST(Typst, NumbersWithExponentsAndSignsAreSetAsSuch) {
   Document document = sample_document();
   auto& table = std::get<Table>(document.sections[0].blocks[0]);
   fill_with_numbers(table, {}, {{-1.5}, {2.5e-9}});
-  EXPECT_THAT(files_of(*make_typst_renderer(), document).at("report.typ"),
+  EXPECT_THAT(files_of(render_typst, document).at("report.typ"),
               ::testing::AllOf(HasSubstr("[\u22121.5"), HasSubstr("[2.500 × 10#super[\u22129]]")));
 }
 
