@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every #include follows the dependencies between the components, and that external headers are included
 only where allowed: base <- event <- {measure, analysis, collect, store} <- host; abi <- sdk <- plugins. The collector
-modules do not include each other: {event_log, stacks} <- {cuda, torch, torch_cuda}. The units below host (a header with its source) do not include each
-other in a circle."""
+modules do not include each other: {event_log, stacks} <- {cuda, torch, torch_cuda}. The units below host (a header with
+its source) do not include each other in a circle."""
 
 import graphlib
 import re
