@@ -16,7 +16,7 @@
 -- empty: No attention kernels measured: `kymo suite run cs336 --filter '^flash'` adds this data.
 WITH measured AS (
   SELECT
-    p.phase,
+    p.value AS phase,
     a.dtype,
     a.causal,
     a.head_dim,
@@ -26,22 +26,18 @@ WITH measured AS (
     a.implementation,
     a.implementation_order,
     coalesce(
-      min(CASE p.phase WHEN 'forward' THEN l.forward_ms ELSE l.backward_ms END),
-      max(CASE WHEN a.mode IN (p.phase, 'forward_backward') THEN nullif(d.status_label, '') END)
+      min(CASE p.value WHEN 'forward' THEN l.forward_ms ELSE l.backward_ms END),
+      max(CASE WHEN a.mode IN (p.value, 'forward_backward') THEN nullif(d.status_label, '') END)
     ) AS latency_ms,
-    max(CASE p.phase WHEN 'forward' THEN l.forward_tflop_per_s ELSE l.backward_tflop_per_s END) AS rate,
+    max(CASE p.value WHEN 'forward' THEN l.forward_tflop_per_s ELSE l.backward_tflop_per_s END) AS rate,
     max(l.peak_tflop_per_s) AS peak
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'flash%'
   JOIN run_status d ON d.run_id = r.run_id
   JOIN attention_run a ON a.run_id = r.run_id
   LEFT JOIN attention_latency l ON l.run_id = r.run_id
-  CROSS JOIN (
-    SELECT 'forward' AS phase
-    UNION ALL
-    SELECT 'backward'
-  ) p
-  GROUP BY p.phase, a.dtype, a.causal, a.head_dim, a.batch, a.heads, a.seq, a.implementation_order, a.implementation
+  JOIN json_each('["forward", "backward"]') p
+  GROUP BY p.value, a.dtype, a.causal, a.head_dim, a.batch, a.heads, a.seq, a.implementation_order, a.implementation
   HAVING latency_ms IS NOT NULL
 )
 SELECT

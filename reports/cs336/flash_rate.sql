@@ -2,20 +2,16 @@
 -- caption: Rate by sequence length:
 -- empty: The cases `flash` of the suite `cs336` have no measurements.
 SELECT
-  p.phase || ', ' || l.dtype || ', head dim ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END
+  p.value || ', ' || l.dtype || ', head dim ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END
   || CASE l.heads WHEN 1 THEN '' ELSE ', ' || l.heads || ' heads' END AS setting,
   l.implementation AS series,
   l.seq,
-  max(CASE p.phase WHEN 'forward' THEN l.forward_tflop_per_s ELSE l.backward_tflop_per_s END) AS rate,
+  max(CASE p.value WHEN 'forward' THEN l.forward_tflop_per_s ELSE l.backward_tflop_per_s END) AS rate,
   max(l.peak_tflop_per_s) AS peak
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'flash%'
 JOIN attention_latency l ON l.run_id = r.run_id AND l.head_dim IN (64, 128)
-CROSS JOIN (
-  SELECT 'forward' AS phase
-  UNION ALL
-  SELECT 'backward'
-) p
-GROUP BY p.phase, l.dtype, l.causal, l.head_dim, l.batch, l.heads, l.implementation_order, l.implementation, l.seq
+JOIN json_each('["forward", "backward"]') p
+GROUP BY p.value, l.dtype, l.causal, l.head_dim, l.batch, l.heads, l.implementation_order, l.implementation, l.seq
 HAVING rate IS NOT NULL
-ORDER BY p.phase DESC, l.dtype DESC, l.causal DESC, l.heads, l.head_dim, l.implementation_order, l.implementation, l.seq
+ORDER BY p.value DESC, l.dtype DESC, l.causal DESC, l.heads, l.head_dim, l.implementation_order, l.implementation, l.seq

@@ -25,25 +25,13 @@ SELECT
   'context ' || c.context || ', ' || c.precision AS setting,
   c.run_id,
   c.size || CASE WHEN c.repetition > 0 THEN ' #' || (c.repetition + 1) ELSE '' END AS size,
-  p.phase,
+  p.value AS phase,
   CASE WHEN d.status_label <> '' THEN d.status_label ELSE t.mean_ms END AS mean_ms,
   CASE WHEN d.status_label = '' THEN t.std_ms END AS std_ms
 FROM timed c
 JOIN shared h ON h.context = c.context
-JOIN (
-  SELECT
-    'forward' AS phase,
-    1 AS position
-  UNION ALL
-  SELECT
-    'backward',
-    2
-  UNION ALL
-  SELECT
-    'optimizer',
-    3
-) p
+JOIN json_each('["forward", "backward", "optimizer"]') p
 JOIN run_status d ON d.run_id = c.run_id
-LEFT JOIN phase_time t ON t.run_id = c.run_id AND t.phase = p.phase
+LEFT JOIN phase_time t ON t.run_id = c.run_id AND t.phase = p.value
 WHERE t.mean_ms IS NOT NULL OR d.status_label <> ''
-ORDER BY c.precision, c.size_order, c.size, c.repetition, p.position
+ORDER BY c.precision, c.size_order, c.size, c.repetition, p.key

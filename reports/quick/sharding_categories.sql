@@ -11,41 +11,23 @@ SELECT
     ELSE 'after the update'
   END
   || ', ' || m.variant AS marker,
-  c.category,
-  CASE c.category_order
-    WHEN 0 THEN m.parameter_bytes
-    WHEN 1 THEN m.gradient_bytes
-    WHEN 2 THEN m.optimizer_state_bytes
-    WHEN 3 THEN m.activation_bytes
-    ELSE m.other_bytes
-  END
-  / 1048576.0 AS mib
+  c.key AS category,
+  c.value / 1048576.0 AS mib
 FROM selected_run s
 JOIN sharding_memory m ON m.run_id = s.run_id AND m.rank = 0 AND m.allocated_bytes IS NOT NULL
-JOIN (
-  SELECT
-    0 AS category_order,
-    'parameters' AS category
-  UNION ALL
-  SELECT
-    1,
-    'gradients'
-  UNION ALL
-  SELECT
-    2,
-    'optimizer state'
-  UNION ALL
-  SELECT
-    3,
-    'activations'
-  UNION ALL
-  SELECT
-    4,
-    'other'
-) c
+JOIN
+  json_each(
+    json_object(
+      'parameters', m.parameter_bytes,
+      'gradients', m.gradient_bytes,
+      'optimizer state', m.optimizer_state_bytes,
+      'activations', m.activation_bytes,
+      'other', m.other_bytes
+    )
+  ) c
 ORDER BY
   m.setting,
-  c.category_order,
+  c.id,
   m.marker_order,
   m.scheme_order,
   s.run_id
