@@ -19,7 +19,6 @@
 #include "cli/environment.hpp"
 #include "cli/execute.hpp"
 #include "cli/fit_table.hpp"
-#include "cli/progress.hpp"
 #include "cli/results_table.hpp"
 #include "cli/run_results.hpp"
 #include "cli/verdict.hpp"
@@ -188,18 +187,12 @@ std::size_t rank_of(const SequentialComparison& comparison, std::size_t candidat
 
 /// The pair of two candidates, seen from the first one.
 Json pair_json(const SequentialComparison::Pair& pair, const std::vector<std::string>& names, double margin) {
-  const auto number = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
   const std::string sentence = verdict_sentence(names[pair.first], names[pair.second], pair.result, margin) + ", " +
                                std::to_string(pair.runs) + (pair.runs == 1 ? " run each" : " runs each");
-  return {{"first", names[pair.first]},
-          {"second", names[pair.second]},
-          {"runs", pair.runs},
-          {"ratio", pair.result.ratio},
-          {"ratio_low", number(pair.result.low)},
-          {"ratio_high", number(pair.result.high)},
-          {"probability", number(pair.result.probability)},
-          {"verdict", measure::to_string(pair.result.verdict)},
-          {"sentence", sentence}};
+  Json json{{"first", names[pair.first]}, {"second", names[pair.second]}, {"runs", pair.runs}};
+  put_comparison(json, pair.result);
+  json["sentence"] = sentence;
+  return json;
 }
 
 Json candidates_json(const Experiment& experiment, const std::vector<std::string>& names) {
@@ -299,25 +292,12 @@ int ab(const AbArguments& arguments, const std::string& command_line) {
   store::ResultsDatabase database(arguments.options.database, store::ResultsDatabase::Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
   Experiment experiment(database, invocation, candidates.size(), arguments);
-  Progress progress([&](std::size_t index) {
-    const Json run = brief_result(database, invocation, index);
-    return run.is_null() ? "" : result_line(run);
-  });
   supervisor::Options options;
-  options.on_progress = [&](const supervisor::ProgressView& view) { progress.show(view); };
   options.proceed = [&](std::size_t finished) { return experiment.proceed(finished); };
-  supervisor::Summary summary;
-  try {
-    summary = supervisor::execute_runs(database, invocation, runs, options);
-  } catch (const Error& error) {
-    database.end_invocation(invocation, static_cast<int>(error.code()));
-    throw;
-  }
-  progress.finish(summary.runs.size());
+  int code = 0;
+  const supervisor::Summary summary = execute_planned(database, invocation, runs, options, true, code);
   if (summary.runs.size() == runs.size()) experiment.proceed(runs.size());  // the last round
   experiment.finish();
-  const int code = exit_code(summary, true);
-  database.end_invocation(invocation, code);
   if (code != 0)
     for (const std::string& line : failures(invocation_results(database, invocation))) log::error(line);
   return experiment.has_results() ? report_verdicts(experiment, arguments, database, invocation, code) : code;

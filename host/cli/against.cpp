@@ -55,9 +55,9 @@ CaseSpec spec_of_peer(const PlannedCase& planned, const Peer& peer, const catalo
 Json side(const Json& results, const WorkByRun& work, const std::string& plan_key) {
   Json row{{"workload", nullptr},    {"parameters", Json::object()}, {"runs", 0},
            {"clock", nullptr},       {"median_ns", nullptr},         {"flops_per_s", nullptr},
-           {"bytes_per_s", nullptr}, {"medians_ns", Json::array()},  {"ratio", nullptr},
-           {"ratio_low", nullptr},   {"ratio_high", nullptr},        {"probability", nullptr},
-           {"verdict", nullptr},     {"more_runs", nullptr},         {"sentence", nullptr}};
+           {"bytes_per_s", nullptr}, {"medians_ns", Json::array()}};
+  put_comparison(row, std::nullopt);
+  row["sentence"] = nullptr;
   std::vector<double> medians;
   DeclaredWork declared;
   for (const Json& result : results) {
@@ -98,18 +98,8 @@ void compare_sides(const Json& first, Json& second) {
   const measure::Comparison found =
       measure::compare(first["medians_ns"].get<std::vector<double>>(), second["medians_ns"].get<std::vector<double>>(),
                        measure::kDefaultMargin);
-  const auto number = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
-  second["ratio"] = found.ratio;
-  second["ratio_low"] = number(found.low);
-  second["ratio_high"] = number(found.high);
-  second["probability"] = number(found.probability);
-  second["verdict"] = measure::to_string(found.verdict);
-  second["more_runs"] = number(found.more_runs);
+  put_comparison(second, found);
   second["sentence"] = verdict_sentence(name_of(first, second), name_of(second, first), found, measure::kDefaultMargin);
-}
-
-std::string fixed_or_dash(const Json& value) {
-  return value.is_null() ? "-" : fmt::format("{:.3f}", value.get<double>());
 }
 
 std::string text_or_dash(const Json& value) { return value.is_null() ? "-" : value.get<std::string>(); }
@@ -188,12 +178,10 @@ TextTable against_table(const Json& rows) {
   const std::vector<std::string> parameters = measure::differing(sides);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
-    table.rows.push_back(
-        {text_or_dash(row["workload"]), parameters[i], row["runs"].dump(), text_or_dash(row["clock"]),
-         number(row["median_ns"], kNsPerMs), number(row["flops_per_s"], kTera), number(row["bytes_per_s"], kGiga),
-         fixed_or_dash(row["ratio"]),
-         row["ratio_low"].is_null() ? "-" : fixed_or_dash(row["ratio_low"]) + " to " + fixed_or_dash(row["ratio_high"]),
-         text_or_dash(row["verdict"])});
+    table.rows.push_back({text_or_dash(row["workload"]), parameters[i], row["runs"].dump(), text_or_dash(row["clock"]),
+                          number(row["median_ns"], kNsPerMs), number(row["flops_per_s"], kTera),
+                          number(row["bytes_per_s"], kGiga), fixed_or_dash(row["ratio"]), interval_or_dash(row),
+                          text_or_dash(row["verdict"])});
   }
   return table;
 }

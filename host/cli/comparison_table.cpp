@@ -13,6 +13,7 @@
 #include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "cli/run_results.hpp"
+#include "cli/verdict.hpp"
 #include "measure/comparison.hpp"
 #include "measure/statistics.hpp"
 
@@ -122,17 +123,6 @@ bool same_clock(const Group& before, const Group& after) {
   return before.clocks.size() == 1 && before.clocks == after.clocks;
 }
 
-void classify(const Group& before, const Group& after, double margin, Json& row) {
-  const measure::Comparison found = measure::compare(before.medians, after.medians, margin);
-  const auto number = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
-  row["ratio"] = found.ratio;
-  row["ratio_low"] = number(found.low);
-  row["ratio_high"] = number(found.high);
-  row["probability"] = number(found.probability);
-  row["verdict"] = to_string(found.verdict);
-  row["more_runs"] = number(found.more_runs);
-}
-
 Json row_of(const Group& before, const Group& after, const std::string& phase, double margin) {
   const Json& run = before.any.is_null() ? after.any : before.any;
   Json row{{"workload", run["workload"]},
@@ -143,15 +133,9 @@ Json row_of(const Group& before, const Group& after, const std::string& phase, d
            {"sync", run["sync"]},
            {"phase", phase},
            {"before", side_of(before)},
-           {"after", side_of(after)},
-           {"ratio", nullptr},
-           {"ratio_low", nullptr},
-           {"ratio_high", nullptr},
-           {"probability", nullptr},
-           {"verdict", nullptr},
-           {"more_runs", nullptr},
-           {"notes", Json::array()}};
-  Json& notes = row["notes"];
+           {"after", side_of(after)}};
+  put_comparison(row, std::nullopt);
+  Json& notes = row["notes"] = Json::array();
   note_side("before", before, notes);
   note_side("after", after, notes);
   if (before.medians.empty() || after.medians.empty()) return row;
@@ -163,7 +147,7 @@ Json row_of(const Group& before, const Group& after, const std::string& phase, d
   if (before.machines != after.machines)
     notes.push_back("measured on different machines: " + joined(before.machines) + "; " + joined(after.machines));
   note_sm_clocks(row["before"], row["after"], notes);
-  classify(before, after, margin, row);
+  put_comparison(row, measure::compare(before.medians, after.medians, margin));
   return row;
 }
 
@@ -193,15 +177,9 @@ std::string runs_text(const Json& side) {
   return std::to_string(runs) + (failed > 0 ? " of " + std::to_string(runs + failed) : "");
 }
 
-std::string fixed(const Json& value) { return value.is_null() ? "-" : fmt::format("{:.3f}", value.get<double>()); }
-
-std::string interval_text(const Json& row) {
-  return row["ratio_low"].is_null() ? "-" : fixed(row["ratio_low"]) + " to " + fixed(row["ratio_high"]);
-}
-
 std::string probability_text(const Json& value) {
   if (value.is_null()) return "-";
-  return value.get<double>() < 0.001 ? "<0.001" : fixed(value);
+  return value.get<double>() < 0.001 ? "<0.001" : fixed_or_dash(value);
 }
 
 std::string verdict_text(const Json& row) {
@@ -242,8 +220,8 @@ TextTable comparison_table(const Json& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
     table.rows.push_back({text_at(row, "workload"), parameters[i], side_text(row["before"]), runs_text(row["before"]),
-                          side_text(row["after"]), runs_text(row["after"]), fixed(row["ratio"]), interval_text(row),
-                          probability_text(row["probability"]), verdict_text(row)});
+                          side_text(row["after"]), runs_text(row["after"]), fixed_or_dash(row["ratio"]),
+                          interval_or_dash(row), probability_text(row["probability"]), verdict_text(row)});
   }
   return table;
 }

@@ -145,12 +145,6 @@ int print_plan(const std::vector<PlannedRun>& runs, bool as_json) {
   return 0;
 }
 
-/// The summary line of the index-th run of the invocation, read before the next run starts.
-std::string finished_line(const store::ResultsDatabase& database, std::int64_t invocation, std::size_t index) {
-  const Json result = brief_result(database, invocation, index);
-  return result.is_null() ? "" : result_line(result);
-}
-
 /// Shows what the passes trace, ops and memory recorded in the first runs that have them.
 void show_observed(const store::ResultsDatabase& database, const Json& results, const RunOptions& options,
                    const TableStyle& style) {
@@ -218,26 +212,36 @@ int make(const Plan& planned, const RunOptions& options, const std::string& comm
          const supervisor::LeaderOptions* leader_options) {
   store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
-  Progress progress([&](std::size_t index) { return finished_line(database, invocation, index); });
   supervisor::Options supervisor_options;
   supervisor_options.keep = options.keep;
   supervisor_options.leader_options = leader_options;
-  supervisor_options.on_progress = [&](const supervisor::ProgressView& view) { progress.show(view); };
-  Summary summary;
-  try {
-    summary = supervisor::execute_runs(database, invocation, planned.runs, supervisor_options);
-  } catch (const Error& error) {
-    database.end_invocation(invocation, static_cast<int>(error.code()));
-    throw;
-  }
-  progress.finish(summary.runs.size());
-  const int code = exit_code(summary, options.fail_on_oom);
-  database.end_invocation(invocation, code);
+  int code = 0;
+  execute_planned(database, invocation, planned.runs, supervisor_options, options.fail_on_oom, code);
   report_imprecise_runs(database, invocation, planned);
   return show(database, invocation, planned.pairs, options, code);
 }
 
 }  // namespace
+
+Summary execute_planned(store::ResultsDatabase& database, std::int64_t invocation, const std::vector<PlannedRun>& runs,
+                        supervisor::Options options, bool fail_on_oom, int& code) {
+  Progress progress([&](std::size_t index) {
+    const Json result = brief_result(database, invocation, index);
+    return result.is_null() ? "" : result_line(result);
+  });
+  options.on_progress = [&](const supervisor::ProgressView& view) { progress.show(view); };
+  Summary summary;
+  try {
+    summary = supervisor::execute_runs(database, invocation, runs, options);
+  } catch (const Error& error) {
+    database.end_invocation(invocation, static_cast<int>(error.code()));
+    throw;
+  }
+  progress.finish(summary.runs.size());
+  code = exit_code(summary, fail_on_oom);
+  database.end_invocation(invocation, code);
+  return summary;
+}
 
 int exit_code(const Summary& summary, bool fail_on_oom) {
   using measure::RunStatus;

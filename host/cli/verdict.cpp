@@ -43,4 +43,23 @@ std::string verdict_sentence(const std::string& first, const std::string& second
          " time than " + first + (known ? " (" + interval_text(*found.low - 1, *found.high - 1) + ")" : "");
 }
 
+void put_comparison(Json& row, const std::optional<measure::Comparison>& found) {
+  const auto put = [&](const char* name, const auto& value) { row[name] = value ? Json(*value) : Json(nullptr); };
+  const measure::Comparison values = found.value_or(measure::Comparison{});
+  put("ratio", found ? std::optional(values.ratio) : std::nullopt);
+  put("ratio_low", values.low);
+  put("ratio_high", values.high);
+  put("probability", values.probability);
+  put("verdict", found ? std::optional(measure::to_string(values.verdict)) : std::nullopt);
+  put("more_runs", values.more_runs);
+}
+
+std::string fixed_or_dash(const Json& value) {
+  return value.is_null() ? "-" : fmt::format("{:.3f}", value.get<double>());
+}
+
+std::string interval_or_dash(const Json& row) {
+  return row["ratio_low"].is_null() ? "-" : fixed_or_dash(row["ratio_low"]) + " to " + fixed_or_dash(row["ratio_high"]);
+}
+
 }  // namespace kymo::cli
