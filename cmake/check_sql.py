@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # Tables that describe what was run, where and with what. Their rows are subjects of reports as they are: a view could
 # only repeat their columns.
 SUBJECTS = {"run", "run_library", "rank", "invocation", "plugin", "device"}
-# Names of workloads that are also names of collective operations, which SQL may compare with a column `operation`.
-OPERATIONS = {"all_reduce"}
+# Names of workloads that are also words of SQL and its comments: a collective operation, and the plural of peak.
+WORDS = {"all_reduce", "peaks"}
 
 CREATED = re.compile(r'^CREATE TABLE "?(\w+)"?', re.MULTILINE)
 SOURCE = re.compile(r'\b(?:FROM|JOIN)\s+(?:main\.)?"?([a-z_]+)"?(?![\w(.])')
@@ -61,12 +61,12 @@ def workload_problems():
         for line in sql.splitlines():
             named = {name for literal in re.findall(r"'([^']*)'", line) for name in names if name in literal}
             if "workload" not in line:
-                named -= OPERATIONS
+                named -= WORDS
             for name in sorted(named):
                 yield f"{path.relative_to(ROOT)}: names the workload '{name}': {line.strip()}"
         if path.suffix == ".sql":
             comments = " ".join(COMMENT.findall(path.read_text(encoding="utf-8")))
-            for name in sorted((names - OPERATIONS) & set(re.findall(r"\w+", comments))):
+            for name in sorted((names - WORDS) & set(re.findall(r"\w+", comments))):
                 yield f"{path.relative_to(ROOT)}: a comment names the workload '{name}'"
 
 

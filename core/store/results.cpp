@@ -147,9 +147,14 @@ std::int64_t ResultsDatabase::begin_run(const RunRow& run) {
   return run_id;
 }
 
-int ResultsDatabase::finished_runs(const std::string& plan_key) const {
-  Statement count(*impl_->connection, "SELECT count(*) FROM main.run WHERE plan_key = ? AND status IN ('ok', 'oom')");
+int ResultsDatabase::finished_runs(const std::string& plan_key, const std::string& device_uuid) const {
+  Statement count(
+      *impl_->connection,
+      "SELECT count(*) FROM main.run r WHERE plan_key = ?1 AND status IN ('ok', 'oom') AND (?2 = '' OR EXISTS "
+      "(SELECT 1 FROM main.rank k JOIN main.device d ON d.device_id = k.device_id "
+      "WHERE k.run_id = r.run_id AND d.uuid = ?2))");
   count.bind(1, plan_key);
+  count.bind(2, device_uuid);
   count.step();
   return static_cast<int>(count.integer(0));
 }

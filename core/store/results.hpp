@@ -146,8 +146,9 @@ class ResultsDatabase {
   /// supervisor's directory lists.
   int recover_runs(const std::vector<std::int64_t>& run_ids);
 
-  /// Returns the number of runs with this plan key and status ok or oom, which --resume skips.
-  int finished_runs(const std::string& plan_key) const;
+  /// Returns the number of runs with this plan key and status ok or oom, which --resume skips. With `device_uuid`, only
+  /// runs on this device count.
+  int finished_runs(const std::string& plan_key, const std::string& device_uuid = "") const;
 
   /// Adds the contents of another results database. Skips runs that already exist (same invocation and sequence) and
   /// runs with status `running`.

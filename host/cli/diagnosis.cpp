@@ -12,6 +12,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
+#include "cli/peaks.hpp"
 #include "worker/devices.hpp"
 
 namespace kymo::cli {
@@ -20,7 +21,7 @@ namespace {
 using Path = std::filesystem::path;
 using Findings = std::vector<Finding>;
 
-void examine_gpus(Findings& findings) {
+std::optional<worker::Devices> examine_devices(Findings& findings) {
   try {
     const worker::Devices devices = worker::probe_devices();
     findings.push_back({"cpu", Health::kOk, devices.cpu.name + ", " + format_bytes(devices.cpu.memory_bytes), ""});
@@ -38,8 +39,24 @@ void examine_gpus(Findings& findings) {
       findings.push_back(
           {"gpu " + std::to_string(gpu.index), Health::kOk, gpu.name + ", " + format_bytes(gpu.memory_bytes), ""});
     }
+    return devices;
   } catch (const Error& error) {
     findings.push_back({"devices", Health::kError, error.what(), "no worker can be started; reinstall kymo"});
+    return std::nullopt;
+  }
+}
+
+/// The peaks of this machine's devices that the database contains.
+void examine_peaks(Findings& findings, const Path& file, const worker::Devices& devices) {
+  std::error_code ignored;  // without a database there are no peaks
+  if (!std::filesystem::exists(file, ignored)) return;
+  try {
+    const store::ResultsDatabase database(file, store::ResultsDatabase::Mode::kReadOnly);
+    findings.push_back({"peaks cpu", Health::kOk, peaks_line(database, devices.cpu.uuid), ""});
+    for (const event::Device& gpu : devices.gpus)
+      findings.push_back({"peaks gpu " + std::to_string(gpu.index), Health::kOk, peaks_line(database, gpu.uuid), ""});
+  } catch (const Error& error) {
+    findings.push_back({"database", Health::kWarning, error.what(), "choose another file with --db"});
   }
 }
 
@@ -180,7 +197,7 @@ bool profiling_is_restricted(const std::string& driver_parameters) {
 
 Findings examine(const Path& database) {
   Findings findings{{"kymo", Health::kOk, version() + " in " + installation().root.string(), ""}};
-  examine_gpus(findings);
+  const auto devices = examine_devices(findings);
   const auto torch = examine_torch(findings);
   examine_library(findings, "cupti", "libcupti.so.13", torch,
                   "install the wheel nvidia-cuda-cupti; GPU tracing requires it");
@@ -190,6 +207,7 @@ Findings examine(const Path& database) {
   examine_python(findings);
   examine_plugins(findings, torch);
   examine_database_folder(findings, database);
+  if (devices) examine_peaks(findings, database, *devices);
   examine_program(findings, "cmake", "cmake", "only needed for 'kymo build': apt install cmake");
   examine_program(findings, "compiler", "c++", "only needed for 'kymo build': apt install g++");
   examine_latex(findings);

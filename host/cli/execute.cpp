@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "cli/environment.hpp"
 #include "cli/fit_table.hpp"
@@ -105,10 +106,11 @@ Plan plan(const Order& order, Targets& targets, const RunOptions& options,
 }
 
 /// Removes runs already in the database; without a database it removes nothing.
-std::vector<PlannedRun> without_finished(std::vector<PlannedRun> runs, const RunOptions& options) {
+std::vector<PlannedRun> without_finished(std::vector<PlannedRun> runs, const RunOptions& options,
+                                         const std::string& device_uuid) {
   if (!options.resume || is_missing(options.database)) return runs;
   const store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kReadOnly);
-  return unfinished(std::move(runs), [&](const std::string& key) { return database.finished_runs(key); });
+  return unfinished(std::move(runs), [&](const std::string& key) { return database.finished_runs(key, device_uuid); });
 }
 
 Json plan_json(const std::vector<PlannedRun>& runs) {
@@ -208,7 +210,7 @@ int show(const store::ResultsDatabase& database, std::int64_t invocation, const 
   return code;
 }
 
-int make(const Plan& planned, const RunOptions& options, const std::string& command_line,
+int make(const Plan& planned, const RunOptions& options, const std::string& command_line, bool show_results,
          const supervisor::LeaderOptions* leader_options) {
   store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
@@ -218,6 +220,10 @@ int make(const Plan& planned, const RunOptions& options, const std::string& comm
   int code = 0;
   execute_planned(database, invocation, planned.runs, supervisor_options, options.fail_on_oom, code);
   report_imprecise_runs(database, invocation, planned);
+  if (!show_results) {
+    for (const std::string& line : failures(invocation_results(database, invocation))) log::error(line);
+    return code;
+  }
   return show(database, invocation, planned.pairs, options, code);
 }
 
@@ -262,10 +268,12 @@ int execute(const Order& order, Targets& targets, const RunOptions& options, con
   if (launcher_env)
     leader_options = {*launcher_env, planned.runs,
                       [&](const Summary& summary) { return exit_code(summary, options.fail_on_oom); }};
-  planned.runs = without_finished(std::move(planned.runs), options);
+  planned.runs = without_finished(std::move(planned.runs), options, order.device_uuid);
   if (options.plan) return print_plan(planned.runs, options.json);
-  if (!planned.runs.empty()) return make(planned, options, command_line, leader_options ? &*leader_options : nullptr);
+  if (!planned.runs.empty())
+    return make(planned, options, command_line, order.show_results, leader_options ? &*leader_options : nullptr);
   if (leader_options) supervisor::release_followers(*leader_options);
+  if (!order.show_results) return 0;
   if (options.json)
     print_json({{"database", options.database.string()},
                 {"invocation_id", nullptr},

@@ -27,6 +27,8 @@ struct Order {
   MissingDevice missing = MissingDevice::kUsageError;
   Ranks ranks = Ranks::kAsStated;
   std::optional<Peer> against = std::nullopt;  ///< workload to interleave with each case
+  std::string device_uuid = {};                ///< if not empty, --resume counts only runs on this device
+  bool show_results = true;                    ///< print the results; otherwise only what failed
 };
 
 /// Expands, selects and executes the runs, prints the results and returns the exit code. Nothing is written before the

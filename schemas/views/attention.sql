@@ -5,7 +5,7 @@
 -- Theoretical peak of a GPU: multiprocessors × operations per clock and multiprocessor × maximum clock, without
 -- sparsity, counting a multiply-add as two operations. Known for A100, H100, H200, B200 and their variants, by name;
 -- other devices have no row.
-CREATE VIEW device_peak AS
+CREATE VIEW nominal_peak AS
 SELECT
   -- device
   d.device_id,
@@ -145,14 +145,14 @@ SELECT
   w.flops / (nullif(t.median_ms, 0) / 1e3) / 1e12 AS tflop_per_s,
   -- 10^9 bytes per second, with the bytes declared by the workload
   w.bytes / (nullif(t.median_ms, 0) / 1e3) / 1e9 AS gb_per_s,
-  -- peak of the device for the element type, from device_peak; NULL if unknown
+  -- peak of the device for the element type, from nominal_peak; NULL if unknown
   e.flops_per_s / 1e12 AS peak_tflop_per_s,
   -- share of that peak
   w.flops / (nullif(t.median_ms, 0) / 1e3) / e.flops_per_s AS peak_share
 FROM attention_run a
 JOIN phase_time t ON t.run_id = a.run_id
 LEFT JOIN throughput w ON w.run_id = t.run_id AND w.phase = t.phase
-LEFT JOIN device_peak e ON e.device_id = a.device_id AND e.dtype = a.dtype;
+LEFT JOIN nominal_peak e ON e.device_id = a.device_id AND e.dtype = a.dtype;
 
 -- Attention runs as rows of a grid: forward and backward time, and the memory in use between them.
 CREATE VIEW attention_grid AS
@@ -323,7 +323,7 @@ SELECT
   f.tflop_per_s AS forward_tflop_per_s,
   -- rate of the backward pass
   b.tflop_per_s AS backward_tflop_per_s,
-  -- peak of the device, from device_peak; NULL if unknown
+  -- peak of the device, from nominal_peak; NULL if unknown
   f.peak_tflop_per_s
 FROM (
   SELECT

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
--- with: attention
--- The model must be followed by the end of the name or a non-digit. A CPU has no peak, whatever its name. Without a
--- clock, the peak is NULL.
-SELECT * FROM device_peak ORDER BY device_id, dtype;
+-- with: peaks
+-- The best of the successful runs of the family; a GPU's clocks are those of the measured steps of the time pass.
+SELECT * FROM device_peak ORDER BY device_id, kind, dtype;

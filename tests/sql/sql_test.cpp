@@ -195,6 +195,14 @@ TEST_P(ReportSqlTest, NothingSelectedGivesNoRows) {
 INSTANTIATE_TEST_SUITE_P(Reports, ReportSqlTest, ::testing::Values("quick", "cs336"),
                          [](const auto& parameter) { return parameter.param; });
 
+TEST(Reports, PeaksInCsvOut) {
+  const Database database = make_report_database("peaks");
+  for (const char* name : {"peaks", "not_measured"})
+    EXPECT_EQ(
+        execute(database.get(), read(fs::path(KYMO_SOURCE_DIR) / "reports" / "peaks" / (name + std::string(".sql")))),
+        read(kFolder / "reports" / (std::string("peaks-") + name + ".csv")));
+}
+
 TEST(Reports, EachExpectationHasItsQuery) {
   for (const fs::path& folder : {kFolder / "reports", kFolder / "reports" / "distributed",
                                  kFolder / "reports" / "attention", kFolder / "reports" / "compiled"}) {

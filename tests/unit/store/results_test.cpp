@@ -116,6 +116,9 @@ TEST_F(Results, EverythingAWorkerObservedComesBack) {
       ask(*database_, "SELECT pass, pid, host, status, stdout, stderr, resident_peak_bytes FROM rank ORDER BY pass"),
       "time|12|node1|ok|out|err|1048576;verify|0||||" + std::string("|1048576"));
   EXPECT_EQ(ask(*database_, "SELECT count(*), max(uuid) FROM device"), "1|cpu-1234");
+  const std::string key = ask(*database_, "SELECT plan_key FROM run");
+  EXPECT_EQ(database_->finished_runs(key, "cpu-1234"), 1);
+  EXPECT_EQ(database_->finished_runs(key, "cpu-5678"), 0) << "another device";
   EXPECT_EQ(ask(*database_, "SELECT status, verification, ended_at IS NOT NULL FROM run"), "ok|passed|1");
 }
 

@@ -21,5 +21,5 @@ SELECT DISTINCT
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'flash%'
 JOIN attention_run a ON a.run_id = r.run_id
-JOIN device_peak p ON p.device_id = a.device_id AND p.dtype = a.dtype
+JOIN nominal_peak p ON p.device_id = a.device_id AND p.dtype = a.dtype
 ORDER BY p.name, p.dtype
