@@ -277,7 +277,7 @@ class Peaks final : public kymo::Workload {
     ctx.metric("buffer_bytes", static_cast<double>(size), "B");
     if (kind == "copy") return std::make_unique<Copy>(size, device, threads_);
     // Enough to make the start of threads or of a kernel negligible.
-    const std::int64_t wanted = in_cache ? (ctx.is_cuda() ? 8 * kGiB : 2 * kGiB * threads_) : 1;
+    const std::int64_t wanted = in_cache ? (ctx.is_cuda() ? 8 * kGiB : 512 * kMiB * threads_) : 1;
     const auto repeats = static_cast<int>((wanted + size - 1) / size);
     return std::make_unique<Read>(size, repeats, device, threads_);
   }
