@@ -18,15 +18,15 @@ __attribute__((noinline)) static void copy(double* restrict to, const double* re
   for (size_t i = 0; i < count; ++i) to[i] = from[i];
 }
 
-#define READ(STREAMS)                                                          \
-  static uint64_t read_##STREAMS(const uint64_t* from, size_t count) {         \
-    uint64_t sums[STREAMS] = {0};                                              \
-    const size_t part = count / (STREAMS);                                     \
-    for (size_t i = 0; i < part; ++i)                                          \
-      for (size_t s = 0; s < (STREAMS); ++s) sums[s] += from[s * part + i];    \
-    uint64_t sum = 0;                                                          \
-    for (size_t s = 0; s < (STREAMS); ++s) sum += sums[s];                     \
-    return sum;                                                                \
+#define READ(STREAMS)                                                       \
+  static uint64_t read_##STREAMS(const uint64_t* from, size_t count) {      \
+    uint64_t sums[STREAMS] = {0};                                           \
+    const size_t part = count / (STREAMS);                                  \
+    for (size_t i = 0; i < part; ++i)                                       \
+      for (size_t s = 0; s < (STREAMS); ++s) sums[s] += from[s * part + i]; \
+    uint64_t sum = 0;                                                       \
+    for (size_t s = 0; s < (STREAMS); ++s) sum += sums[s];                  \
+    return sum;                                                             \
   }
 READ(1)
 READ(2)
@@ -88,8 +88,8 @@ int main(int argc, char** argv) {
         const int in_cache = strcmp(word, "cache") == 0;
         const size_t part = in_cache ? cached : per_thread;
         const int times = in_cache ? repeats : 1;
-        const double rate = (double)(part * threads * sizeof(double)) * times /
-                            read_all(readers[r], (const uint64_t*)a, part, times);
+        const double rate =
+            (double)(part * threads * sizeof(double)) * times / read_all(readers[r], (const uint64_t*)a, part, times);
         if (rate > best) best = rate;
       }
     }
