@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+#
 # A workload in one file: a layer and its gradient in PyTorch.
 # It shows everything that a workload usually needs; remove what yours does not.
 #

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+#
 # A workload in one file: out = a * x + y in Triton.
 # It shows everything that a workload usually needs; remove what yours does not.
 #
