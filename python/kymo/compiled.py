@@ -2,7 +2,8 @@
 """torch.compile in workloads: compile before the first timed step, and report what compiling cost.
 
     self.function = compiled.compile(run, function, self.compile)  # in prepare
-    compiled.warm_up(run, self.compile, self.cached, call)         # calls the function as a step does
+    # Calls the function as a step does. self.check() in before_step() raises if a step compiled again.
+    self.check = compiled.warm_up(run, self.compile, self.cached, call)
 
 Importing this module does not import torch."""
 
@@ -40,7 +41,6 @@ def compile(run, function, mode):
     import torch
 
     # A worker may have compiled the same function for an earlier run, in another shape.
-    torch.compiler.set_stance("default")
     torch.compiler.reset()
     return torch.compile(function, mode=mode, dynamic=False)
 
@@ -73,11 +73,10 @@ def why_unavailable(device, mode):
 def warm_up(run, mode, cached, call):
     """Calls `call`, which runs the compiled function and its gradient as a step does, until all is compiled. Reports
     the metrics compile_s, compiled_frames, compiled_graphs, graph_breaks, recompilations and recompile_limit_hits.
-    From then on a recompilation is an error, because its time would count as that of a step. Does nothing for mode
-    none."""
+    Returns a function that raises RuntimeError if anything was compiled since, because the time of that counts as that
+    of a step. Does nothing for mode none."""
     if mode == "none":
-        return
-    import torch
+        return lambda: None
     from torch._dynamo import utils
     from torch._inductor.async_compile import shutdown_compile_workers
 
@@ -94,7 +93,15 @@ def warm_up(run, mode, cached, call):
         run.metric(name, value)
     for reason, times in utils.counters["graph_break"].items():
         run.log(f"graph break ({times}): {reason}", "warning")
-    torch.compiler.set_stance("fail_on_recompile")
+    frames = utils.counters["frames"]["total"]
+
+    def check():
+        if utils.counters["frames"]["total"] != frames:
+            raise RuntimeError(
+                "torch.compile compiled again during a step, whose time includes that; TORCH_LOGS=recompiles shows why"
+            )
+
+    return check
 
 
 def _find_vector_instructions():

@@ -55,7 +55,10 @@ class AttentionCompiled(AttentionWorkload):
             # Otherwise each replay of the CUDA graph copies them to addresses of its own.
             for tensor in filter(lambda each: each is not None, (*self.inputs, self.mask)):
                 torch._dynamo.mark_static_address(tensor)
-        compiled.warm_up(run, self.compile, self.cached, self.call)
+        self.check = compiled.warm_up(run, self.compile, self.cached, self.call)
+
+    def before_step(self, run):
+        self.check()
 
     def attention(self, query, key, value):
         return self.function(query, key, value, self.mask)

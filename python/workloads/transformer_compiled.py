@@ -98,7 +98,7 @@ class TransformerCompiled(kymo.Workload):
         self.steps, self.loss = 0, None
         run.mark("model_ready")
         self._make_batch(run)
-        compiled.warm_up(run, self.compile, self.cached, lambda: self._gradients(self.function))
+        self.check = compiled.warm_up(run, self.compile, self.cached, lambda: self._gradients(self.function))
         self._clear_gradients()
         self.optimizer = self._make_optimizer() if self.mode == "train" else None
         run.tag_module(self.model, self.optimizer)
@@ -184,6 +184,7 @@ class TransformerCompiled(kymo.Workload):
             run.metric(f"attention_{part}_flops", flops * scores, "FLOP")
 
     def before_step(self, run):
+        self.check()
         if self.steps == 1:
             run.metric("loss_first", self.loss.item(), "nat")
         self._draw()
