@@ -26,8 +26,18 @@ void survive_file_size_limit() {
   }
 }
 
-std::string remedy(int code, int system_error) {
+/// True for messages about a schema that kymo did not write. Statements of users are reported elsewhere.
+bool is_about_schema(std::string_view message) {
+  return message.starts_with("unsupported file format") || message.starts_with("no such column") ||
+         message.find(" has no column named ") != message.npos;
+}
+
+std::string remedy(int code, int system_error, std::string_view message) {
   switch (code & 0xff) {
+    case SQLITE_ERROR:
+      return is_about_schema(message) ? "the file is damaged: its schema is not the one that kymo created; use a copy "
+                                        "or another file"
+                                      : "";
     case SQLITE_FULL:
       return "the disk is full; free some space and run again (previously stored data is intact)";
     case SQLITE_CORRUPT:
@@ -187,7 +197,7 @@ bool Connection::is_broken() const {
 void Connection::fail() const {
   const int code = sqlite3_extended_errcode(handle());
   const int system_error = sqlite3_system_errno(handle());
-  const std::string advice = remedy(code, system_error);
+  const std::string advice = remedy(code, system_error, sqlite3_errmsg(handle()));
   throw Error("database " + quote(file_.string()) + ": " + (advice.empty() ? std::string() : advice + "; SQLite: ") +
               one_line(sqlite3_errmsg(handle())));
 }

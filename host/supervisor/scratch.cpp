@@ -28,6 +28,7 @@ namespace {
 constexpr const char* kLock = "lock";
 constexpr const char* kInvocation = "invocation";
 constexpr const char* kRuns = "runs";
+constexpr const char* kRankFilePrefix = "RUN-";
 constexpr double kAnnounceAfterS = 2;
 constexpr useconds_t kLockPollUs = 10'000;
 
@@ -189,8 +190,20 @@ Scratch::Scratch(store::ResultsDatabase& database, std::int64_t invocation_id) :
   lock_ = FileLock::wait_for(folder_ / kLock);
 }
 
+Scratch::~Scratch() {
+  if (!lock_) return;  // finished
+  try {
+    const bool has_rank_files = std::any_of(
+        fs::directory_iterator(folder_), fs::directory_iterator(),
+        [](const fs::directory_entry& entry) { return entry.path().filename().string().starts_with(kRankFilePrefix); });
+    if (!has_rank_files) finish();
+  } catch (const std::exception& error) {
+    log::debug(std::string("cannot remove the folder of the rank files: ") + error.what());
+  }
+}
+
 std::string rank_file_name(std::int64_t run_id, int rank, measure::Pass pass) {
-  return "RUN-" + std::to_string(run_id) + "-" + std::to_string(rank) + "-" + to_string(pass) + ".kymo";
+  return kRankFilePrefix + std::to_string(run_id) + "-" + std::to_string(rank) + "-" + to_string(pass) + ".kymo";
 }
 
 fs::path Scratch::rank_file(std::int64_t run_id, int rank, measure::Pass pass) const {
@@ -212,7 +225,7 @@ void Scratch::note(std::int64_t run_id) const {
 }
 
 void Scratch::clear(std::int64_t run_id) const {
-  const std::string prefix = "RUN-" + std::to_string(run_id) + "-";
+  const std::string prefix = kRankFilePrefix + std::to_string(run_id) + "-";
   std::vector<fs::path> gone;
   for (const auto& entry : fs::directory_iterator(folder_))
     if (entry.path().filename().string().starts_with(prefix)) gone.push_back(entry.path());

@@ -45,6 +45,10 @@ class Scratch {
  public:
   /// Recovers abandoned runs, then creates the folder. Throws Error if this is not possible next to the database.
   Scratch(store::ResultsDatabase& database, std::int64_t invocation_id);
+  /// After an error, keeps the folder only if it contains rank files, which the next supervisor imports.
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path rank_file(std::int64_t run_id, int rank, measure::Pass pass) const;

@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{{"report", "quick", "--invocation", "x"}, "--invocation"}, ErrorCase{{"merge", "all.db"}, "source"},
         ErrorCase{{"merge", "all.db", "none.db"}, "no such database: 'none.db'"},
         ErrorCase{{"new", "Not-A-Name"}, "Not-A-Name"}, ErrorCase{{"build", "missing.cpp"}, "no such source file"},
-        ErrorCase{{"build", "kernel.py"}, "C++ or CUDA sources"},
+        ErrorCase{{"build", "kernel.py"}, "a Python file is not built; run it"},
         ErrorCase{{"worker", "--connect", "nowhere", "--rank", "0"}, "HOST:PORT"},
         ErrorCase{{"worker", "--connect", "127.0.0.1:1", "--rank", "0"}, "KYMO_WORKER_TOKEN"},
         ErrorCase{{"worker", "--connect", "/run/control", "--rank", "0"}, "KYMO_WORKER_TOKEN"}));

@@ -50,7 +50,7 @@ TEST(Plan, JsonIsTheSameInEveryVersion) {
             R"("min_samples":5,"max_samples":100,"min_seconds":0.25,"max_seconds":3.0}})");
   EXPECT_EQ(dump_json(example()),
             R"({"workload":"saxpy","parameters":{"a":2.5,"dtype":"fp32","n":4,"on":true},"ranks":2,"device":"cpu",)"
-            R"("plugin_file":"/p/x.so","plugin_sha256":"ab","plugin_libraries":{}})");
+            R"("plugin_file":"/p/x.so","plugin_sha256":"ab","plugin_libraries":{},"plugin_interpreter":""})");
   EXPECT_EQ(equivalence_key({example(), method, "", "", 0}, Equivalence::kPlan), "f1cbf299f19769c2");
 }
 

@@ -114,6 +114,21 @@ TEST_F(Damage, ARankFileWithoutAColumnOfItsSchemaIsADroppedRecord) {
             "1");
 }
 
+TEST_F(Damage, ASchemaThatKymoDidNotWriteIsDamage) {
+  {
+    ResultsDatabase database(path("a.db"), Mode::kCreate);
+    database.begin_run(make_run(database.begin_invocation("x", {})));
+  }
+  tamper(path("a.db"),
+         "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'label TEXT', 'lxbel TEXT') "
+         "WHERE name = 'run'");
+  const auto write = [&] {
+    ResultsDatabase database(path("a.db"), Mode::kReadWrite);
+    database.begin_run(make_run(database.begin_invocation("x", {})));
+  };
+  EXPECT_THAT(error_of(write), ::testing::HasSubstr("the file is damaged: its schema is not the one"));
+}
+
 TEST_F(Damage, ARankFileWithoutItsTableOfDevicesIsADroppedRecord) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = database.begin_run(make_run(database.begin_invocation("x", {})));

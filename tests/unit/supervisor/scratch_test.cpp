@@ -51,11 +51,21 @@ TEST(Scratch, RecoversWhatADeadSupervisorLeft) {
   dead->note(noted);
   temporary.database.begin_run(row(temporary.invocation));  // killed before it could record this one
   const fs::path folder = dead->folder();
+  write_file(dead->rank_file(noted, 0, measure::Pass::kTime), "x");
   dead.reset();
+  ASSERT_TRUE(fs::exists(folder));
   const std::int64_t next = temporary.database.begin_invocation("kymo again", {});
   Scratch scratch(temporary.database, next);
   EXPECT_THAT(temporary.lines(kStatuses), ElementsAre("1|interrupted", "2|interrupted"));
   EXPECT_FALSE(fs::exists(folder));
+}
+
+TEST(Scratch, LeavesNothingBehindAfterAnErrorWithoutResults) {
+  TemporaryDatabase temporary;
+  {
+    const Scratch scratch(temporary.database, temporary.invocation);
+  }
+  EXPECT_FALSE(fs::exists(temporary.scratch_root()));
 }
 
 TEST(Scratch, LeavesALiveSupervisorAlone) {
