@@ -240,7 +240,7 @@ TEST(SuitePattern, OfTheAssignmentCoversEveryDataParallelStrategy) {
 }
 
 TEST(Suite, OwnSuitesAreReadable) {
-  for (const char* name : {"quick", "cs336"}) {
+  for (const char* name : {"quick", "cs336", "peaks"}) {
     const std::string file = std::string(KYMO_SOURCE_DIR) + "/reports/" + name + "/suite.toml";
     EXPECT_FALSE(expand_patterns(parse_suite(read_file(file), name, file, "").cases, own_workloads).empty()) << name;
   }
@@ -250,6 +250,14 @@ TEST(Suite, OwnSuitesAreReadable) {
     const bool has_choice = spec.ranks == std::vector<std::int64_t>{1};
     EXPECT_TRUE(!has_choice || spec.device == DeviceChoice::kAuto) << spec.name;
   }
+}
+
+// `kymo peaks` selects the profile by the kind of the device.
+TEST(Suite, PeaksHasAProfileForEachKindOfDevice) {
+  const std::string file = std::string(KYMO_SOURCE_DIR) + "/reports/peaks/suite.toml";
+  for (const auto& [profile, device] : {std::pair{"cpu", DeviceChoice::kCpu}, {"cuda", DeviceChoice::kCuda}})
+    for (const CaseSpec& spec : parse_suite(read_file(file), "peaks", file, profile).cases)
+      EXPECT_EQ(spec.device, device) << spec.name;
 }
 
 }  // namespace
