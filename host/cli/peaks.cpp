@@ -90,8 +90,10 @@ int peaks(RunOptions options, const std::string& command_line) {
   print(visible(device.name) + "\n\n" + render(peaks_table(found), colour_on_stdout()) + "\n");
   const auto disturbed = [](const Json& peak) { return peak["warnings"].get_ref<const std::string&>() != ""; };
   if (std::ranges::any_of(found, disturbed))
-    print("rates with warnings may be too low: repeat 'kymo suite run peaks --profile " + device.kind + " --db " +
-          visible(options.database.string()) + "' on an idle machine; the highest rates count\n");
+    print(
+        "rates with warnings may be too low; the highest rates count, so repeat on an idle machine:\n"
+        "  kymo suite run peaks --profile " +
+        device.kind + " --db " + visible(options.database.string()) + "\n");
   print("results: " + visible(options.database.string()) + "\n");
   return code;
 }
