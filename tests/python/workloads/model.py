@@ -26,9 +26,9 @@ class Model(kymo.Workload):
 
     def prepare(self, run):
         torch.manual_seed(run.seed)
-        self.blocks = torch.nn.Sequential(Block(run, self.width), Block(run, self.width))
+        self.blocks = torch.nn.Sequential(Block(run, self.width), Block(run, self.width)).to(run.device)
         self.optimizer = torch.optim.SGD(self.blocks.parameters(), lr=0.1, momentum=0.9)
-        self.x = torch.randn(8, self.width)
+        self.x = torch.randn(8, self.width, device=run.device)
         run.tag(self.x, "input")
         run.tag_module(self.blocks, self.optimizer)
         self.forward, self.backward, self.update = (run.phase(each) for each in self.phases)
@@ -56,7 +56,7 @@ def mean(run, n: kymo.Int(minimum=1) = 1024):
     import torch.distributed as dist
 
     run.init_process_group()
-    x = torch.full((n,), float(run.rank))
+    x = torch.full((n,), float(run.rank), device=run.device)
     reduce, call = run.phase("reduce"), run.collective("all_reduce", x)
 
     def step():
@@ -76,7 +76,7 @@ def mean(run, n: kymo.Int(minimum=1) = 1024):
 @kymo.workload(phases=("forward",), asynchronous=True)
 def asynchronous(run, n: int = 256):
     """A step that may be timed hot and cold"""
-    x = torch.randn(n)
+    x = torch.randn(n, device=run.device)
     forward = run.phase("forward")
 
     def step():
