@@ -193,13 +193,16 @@ Scratch::Scratch(store::ResultsDatabase& database, std::int64_t invocation_id) :
 Scratch::~Scratch() {
   if (!lock_) return;  // finished
   try {
-    const bool has_rank_files = std::any_of(
-        fs::directory_iterator(folder_), fs::directory_iterator(),
-        [](const fs::directory_entry& entry) { return entry.path().filename().string().starts_with(kRankFilePrefix); });
-    if (!has_rank_files) finish();
+    if (!has_rank_files()) finish();
   } catch (const std::exception& error) {
     log::debug(std::string("cannot remove the folder of the rank files: ") + error.what());
   }
+}
+
+bool Scratch::has_rank_files() const {
+  return std::any_of(fs::directory_iterator(folder_), fs::directory_iterator(), [](const fs::directory_entry& entry) {
+    return entry.path().filename().string().starts_with(kRankFilePrefix);
+  });
 }
 
 std::string rank_file_name(std::int64_t run_id, int rank, measure::Pass pass) {

@@ -56,6 +56,8 @@ class Scratch {
   std::filesystem::path status_file(std::int64_t run_id, int rank, measure::Pass pass) const;
   /// Records a started run. Throws Error.
   void note(std::int64_t run_id) const;
+  /// True if rank files are waiting for their import.
+  bool has_rank_files() const;
   /// Removes the rank files of a run.
   void clear(std::int64_t run_id) const;
   /// Removes the folder after everything is merged. Otherwise the next supervisor recovers its content.

@@ -3,12 +3,31 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "base/error.hpp"
+#include "base/text.hpp"
 #include "supervisor/control_server.hpp"
 #include "supervisor/run_executor.hpp"
 #include "supervisor/scratch.hpp"
 #include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
+namespace {
+
+/// Imports the rank files of a run. They are kept if that fails, and the next command that opens the database tries
+/// again.
+void finalize(store::ResultsDatabase& database, std::int64_t run_id, const ExecutedRun& made, store::Keep keep,
+              const Scratch& scratch) {
+  try {
+    database.finalize_run(run_id, made.outcome, made.workers, made.rank_files, keep, made.detached);
+  } catch (const Error& error) {
+    if (!scratch.has_rank_files()) throw;
+    throw Error(std::string(error.what()) + "; the measurements of run " + std::to_string(run_id) + " are kept in " +
+                    quote(scratch.folder().string()),
+                error.code());
+  }
+}
+
+}  // namespace
 
 Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
                      const Options& options, const SupervisorConfig& config) {
@@ -29,7 +48,7 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
     const ExecutedRun made = run.skip_reason.empty()
                                  ? maker.make(run_id, run)
                                  : ExecutedRun{{measure::RunStatus::kSkipped, run.skip_reason}, {}, {}, {}};
-    database.finalize_run(run_id, made.outcome, made.workers, made.rank_files, keep, made.detached);
+    finalize(database, run_id, made, keep, scratch);
     scratch.clear(run_id);
     summary.runs.push_back(made.outcome);
     meter.end_run(steady_seconds());
