@@ -10,7 +10,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from kymo_tool import BUILD, KYMO, needs_installed
+from kymo_tool import BUILD, KYMO, needs_installed, needs_torch_parts
 from launcher_tool import PROBE, LaunchTest, free_port
 
 
@@ -62,6 +62,17 @@ class ByHandTest(LaunchTest):
         )
         self.assertEqual(self.rows("SELECT count(*) FROM dropped_record"), [(0,)])
         self.assertEqual(os.listdir(self.work), ["kymo.db"])
+
+    @needs_torch_parts
+    def test_a_workload_in_python(self):
+        model = Path(__file__).resolve().parent.parent / "python" / "workloads" / "model.py"
+        words = ["run", f"{model}:mean", "--device", "cpu", "--warmup", "1", "--steps", "4", "--passes", "verify,trace"]
+        ranks = [self.rank(rank, *words) for rank in range(2)]
+        for process in ranks:
+            self.ended(process, 0)
+        self.assertEqual(self.rows("SELECT status, ranks FROM run"), [("ok", 2)])
+        ranks = self.rows("SELECT DISTINCT rank FROM collective WHERE pass = 'trace' ORDER BY rank")
+        self.assertEqual(ranks, [(0,), (1,)])
 
     def test_tasks_with_a_gpu_each_keep_their_local_rank(self):
         def task(number):
