@@ -127,7 +127,12 @@ WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& op
 }
 
 void for_rows(const ResultsDatabase& database, const std::string& sql, const std::function<void(Json)>& use) {
-  const auto table = database.query(sql);
+  auto table = database.query(sql);
+  // SQLite matches names of columns without regard to case, but returns them as the file spells them, which may be
+  // damaged.
+  for (std::string& name : table.columns)
+    for (char& c : name)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   for (const auto& cells : table.rows) use(json_row(table.columns, cells));
 }
 

@@ -115,11 +115,12 @@ class Sweep:
         if done.returncode not in ((0, 1, 2) if reads else (0, 1, 3)):
             wrong.append(f"exit code {done.returncode}: {error}")
         if done.returncode in (1, 2):
-            if not re.fullmatch(r"kymo: [^\n]+\n", error):
+            progress = "" if reads else r"(run \d+: [^\n]+\n)?"  # of a run that was stored before the error
+            if not re.fullmatch(progress + r"kymo: [^\n]+\n", error):
                 wrong.append(f"not one line: {error}")
             if not re.search(f"{CAUSES}|{EMPTY}" if done.returncode == 2 or "x.db" not in error else CAUSES, error):
                 wrong.append(f"does not name the damage: {error}")
-            if re.search(WRONG_CAUSES, error):
+            if re.search(WRONG_CAUSES, error.partition("; SQLite: ")[0]):  # SQLite quotes the damaged schema
                 wrong.append(f"names a wrong cause: {error}")
         if reads or done.returncode == 1:
             left = {path.name for path in folder.iterdir()}
