@@ -294,8 +294,9 @@ int ab(const AbArguments& arguments, const std::string& command_line) {
   Experiment experiment(database, invocation, candidates.size(), arguments);
   supervisor::Options options;
   options.proceed = [&](std::size_t finished) { return experiment.proceed(finished); };
-  int code = 0;
-  const supervisor::Summary summary = execute_planned(database, invocation, runs, options, true, code);
+  constexpr bool kFailOnOom = true;
+  const supervisor::Summary summary = execute_planned(database, invocation, runs, options, kFailOnOom);
+  const int code = exit_code(summary, kFailOnOom);
   if (summary.runs.size() == runs.size()) experiment.proceed(runs.size());  // the last round
   experiment.finish();
   if (code != 0)

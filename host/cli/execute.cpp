@@ -217,8 +217,8 @@ int make(const Plan& planned, const RunOptions& options, const std::string& comm
   supervisor::Options supervisor_options;
   supervisor_options.keep = options.keep;
   supervisor_options.leader_options = leader_options;
-  int code = 0;
-  execute_planned(database, invocation, planned.runs, supervisor_options, options.fail_on_oom, code);
+  const Summary summary = execute_planned(database, invocation, planned.runs, supervisor_options, options.fail_on_oom);
+  const int code = exit_code(summary, options.fail_on_oom);
   report_imprecise_runs(database, invocation, planned);
   if (!show_results) {
     for (const std::string& line : failures(invocation_results(database, invocation))) log::error(line);
@@ -230,7 +230,7 @@ int make(const Plan& planned, const RunOptions& options, const std::string& comm
 }  // namespace
 
 Summary execute_planned(store::ResultsDatabase& database, std::int64_t invocation, const std::vector<PlannedRun>& runs,
-                        supervisor::Options options, bool fail_on_oom, int& code) {
+                        supervisor::Options options, bool fail_on_oom) {
   Progress progress([&](std::size_t index) {
     const Json result = brief_result(database, invocation, index);
     return result.is_null() ? "" : result_line(result);
@@ -244,8 +244,7 @@ Summary execute_planned(store::ResultsDatabase& database, std::int64_t invocatio
     throw;
   }
   progress.finish(summary.runs.size());
-  code = exit_code(summary, fail_on_oom);
-  database.end_invocation(invocation, code);
+  database.end_invocation(invocation, exit_code(summary, fail_on_oom));
   return summary;
 }
 

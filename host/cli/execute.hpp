@@ -35,11 +35,11 @@ struct Order {
 /// whole order has been validated.
 int execute(const Order& order, Targets& targets, const RunOptions& options, const std::string& command_line);
 
-/// Executes the runs of an invocation, shows their progress, and ends the invocation with the exit code that is stored
-/// in `code`, also if it throws. Throws Error.
+/// Executes the runs of an invocation, shows their progress, and ends the invocation with its exit code, also if it
+/// throws. Throws Error.
 supervisor::Summary execute_planned(store::ResultsDatabase& database, std::int64_t invocation,
                                     const std::vector<supervisor::PlannedRun>& runs, supervisor::Options options,
-                                    bool fail_on_oom, int& code);
+                                    bool fail_on_oom);
 
 /// The exit code for an invocation with these finished runs.
 int exit_code(const supervisor::Summary& summary, bool fail_on_oom);
