@@ -63,6 +63,11 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
+void reject_existing(const fs::path& target) {
+  if (fs::exists(fs::symlink_status(target)))
+    throw UsageError(quote(target.string()) + " already exists; choose another name or folder");
+}
+
 }  // namespace
 
 fs::path new_plugin(const std::string& name, const fs::path& parent) {
@@ -71,8 +76,7 @@ fs::path new_plugin(const std::string& name, const fs::path& parent) {
   if (!fs::is_regular_file(source / "CMakeLists.txt"))
     throw Error("the template is missing: " + quote((source / "CMakeLists.txt").string()));
   const fs::path folder = fs::absolute(parent) / name;
-  if (fs::exists(fs::symlink_status(folder)))
-    throw UsageError(quote(folder.string()) + " already exists; choose another name or folder");
+  reject_existing(folder);
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) throw Error("cannot create the folder " + quote(folder.string()) + ": " + failed.message());
@@ -101,8 +105,7 @@ fs::path new_python_file(const std::string& name, const std::string& variant, co
   if (!contains(variants, variant))
     throw UsageError("--template cannot be " + quote(variant) + "; it is one of " + join(variants, ", "));
   const fs::path file = fs::absolute(parent) / (name + ".py");
-  if (fs::exists(fs::symlink_status(file)))
-    throw UsageError(quote(file.string()) + " already exists; choose another name or folder");
+  reject_existing(file);
   std::string text = read_file(templates / (variant + ".py"));
   text = replaced(std::move(text), kPythonPlaceholder, name);
   write_file(file, replaced(std::move(text), kPythonClassPlaceholder, class_name(name)));
