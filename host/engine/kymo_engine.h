@@ -22,7 +22,8 @@ typedef struct kymo_engine_plugins {
   uint32_t reserved;
   void* user; /* first argument of the functions */
   /* Returns the table of `file`, valid until serve() returns. `description` is the JSON object that describing the file
-   * printed. Called for each assignment, before collectors are armed, so it must not run the workload's own code yet.
+   * printed. Called once, because a worker serves one file, and before collectors are armed, so it must not run the
+   * workload's own code yet.
    * On failure writes a message of up to `error_bytes` bytes, including its terminating zero, to `error` and returns
    * NULL. */
   const kymo_plugin* (*load)(void* user, const char* file, const char* description, char* error, uint64_t error_bytes);
