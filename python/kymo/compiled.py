@@ -17,12 +17,25 @@ import tempfile
 import time
 import types
 
+from ._parameters import Bool, Choice
+
 MODES = ("none", "default", "reduce-overhead", "max-autotune-no-cudagraphs")
-MODES_DOC = "mode of torch.compile; none runs the same module eagerly"
-CACHED_DOC = (
-    "reuse code that earlier processes compiled; otherwise every process compiles all of it, so that compile_s is the "
-    "full cost"
-)
+
+
+def mode_parameter(note=""):
+    """The parameter for the mode of torch.compile. `note` is added to its documentation."""
+    doc = f"mode of torch.compile; none runs the same module eagerly{note}"
+    return Choice("default", MODES, axis=MODES, title="compile={}", title_at_default=True, doc=doc)
+
+
+def cached_parameter():
+    """The parameter that decides whether code of earlier processes is used."""
+    return Bool(
+        False,
+        doc="reuse code that earlier processes compiled; otherwise every process compiles all of it, so that compile_s "
+        "is the full cost",
+    )
+
 
 # The first call compiles, and with CUDA graphs the second warms up and the third records.
 _COMPILING_CALLS = 3

@@ -23,6 +23,14 @@ def generator(run, offset=0):
     return torch.Generator(device=run.device).manual_seed(run.seed + offset)
 
 
+def require_triton(run, triton):
+    """Skips the run if Triton kernels cannot run. `triton` is the module, or None if it is not installed."""
+    if triton is None:
+        run.skip("Triton is not installed: pip install triton")
+    if run.device == "cpu" and not triton.knobs.runtime.interpret:
+        run.skip("Triton kernels need a GPU; on a CPU, set TRITON_INTERPRET=1 to interpret them")
+
+
 def synchronize(run):
     """Waits for the device of the run."""
     if run.device != "cpu":

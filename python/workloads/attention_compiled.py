@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Standard attention in PyTorch, eager and compiled by torch.compile."""
 
-import kymo
 from kymo import compiled, tensors
 from kymo.attention import AttentionWorkload
 
@@ -23,15 +22,8 @@ class AttentionCompiled(AttentionWorkload):
     title = "PyTorch"
     family_order = 3
 
-    compile = kymo.Choice(
-        "default",
-        compiled.MODES,
-        axis=compiled.MODES,
-        title="compile={}",
-        title_at_default=True,
-        doc=f"{compiled.MODES_DOC}; mode=backward does not support reduce-overhead",
-    )
-    cached = kymo.Bool(False, doc=compiled.CACHED_DOC)
+    compile = compiled.mode_parameter("; mode=backward does not support reduce-overhead")
+    cached = compiled.cached_parameter()
 
     def start(self, run):
         import torch

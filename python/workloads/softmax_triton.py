@@ -7,6 +7,7 @@ CPU, slowly:
 """
 
 import kymo
+from kymo import tensors
 
 try:
     import triton
@@ -43,7 +44,7 @@ class SoftmaxTriton(kymo.Workload):
 
     rows = kymo.Int(4096, minimum=1, doc="rows of the matrix")
     columns = kymo.Int(1024, minimum=1, maximum=65536, axis=(256, 1024, 4096, 16384), doc="columns of the matrix")
-    dtype = kymo.Choice("fp32", ("fp32", "bf16", "fp16"), doc="data type of the matrix")
+    dtype = kymo.Choice("fp32", tensors.DTYPES, doc="data type of the matrix")
     implementation = kymo.Choice(
         "triton", ("triton", "torch"), axis=("triton", "torch"), doc="the kernel, or torch.softmax to compare it with"
     )
@@ -56,12 +57,8 @@ class SoftmaxTriton(kymo.Workload):
         import torch
 
         if self.implementation == "triton":
-            if triton is None:
-                run.skip("Triton is not installed: pip install triton")
-            if run.device == "cpu" and not triton.knobs.runtime.interpret:
-                run.skip("Triton kernels need a GPU; on a CPU, set TRITON_INTERPRET=1 to interpret them")
-        dtype = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[self.dtype]
-        generator = torch.Generator(device=run.device).manual_seed(run.seed)
+            tensors.require_triton(run, triton)
+        dtype, generator = tensors.dtype(self.dtype), tensors.generator(run)
         self.x = torch.randn(self.rows, self.columns, generator=generator, device=run.device, dtype=dtype)
         self.out = torch.empty_like(self.x)
         self.forward = run.phase("forward")

@@ -63,15 +63,8 @@ class TransformerCompiled(kymo.Workload):
         axis=("naive", "sdpa"),
         doc="naive: all scores in memory; sdpa: scaled_dot_product_attention, which selects its kernel",
     )
-    compile = kymo.Choice(
-        "default",
-        compiled.MODES,
-        axis=compiled.MODES,
-        title="compile={}",
-        title_at_default=True,
-        doc=compiled.MODES_DOC,
-    )
-    cached = kymo.Bool(False, doc=compiled.CACHED_DOC)
+    compile = compiled.mode_parameter()
+    cached = compiled.cached_parameter()
 
     phases = ("forward", "backward", "optimizer")
     optional_phases = True
