@@ -84,7 +84,7 @@ class KymoTest(unittest.TestCase):
             "NO_COLOR": "1",
             "OMP_NUM_THREADS": "1",
         }
-        for name in ("KYMO_PLUGIN_PATH", "RANK", "WORLD_SIZE"):
+        for name in ("COLUMNS", "KYMO_PLUGIN_PATH", "RANK", "WORLD_SIZE"):
             self.environment.pop(name, None)
 
     def kymo(self, *words, code=0, seconds=300):

@@ -113,6 +113,8 @@ class AbTest(KymoTest):
         self.assertEqual(self.rows("SELECT count(DISTINCT pid), count(*) FROM rank WHERE pass = 'time'")[0][0], 10)
 
     def test_text_and_order(self):
+        # A table that fits: the names of the candidates are paths of any length.
+        self.environment["COLUMNS"] = str(3 * len(self.BURNS) + 100)
         words = [self.BURNS, f"{self.BURNS}:work=30", f"{self.BURNS}:work=900"]
         done = self.kymo("ab", *words, "--set", "work=2", "--steps", "5")
         self.assertRegex(done.stdout, r"\Arank +candidate +runs +median step +between runs\n")
