@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define KYMO_ABI_MAJOR 1
-#define KYMO_ABI_MINOR 2
+#define KYMO_ABI_MINOR 3
 #define KYMO_ENTRY_SYMBOL "kymo_plugin_v1"
 
 typedef int32_t kymo_status;
@@ -181,6 +181,11 @@ typedef struct kymo_host {
   void (*fail)(kymo_context*, kymo_status status, const char* message);
   /* [any] Returns non-zero if the run is being cancelled; the workload should then return promptly. */
   int32_t (*cancelled)(kymo_context*);
+  /* Since minor version 3: */
+  /* [main, prepare] Declares the floating-point operations and the bytes of memory traffic of one call of an operator
+   * of the framework, such as "mylib::scale". `arguments` are those of the calls as table op shows them, or NULL for
+   * all calls. */
+  void (*operator_work)(kymo_context*, const char* name, const char* arguments, double flops, double bytes);
 } kymo_host;
 
 /* A workload. After a function returns a status other than KYMO_OK, the host only calls destroy. */

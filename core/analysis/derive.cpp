@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "analysis/memory_timeline.hpp"
+#include "analysis/operator_work.hpp"
 
 namespace kymo::analysis {
 namespace {
@@ -32,6 +33,7 @@ void derive(event::PassRecord& record, const DeriveSetting& setting) {
   move_dropped_records(attribute_collectives(record.trace, is_communication), record);
   derived.kernel_totals = kernel_totals(trace, setting.warmup);
   derived.op_totals = op_totals(trace, setting.warmup);
+  derived.op_work = op_work(record, setting.warmup);
   derived.step_activity =
       setting.on_host ? host_activity(record, setting.warmup) : step_activity(trace, is_communication, setting.warmup);
   derived.outliers = kernel_outliers(trace, is_communication, record.gpu_samples, setting.warmup);

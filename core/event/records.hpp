@@ -80,6 +80,14 @@ struct Work {
   double bytes = 0;
 };
 
+/// Work of one call of an operator, declared by the workload; of all calls if `arguments` is empty.
+struct DeclaredOpWork {
+  std::string name;
+  std::string arguments;
+  double flops = 0;
+  double bytes = 0;
+};
+
 /// From best to worst.
 enum class CheckOutcome { kPassed, kUnavailable, kFailed };
 constexpr auto names_of(CheckOutcome) {
@@ -176,6 +184,7 @@ struct PassRecord {
   std::vector<Sample> samples;
   std::vector<Metric> metrics;
   std::vector<Work> work;
+  std::vector<DeclaredOpWork> declared_op_work;
   std::vector<Check> checks;
   std::vector<GpuSample> gpu_samples;
   std::vector<MemoryCounter> memory_counters;

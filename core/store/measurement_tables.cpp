@@ -70,6 +70,14 @@ auto work_table() {
       nullptr, RowOwner::kRank);
 }
 
+auto declared_op_work_table() {
+  using D = event::DeclaredOpWork;
+  return declare_table<D>("declared_op_work", Extent::kNoEvent,
+                          [](const PassRecord& record) -> const auto& { return record.declared_op_work; },
+                          {sequence_column<D>(), column<&D::name>("name"), column<&D::arguments>("arguments"),
+                           column<&D::flops>("flops"), column<&D::bytes>("bytes")});
+}
+
 /// Gives checks with the same name distinct names: `y`, `y #2`.
 std::vector<event::Check> with_distinct_names(std::vector<event::Check> checks) {
   std::map<std::string, int> seen;
@@ -143,6 +151,7 @@ void add_measurement_tables(Tables& tables) {
   tables.push_back(warning_table());
   tables.push_back(metric_table());
   tables.push_back(work_table());
+  tables.push_back(declared_op_work_table());
   tables.push_back(verification_table());
   tables.push_back(gpu_sample_table());
   tables.push_back(memory_counter_table());

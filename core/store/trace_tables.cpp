@@ -49,6 +49,30 @@ auto op_total_table() {
        column<&O::kernels>("kernels"), column<&O::device_ns>("device_ns")});
 }
 
+auto op_work_table() {
+  using O = event::OpWork;
+  using R = const Entry<O>&;
+  return declare_table<O>("op_work", Extent::kNoEvent,
+                          [](const PassRecord& record) -> const auto& { return record.derived.op_work; },
+                          {sequence_column<O>(),
+                           phase_column<&O::phase>("phase_id"),
+                           string_column<&O::scope>("scope_id"),
+                           name_column<&O::name>("name_id"),
+                           string_column<&O::arguments>("shapes_id"),
+                           column<&O::recomputed>("recomputed"),
+                           {"kind", [](R r) -> RowValue { return r.item.call.kind; }},
+                           {"dtype", [](R r) -> RowValue { return r.item.call.dtype; }},
+                           column<&O::steps>("steps"),
+                           column<&O::calls>("calls"),
+                           {"flops", [](R r) -> RowValue { return r.item.call.flops; }},
+                           {"model_flops", [](R r) -> RowValue { return r.item.call.model_flops; }},
+                           {"masked_model_flops", [](R r) -> RowValue { return r.item.call.masked_model_flops; }},
+                           {"bytes", [](R r) -> RowValue { return r.item.call.bytes; }},
+                           column<&O::host_ns>("host_ns"),
+                           column<&O::kernels>("kernels"),
+                           column<&O::device_ns>("device_ns")});
+}
+
 auto step_activity_table() {
   using S = event::StepActivity;
   return declare_table<S>(
@@ -232,6 +256,7 @@ void add_trace_tables(Tables& tables) {
   tables.push_back(scope_path_table());
   tables.push_back(kernel_total_table());
   tables.push_back(op_total_table());
+  tables.push_back(op_work_table());
   tables.push_back(step_activity_table());
   tables.push_back(kernel_outlier_table());
   tables.push_back(clock_sync_table());

@@ -123,6 +123,11 @@ void RunContext::work(const char* phase, double flops, double bytes) {
   entry.bytes += bytes;
 }
 
+void RunContext::operator_work(event::DeclaredOpWork declared) {
+  const std::lock_guard lock(mutex_);
+  declared_op_work_.push_back(std::move(declared));
+}
+
 void RunContext::metric(std::uint32_t level, event::Metric metric) {
   const int open = phases_.open();
   const std::int64_t step = step_.load(std::memory_order_relaxed);
@@ -253,6 +258,7 @@ void RunContext::collect(event::PassRecord& record) {
   record.metrics.insert(record.metrics.begin(), metrics_.begin(), metrics_.end());
   record.marks.insert(record.marks.begin(), marks_.begin(), marks_.end());
   record.work = std::move(work_);
+  record.declared_op_work = std::move(declared_op_work_);
   add_dropped(record.dropped_records, "metric", metrics_dropped_,
               "more than " + std::to_string(kMaxMetrics) + " metrics in one pass");
   add_dropped(record.dropped_records, "tag", tags_dropped_,

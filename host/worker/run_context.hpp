@@ -49,6 +49,7 @@ class RunContext {
   std::uint64_t seed() const { return seed_; }
   PhaseRecorder& phases() { return phases_; }
   void work(const char* phase, double flops, double bytes);
+  void operator_work(event::DeclaredOpWork declared);
   void metric(std::uint32_t level, event::Metric metric);
   void mark(const char* name) { mark_at(name, now_ns()); }
   /// time_ns on the host clock.
@@ -113,6 +114,7 @@ class RunContext {
   std::vector<event::Metric> metrics_;
   std::vector<event::Mark> marks_;
   std::vector<event::Work> work_;
+  std::vector<event::DeclaredOpWork> declared_op_work_;
   std::vector<event::BlockTag> tags_;
   std::int64_t metrics_dropped_ = 0;
   std::int64_t marks_dropped_ = 0;

@@ -30,6 +30,10 @@ void work(kymo_context* context, const char* phase, double flops, double bytes) 
   guarded(context, [&](RunContext& run) { run.work(or_empty(phase), flops, bytes); });
 }
 
+void operator_work(kymo_context* context, const char* name, const char* arguments, double flops, double bytes) {
+  guarded(context, [&](RunContext& run) { run.operator_work({or_empty(name), or_empty(arguments), flops, bytes}); });
+}
+
 void metric_number(kymo_context* context, std::uint32_t level, const char* name, double value, const char* unit) {
   guarded(context, [&](RunContext& run) {
     event::Metric metric;
@@ -138,6 +142,7 @@ kymo_host observing_services(bool tags) {
   kymo_host host = timing_services();
   host.scope_begin = scope_begin;
   host.scope_end = scope_end;
+  host.operator_work = operator_work;
   if (tags) host.tag = tag;
   return host;
 }

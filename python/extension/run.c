@@ -135,6 +135,18 @@ static PyObject* run_work(PyObject* object, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
+static PyObject* run_operator_work(PyObject* object, PyObject* arguments) {
+  Run* run = (Run*)object;
+  PyObject *name, *call_arguments;
+  double flops, bytes;
+  if (!PyArg_ParseTuple(arguments, "OddO:operator_work", &name, &flops, &bytes, &call_arguments)) return NULL;
+  const char* name_text = text_of(name, "the name of an operator");
+  const char* arguments_text = name_text ? text_of(call_arguments, "the arguments of an operator") : NULL;
+  if (!arguments_text || require_live(run) || require_workload_thread(run, "operator_work()")) return NULL;
+  if (run->host->operator_work) run->host->operator_work(run->context, name_text, arguments_text, flops, bytes);
+  Py_RETURN_NONE;
+}
+
 static PyObject* run_metric(PyObject* object, PyObject* arguments) {
   Run* run = (Run*)object;
   const kymo_host* host = run->host;
@@ -280,6 +292,7 @@ static PyMethodDef run_methods[] = {
      "collective(operation, bytes, stream, communicator, sequence) -> Collective. None: on the host, the only "
      "communicator, counted by the host."},
     {"work", run_work, METH_VARARGS, "work(phase, flops, bytes)"},
+    {"operator_work", run_operator_work, METH_VARARGS, "operator_work(name, flops, bytes, arguments)"},
     {"metric", run_metric, METH_VARARGS, "metric(level, name, value, unit); a str is a textual metric without unit"},
     {"mark", run_mark, METH_O, "mark(name): marks the current time on the memory timeline."},
     {"tag", run_tag, METH_VARARGS, "tag(address, bytes, category)"},

@@ -118,6 +118,12 @@ class Run:
         declared. Only in prepare()."""
         self._engine.work(phase, flops, bytes)
 
+    def operator_work(self, name: str, flops: float, bytes: float, arguments: str = "") -> None:
+        """Declares the floating-point operations and the bytes of memory traffic of one call of an operator, such as
+        "mylib::scale", for operators that kymo has no rule for: of all calls, or of those with these arguments, which
+        are written as in table op ("f32[4, 256] f32[256]"). Only in prepare()."""
+        self._engine.operator_work(name, flops, bytes, arguments)
+
     def metric(self, name: str, value: float | str, unit: str = "", per: str = "run") -> None:
         """Records a workload-defined metric of the run, the current step or the current phase: `per` is "run", "step"
         or "phase". A textual value has no unit. Any thread."""

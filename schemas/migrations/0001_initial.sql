@@ -761,7 +761,8 @@ CREATE TABLE op (
   parent INTEGER,
   -- operator name such as aten::mm, or the name of a backward node
   name_id INTEGER NOT NULL,
-  -- input shapes such as [4, 256] [256]; NULL if not requested
+  -- arguments such as f32[4, 256] f32[256] 1: tensors by type and size (an expanded dimension as 4*), lists of tensors
+  -- in braces, integers, true, false and None; _ stands for other values. NULL if not requested
   shapes_id INTEGER,
   -- 1 for a node of the backward pass
   backward INTEGER NOT NULL,

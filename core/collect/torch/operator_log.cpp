@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/torch/operator_log.hpp"
 
-#include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 
 #include <atomic>
@@ -18,6 +16,7 @@
 
 #include "collect/event_log/operator_pass.hpp"
 #include "collect/torch/lasting_names.hpp"
+#include "collect/torch/operator_arguments.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -49,53 +48,11 @@ bool is_registered_name(const at::RecordFunction& call, const char* name) {
   return found && found->schema().name().c_str() == name;
 }
 
-// Limit for operators that take all parameters of a model, which would otherwise fill the log.
-constexpr std::size_t kMaxCharacters = 400;
-
-/// Returns false if the limit is reached.
-bool append(std::string& text, const at::Tensor& tensor) {
-  if (!tensor.defined() || tensor.is_nested() || tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides())
-    return true;
-  if (text.size() > kMaxCharacters) {
-    text += " ...";
-    return false;
-  }
-  text += text.empty() ? "[" : " [";
-  const char* separator = "";
-  for (const std::int64_t size : tensor.sizes()) {
-    text += separator + std::to_string(size);
-    separator = ", ";
-  }
-  text += ']';
-  return true;
-}
-
-bool append(std::string& text, const c10::IValue& input) {
-  if (input.isTensor()) return append(text, input.toTensor());
-  if (input.isTensorList()) {
-    for (const at::Tensor& tensor : input.toTensorVector())
-      if (!append(text, tensor)) return false;
-  } else if (input.isOptionalTensorList()) {
-    for (const std::optional<at::Tensor>& tensor : input.toOptionalTensorList())
-      if (tensor && !append(text, *tensor)) return false;
-  }
-  return true;
-}
-
-/// Returns the shapes of an operator's input tensors, including those in lists, as "[4, 256] [256]"; [] is a scalar.
-/// Inputs that are not tensors and tensors without concrete sizes are omitted. Limited to a few hundred characters;
-/// "..." replaces the rest.
-std::string shapes_of(c10::ArrayRef<const c10::IValue> inputs) {
-  std::string text;
-  for (const c10::IValue& input : inputs)
-    if (!append(text, input)) break;
-  return text;
-}
-
 /// State of one thread. Accessed only by that thread.
 struct ThreadLog {
   ThreadCalls calls;
-  LastingNames names;  // names of registered operators
+  LastingNames names;     // names of registered operators
+  std::string arguments;  // of the call that begins; kept for its memory
   std::uint32_t deregistered = 0;
 
   void begin(OperatorPass& pass) {
@@ -156,7 +113,10 @@ OperatorRow* describe(const OperatorPass& pass, ThreadLog& log, const at::Record
                       const RowText* text, bool backward) {
   const RowText* shapes = nullptr;
   if (!text && !log.intern_name(call, name, backward, text)) return nullptr;
-  if (pass.keeps_shapes() && !log.calls.intern(shapes_of(call.inputs()), shapes)) return nullptr;
+  if (pass.keeps_shapes()) {
+    describe_arguments(call.inputs(), log.arguments);
+    if (!log.calls.intern(log.arguments, shapes)) return nullptr;
+  }
   OperatorRow* const row = log.calls.add(text, shapes, call.seqNr());
   if (row && backward) note_node(*row);
   return row;

@@ -21,7 +21,7 @@ constexpr const char* kParameter =
 std::string description(const std::string& workload, const std::string& phases = R"(["forward"])") {
   std::string json =
       R"({"name": "x", "version": "", "file": "", "sha256": "", "torch": "", "libraries": {}, "abi_major": 1, )"
-      R"("abi_minor": 2, "framework": "", "framework_version": "", "cuda_version": "", "cxx_abi": "", )"
+      R"("abi_minor": 3, "framework": "", "framework_version": "", "cuda_version": "", "cxx_abi": "", )"
       R"("compiler": "CPython 3.11.2", "workloads": [{"name": ")";
   json += workload;
   json += R"(", "documentation": "", "devices": ["cpu"], "min_ranks": 1, "max_ranks": 1, )"

@@ -93,6 +93,12 @@ class Context {
   void work(const char* phase, double flops, double bytes) const {
     if (host_->work) host_->work(context_, phase, flops, bytes);
   }
+  /// Declares the floating-point operations and the bytes of memory traffic of one call of a framework's operator, such
+  /// as `mylib::scale`, for operators that kymo has no rule for: of all calls, or of those with these arguments, which
+  /// are written as in table op (`f32[4, 256] f32[256]`). Only in prepare().
+  void operator_work(const char* name, double flops, double bytes, const char* arguments = "") const {
+    if (host_->operator_work) host_->operator_work(context_, name, arguments, flops, bytes);
+  }
   /// Records a workload-defined metric. Any thread.
   void metric(const char* name, double value, const char* unit = "", Per per = Per::Run) const {
     if (host_->metric_number) host_->metric_number(context_, static_cast<std::uint32_t>(per), name, value, unit);

@@ -121,27 +121,44 @@ TEST_F(TorchOperatorsTest, CallsHaveParentsPositionsAndTimesWithinThem) {
   EXPECT_EQ(children, 2u) << "empty and fill_";
 }
 
-TEST_F(TorchOperatorsTest, ShapesOfTensorsAndOfListsOfTensors) {
+TEST_F(TorchOperatorsTest, ArgumentsAreDescribedInTheOrderOfTheSchema) {
   const auto a = torch::ones({4, 256});
-  const auto b = torch::ones({256});
+  const auto b = torch::ones({256}, at::kBFloat16);
   const auto scalar = torch::ones({});
+  const std::vector<at::Tensor> few(2, a), many(500, a);
   setting_.observation.shapes = true;
   arm(Pass::kOps);
   torch::add(a, b);
-  torch::cat({a, a});
+  torch::mul(a, b.expand({4, 256}));
   torch::neg(scalar);
-  torch::zeros({5});
-  std::vector<at::Tensor> many(500, a);
-  torch::cat(many);
+  torch::sum(a, {0}, true);
+  torch::layer_norm(a, {256}, {}, b.to(at::kFloat));
+  torch::leaky_relu(a, 0.5);
+  torch::cat(few);
+  torch::cat(many, 1);
   const event::PassRecord record = disarm();
-  const auto shapes = [&](const Operator& op) { return record.trace.texts.text(op.shapes); };
-  EXPECT_EQ(shapes(named(record, "aten::add").at(0)), "[4, 256] [256]");
-  EXPECT_EQ(shapes(named(record, "aten::cat").at(0)), "[4, 256] [4, 256]");
-  EXPECT_EQ(shapes(named(record, "aten::zeros").at(0)), "") << "no input is a tensor";
-  EXPECT_EQ(shapes(named(record, "aten::neg").at(0)), "[]");
-  const std::string bounded = shapes(named(record, "aten::cat").at(1));
-  EXPECT_LT(bounded.size(), 500u);
-  EXPECT_THAT(bounded, testing::EndsWith(" ..."));
+  const auto arguments = [&](const char* name, std::size_t index = 0) {
+    return record.trace.texts.text(named(record, name).at(index).shapes);
+  };
+  EXPECT_EQ(arguments("aten::add"), "f32[4, 256] bf16[256] 1");
+  EXPECT_EQ(arguments("aten::mul"), "f32[4, 256] bf16[4*, 256]") << "an expanded dimension takes no memory";
+  EXPECT_EQ(arguments("aten::neg"), "f32[]");
+  EXPECT_EQ(arguments("aten::sum"), "f32[4, 256] (0) true None");
+  EXPECT_EQ(arguments("aten::native_layer_norm"), "f32[4, 256] (256) None f32[256]") << "the epsilon is omitted";
+  EXPECT_EQ(arguments("aten::leaky_relu"), "f32[4, 256]");
+  EXPECT_EQ(arguments("aten::cat"), "{f32[4, 256], f32[4, 256]} 0");
+  EXPECT_EQ(arguments("aten::cat", 1), "{500 tensors, 512000 elements, 2048000 bytes} 1");
+}
+
+TEST_F(TorchOperatorsTest, LongArgumentsAreTruncated) {
+  const auto tensor = torch::ones(std::vector<std::int64_t>(60, 1));
+  setting_.observation.shapes = true;
+  arm(Pass::kOps);
+  torch::addcmul(tensor, tensor, tensor);
+  const event::PassRecord record = disarm();
+  const std::string text = record.trace.texts.text(named(record, "aten::addcmul").at(0).shapes);
+  EXPECT_LT(text.size(), 700u);
+  EXPECT_THAT(text, testing::EndsWith(" ..."));
 }
 
 TEST_F(TorchOperatorsTest, ThreadsAreToldApartAndTheirEndsDoNotMix) {
