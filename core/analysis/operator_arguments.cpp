@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/operator_arguments.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -45,9 +46,11 @@ class Scanner {
   std::string_view text_;
 };
 
+bool is_letter_or_digit(char each) { return (each >= 'a' && each <= 'z') || (each >= '0' && each <= '9'); }
+
 std::optional<TensorArgument> tensor_of(Scanner& scanner) {
   const auto dtype = scanner.until('[');
-  if (!dtype) return std::nullopt;
+  if (!dtype || dtype->empty() || !std::ranges::all_of(*dtype, is_letter_or_digit)) return std::nullopt;
   TensorArgument tensor{std::string(*dtype), {}, 1, 0, false};
   double stored = 1;
   while (!scanner.skip("]")) {

@@ -42,7 +42,8 @@ std::string promoted(const std::vector<const TensorArgument*>& operands) {
       if (each->sizes.empty() != scalars) continue;
       const bool counts = type.empty() || (scalars ? category(each->dtype) > category(type)
                                                    : promotion_rank(each->dtype) > promotion_rank(type));
-      if (type == "bf16" && each->dtype == "f16" && !scalars)
+      const bool is_half = each->dtype == "f16" || each->dtype == "bf16";
+      if (!scalars && is_half && (type == "f16" || type == "bf16") && type != each->dtype)
         type = "f32";
       else if (counts)
         type = each->dtype;

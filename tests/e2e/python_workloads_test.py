@@ -80,12 +80,13 @@ class PythonWorkloadTest(KymoTest):
     def test_list_and_describe(self):
         plugins = self.kymo_json("list", "--plugin", MODEL)["plugins"]
         found = next(plugin for plugin in plugins if plugin["name"] == "model")
-        self.assertEqual([each["name"] for each in found["workloads"]], ["model", "mean", "asynchronous"])
+        names = ["model", "mean", "asynchronous", "checkpointed_model"]
+        self.assertEqual([each["name"] for each in found["workloads"]], names)
         text = self.kymo("describe", f"{MODEL}:model").stdout
         for part in ("A training step of two blocks", "forward, backward, optimizer", "width of the blocks", ">= 1"):
             self.assertIn(part, text)
         done = self.kymo("run", MODEL, code=2)
-        self.assertIn("pass FILE:NAME with one of model, mean, asynchronous", done.stderr)
+        self.assertIn("pass FILE:NAME with one of model, mean, asynchronous, checkpointed_model", done.stderr)
 
     def test_axes_and_resume(self):
         words = ["run", f"{MODEL}:model", *QUICK, "--axis", "width=8,16"]

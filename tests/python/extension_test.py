@@ -67,6 +67,8 @@ class Reports(unittest.TestCase):
     def test_everything_else(self):
         def step(run):
             run.work("forward", 1e9, 4)
+            run.operator_work("mylib::scale", 3, 4, "")
+            run.operator_work("mylib::scale", 5, 6, "f32[7]")
             run.metric(_engine.PER_STEP, "m", 2, "ms")
             run.metric(_engine.PER_RUN, "t", "text", "")
             run.mark("m")
@@ -80,6 +82,8 @@ class Reports(unittest.TestCase):
             self.events(step, observe=1),
             [
                 ("work", "forward", "1e+09", "4"),
+                ("operator_work", "mylib::scale", "-", "3", "4"),
+                ("operator_work", "mylib::scale", "f32[7]", "5", "6"),
                 ("metric", "1", "m", "2", "ms"),
                 ("metric_text", "0", "t", "text"),
                 ("mark", "m"),
@@ -98,6 +102,7 @@ class Reports(unittest.TestCase):
         def step(run):
             with run.phase("forward"), run.scope("s"), run.collective(_engine.BARRIER, 0, None, None, None):
                 run.work("forward", 1, 1)
+                run.operator_work("a::b", 1, 1, "")
                 run.tag(1, 1, 1)
             assert not run.wants_tags
 
@@ -187,6 +192,8 @@ class Misuse(unittest.TestCase):
             "run.scope(None)": "TypeError: the name of a scope must be a str",
             "run.mark(b'a')": "TypeError: the name of a mark must be a str",
             "run.work('forward', 'x', 1)": "TypeError: must be real number, not str",
+            "run.operator_work(1, 1, 1, '')": "TypeError: the name of an operator must be a str",
+            "run.operator_work('a', 1, 1, None)": "TypeError: the arguments of an operator must be a str",
             "run.metric(0, 'm', None, '')": "TypeError: must be real number, not NoneType",
             "run.metric(0, 'm', 1, None)": "TypeError: the unit of a metric must be a str",
             "run.tag(-1, 1, 1)": "",
@@ -230,6 +237,7 @@ class Misuse(unittest.TestCase):
             lambda: run.scope("s"),
             lambda: run.mark("m"),
             lambda: run.work("forward", 1, 1),
+            lambda: run.operator_work("a::b", 1, 1, ""),
             lambda: run.metric(0, "m", 1, ""),
             lambda: run.tag(1, 1, 1),
             lambda: run.log(1, "m"),

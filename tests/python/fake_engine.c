@@ -90,6 +90,9 @@ static void scope_end(kymo_context* context) { record(context, "scope_end"); }
 static void work(kymo_context* context, const char* phase, double flops, double bytes) {
   record(context, "work\t%s\t%g\t%g", phase, flops, bytes);
 }
+static void operator_work(kymo_context* context, const char* name, const char* arguments, double flops, double bytes) {
+  record(context, "operator_work\t%s\t%s\t%g\t%g", name, *arguments ? arguments : "-", flops, bytes);
+}
 static void metric_number(kymo_context* context, uint32_t level, const char* name, double value, const char* unit) {
   record(context, "metric\t%u\t%s\t%g\t%s", level, name, value, unit);
 }
@@ -162,6 +165,7 @@ static kymo_host make_host(const char* script) {
   if (!number(script, "observe", 0)) return host;
   host.scope_begin = scope_begin;
   host.scope_end = scope_end;
+  host.operator_work = operator_work;
   host.tag = tag;
   return host;
 }

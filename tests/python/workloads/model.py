@@ -84,3 +84,27 @@ def asynchronous(run, n: int = 256):
             torch.exp(x)
 
     return {"step": step, "before_step": lambda: None}
+
+
+class CheckpointedModel(kymo.Workload):
+    """Operators of its own, with declared work and without, and a product that is computed again"""
+
+    phases = ("forward", "backward")
+
+    def prepare(self, run):
+        self.scale = torch.library.custom_op(
+            "kymo_test::scale", lambda x: 2 * x, mutates_args=(), schema="(Tensor x) -> Tensor"
+        )
+        self.shift = torch.library.custom_op(
+            "kymo_test::shift", lambda x: x + 1, mutates_args=(), schema="(Tensor x) -> Tensor"
+        )
+        run.operator_work("kymo_test::scale", flops=1, bytes=2)
+        run.operator_work("kymo_test::scale", flops=48, bytes=384, arguments="f32[6, 8]")
+        self.x, self.weight = torch.randn(6, 8), torch.randn(8, 4, requires_grad=True)
+
+    def step(self, run):
+        with run.phase("forward"):
+            x = self.shift(self.scale(self.x))
+            y = torch.utils.checkpoint.checkpoint(lambda: (x @ self.weight).exp(), use_reentrant=False)
+        with run.phase("backward"):
+            y.sum().backward()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The work of operators, derived from their arguments, against closed formulas."""
+
+import unittest
+from pathlib import Path
+
+from kymo_tool import KymoTest, SharedRunTest, needs_torch_parts
+
+MODEL = Path(__file__).resolve().parent.parent / "python" / "workloads" / "model.py"
+OPS = ["--passes", "ops", "--trace-detail", "shapes", "--warmup", "1", "--steps", "3", "--observed-steps", "2"]
+BY_PHASE = """SELECT p.text AS phase, sum(o.calls * o.model_flops) / max(o.steps) AS model_flops,
+                     sum(o.calls * o.flops) / max(o.steps) AS flops
+              FROM op_work o JOIN string p ON p.string_id = o.phase_id
+              WHERE o.run_id = ? AND o.kind IN ('matmul', 'attention', 'convolution') GROUP BY 1"""
+
+
+@needs_torch_parts
+class TransformerTest(KymoTest):
+    def test_products_and_attention_equal_the_closed_formula(self):
+        axes = ["--axis", "attention=naive,tiled,sdpa", "--axis", "autocast=false,true"]
+        axes += ["--axis", "mode=forward,train"]
+        sizes = ["--set", "size=tiny", "--set", "vocab_size=200", "--set", "context=48", "--set", "batch=2"]
+        self.kymo("run", "transformer_lm", "--device", "cpu", *sizes, *axes, *OPS)
+        runs = self.rows("SELECT run_id, status FROM run")
+        self.assertEqual([status for _, status in runs], ["ok"] * 12)
+        for run, _ in runs:
+            declared = dict(self.rows("SELECT phase, flops FROM work WHERE run_id = ?", run))
+            counted = {row["phase"]: row["model_flops"] for row in self.records(BY_PHASE, run)}
+            declared.pop("optimizer", None)
+            self.assertEqual(counted, declared, f"run {run}")
+        self.assertEqual(self.rows("SELECT DISTINCT kind FROM op_work WHERE kind IN ('unknown', 'declared')"), [])
+
+    def test_rows_partition_the_time_of_the_operators(self):
+        self.kymo("run", "transformer_lm", "--device", "cpu", "--set", "size=tiny", "--set", "vocab_size=200", *OPS)
+        (rows,) = self.rows("SELECT sum(host_ns) FROM op_work")[0]
+        (calls,) = self.rows("SELECT sum(end_ns - start_ns) FROM op WHERE parent IS NULL AND step >= 1")[0]
+        self.assertAlmostEqual(rows / calls, 1, places=3)
+        self.assertEqual(self.rows("SELECT DISTINCT steps FROM op_work"), [(2,)])
+
+    def test_nothing_without_arguments(self):
+        self.kymo("run", "transformer_lm", "--device", "cpu", "--set", "size=tiny", *OPS[:2], *OPS[4:])
+        self.assertEqual(self.rows("SELECT count(*) FROM op_work"), [(0,)])
+
+
+@needs_torch_parts
+class OwnOperatorsTest(SharedRunTest):
+    words = (f"{MODEL}:checkpointed_model", *OPS)
+
+    def rows_of_operator(self, name):
+        return self.records(
+            """SELECT p.text AS phase, o.kind, o.recomputed, o.calls, o.flops, o.model_flops, o.bytes
+               FROM op_work o JOIN string n ON n.string_id = o.name_id LEFT JOIN string p ON p.string_id = o.phase_id
+               WHERE n.text = ? ORDER BY o.sequence""",
+            name,
+        )
+
+    def test_declared_work_counts_and_an_operator_that_calls_others_is_overhead(self):
+        (scale,) = self.rows_of_operator("kymo_test::scale")
+        self.assertEqual((scale["kind"], scale["flops"], scale["bytes"]), ("declared", 48, 384))
+        self.assertEqual(len(self.rows("SELECT * FROM declared_op_work")), 2)
+        (shift,) = self.rows_of_operator("kymo_test::shift")
+        self.assertEqual((shift["kind"], shift["flops"]), ("overhead", 0), "it calls an operator with a rule")
+
+    def test_recomputation_is_executed_but_no_work_of_the_model(self):
+        flops = 2 * 6 * 8 * 4
+        forward, again, gradient = self.rows_of_operator("aten::mm")
+        self.assertEqual((forward["phase"], forward["recomputed"], forward["model_flops"]), ("forward", 0, flops))
+        self.assertEqual((again["phase"], again["recomputed"], again["flops"]), ("backward", 1, flops))
+        self.assertEqual(again["model_flops"], 0)
+        self.assertEqual((gradient["recomputed"], gradient["model_flops"]), (0, flops))
+
+
+if __name__ == "__main__":
+    unittest.main()
