@@ -177,7 +177,7 @@ typedef struct kymo_host {
   void (*log)(kymo_context*, uint32_t level, const char* message);
   /* [main] Sets the reason why the case is not applicable. Return KYMO_SKIPPED afterwards. */
   void (*skip)(kymo_context*, const char* reason);
-  /* [main] Sets the error message. Call it before returning KYMO_FAILED or KYMO_OUT_OF_MEMORY. */
+  /* [main] Sets the error message. Call it before returning KYMO_FAILED or KYMO_OUT_OF_MEMORY, or in destroy. */
   void (*fail)(kymo_context*, kymo_status status, const char* message);
   /* [any] Returns non-zero if the run is being cancelled; the workload should then return promptly. */
   int32_t (*cancelled)(kymo_context*);
@@ -212,7 +212,7 @@ typedef struct kymo_workload {
   kymo_status (*step)(void* instance, kymo_context*);
   /* [main] Compares the results with a reference. Not timed. */
   kymo_status (*verify)(void* instance, kymo_context*, kymo_verification* out);
-  /* [main] Frees the instance. */
+  /* [main] Frees the instance. If it calls fail(), the run ends as failed. */
   void (*destroy)(void* instance);
   /* Since minor version 2: */
   const char* title;     /* begins the titles of runs; NULL: the name; empty: titles contain only parameters */

@@ -32,9 +32,10 @@ kymo_status WorkloadInstance::verify(kymo_verification& reported) {
 kymo_status WorkloadInstance::destroy() {
   void* const instance = std::exchange(instance_, nullptr);
   if (!instance) return KYMO_OK;
+  const std::string before = context_.reported().message;
   return call([&] {
     workload_.destroy(instance);
-    return static_cast<kymo_status>(KYMO_OK);
+    return static_cast<kymo_status>(context_.reported().message == before ? KYMO_OK : KYMO_FAILED);
   });
 }
 

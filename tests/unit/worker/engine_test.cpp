@@ -233,6 +233,20 @@ TEST_F(EngineTest, ExceptionsThatCrossTheBoundaryAreCaught) {
   EXPECT_EQ(steps_of(result.record, "step").size(), 5u);
 }
 
+TEST_F(EngineTest, AMessageDuringDestroyFailsTheRun) {
+  FakeWorkload workload;
+  FakeHost host;
+  workload.on_create = [&](const FakeHost& given) {
+    host = given;
+    return kymo_status{KYMO_OK};
+  };
+  workload.on_destroy = [&] { host.fail(KYMO_FAILED, "the result is wrong"); };
+  const PassResult result = run(workload);
+  EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
+  EXPECT_EQ(result.outcome.detail, "the result is wrong");
+  EXPECT_EQ(steps_of(result.record, "step").size(), 5u);
+}
+
 TEST_F(EngineTest, TheFirstMessageIsKept) {
   FakeWorkload workload;
   workload.on_step = [](const FakeHost& host) {
