@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Full training step of a language model: forward with loss, backward, AdamW.
-#include "transformer_lm.hpp"
-
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
@@ -11,7 +9,9 @@
 #include <optional>
 
 #include "training/fused_adamw.hpp"
+#include "training/language_model.hpp"
 #include "training/step.hpp"
+#include "transformer/attention.hpp"
 #include "transformer/model.hpp"
 
 namespace {
@@ -19,11 +19,46 @@ namespace {
 namespace training = kymo::training;
 namespace transformer = kymo::transformer;
 using kymo::Block;
+using kymo::Bool, kymo::Choice, kymo::Int;
 using kymo::Context;
 
 class TransformerLm final : public kymo::Workload {
  public:
-  static kymo::Descriptor describe() { return describe_settings(); }
+  static kymo::Descriptor describe() {
+    return kymo::Descriptor{"transformer_lm",
+                            "training step of a decoder-only Transformer language model (RMSNorm, rotary embeddings, "
+                            "SwiGLU) with AdamW, on random weights and tokens"}
+        .family("transformer")
+        .param("size", Choice{"tiny", training::size_choices()}.axis({"small", "medium", "large", "xl", "2.7B"}),
+               "preset for d_model, d_ff, layers and heads; custom requires setting them individually")
+        .param("vocab_size", Int{10000}.at_least(1), "vocabulary size")
+        .param("context", Int{256}.at_least(1).unit("tokens").axis({128, 256, 512, 1024}), "sequence length")
+        .param("d_model", Int{0}.at_least(0), "model dimension; 0 uses the preset's")
+        .param("d_ff", Int{0}.at_least(0), "feed-forward dimension; 0 uses the preset's")
+        .param("layers", Int{0}.at_least(0), "number of blocks; 0 uses the preset's")
+        .param("heads", Int{0}.at_least(0), "number of attention heads, must divide d_model; 0 uses the preset's")
+        .param("batch", Int{4}.at_least(1).unit("sequences").axis({1, 2, 4, 8, 16}), "batch size")
+        .param("dtype", Choice{"fp32", kymo::libtorch::dtype_names()},
+               "data type of weights, gradients and optimizer state")
+        .param("autocast", Bool{false},
+               "run the forward pass in mixed precision: bf16 matrix multiplications, fp32 weights")
+        .param("mode", Choice{"train", training::mode_names()}.axis(training::mode_names()),
+               "passes of a step; forward records no gradients")
+        .param("attention", Choice{"naive", transformer::attention_names()}.axis({"naive", "tiled", "flash", "sdpa"}),
+               "naive: all scores in memory; tiled and flash: FlashAttention-2 in tensor operations and in CUDA; sdpa: "
+               "LibTorch's scaled_dot_product_attention, with sdpa_cudnn, sdpa_flash, sdpa_efficient and sdpa_math "
+               "selecting its backend. The run is skipped if the device, type and shape are not supported")
+        .param(
+            "execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}).title("CUDA {}"),
+            "eager, or graph: capture the step into a CUDA graph and replay it (device=cuda only). Step 0 captures in "
+            "the phases forward, backward and optimizer, which executes nothing, and then replays the graph once in "
+            "the phase replay, as all later steps do. Before step 0, three warm-up passes without an update leave the "
+            "weights unchanged")
+        .optional_phases({"forward", "backward", "optimizer", "replay"})
+        .uses(kymo::Framework::LibTorch)
+        .ranks(1, 1)
+        .asynchronous();
+  }
 
   ~TransformerLm() noexcept(false) override {
     if (steps_ == 1) report_loss(*ctx_, "loss_first", loss_);
@@ -32,13 +67,13 @@ class TransformerLm final : public kymo::Workload {
 
   void prepare(Context& ctx) override {
     ctx_ = ctx;
-    settings_ = read_settings(ctx);
+    read_settings(ctx);
     device_ = kymo::libtorch::select_device(ctx);
     generator_ = kymo::libtorch::make_generator(device_, ctx.seed());
     make_model(ctx);
     if (settings_.mode == training::Mode::kTrain) make_optimizer(ctx);
     make_batch(ctx);
-    declare(ctx);
+    training::declare_language_model(ctx, settings_);
     if (settings_.graph) make_graph(ctx);
   }
 
@@ -57,9 +92,20 @@ class TransformerLm final : public kymo::Workload {
     for (const at::Tensor& parameter : parts_.parameters) kymo::libtorch::tag(ctx, parameter.grad(), Block::Gradient);
   }
 
-  kymo::Verification verify(Context& ctx) override { return verify_transformer(ctx, settings_, device_); }
+  kymo::Verification verify(Context& ctx) override { return training::verify_language_model(ctx, settings_, device_); }
 
  private:
+  void read_settings(const Context& ctx) {
+    settings_.model = training::read_model(ctx, ctx.integer("vocab_size"));
+    settings_.batch = ctx.integer("batch");
+    settings_.dtype = kymo::libtorch::dtype(ctx.text("dtype"));
+    settings_.mode = training::mode_of(ctx.text("mode"));
+    settings_.attention = ctx.text("attention");
+    settings_.graph = ctx.text("execution") == "graph";
+    if (ctx.boolean("autocast")) settings_.autocast = at::kBFloat16;
+    training::skip_unless_supported(ctx, settings_);
+  }
+
   void make_model(Context& ctx) {
     const auto options = at::TensorOptions().dtype(settings_.dtype).device(device_);
     model_ = std::make_unique<transformer::LanguageModel>(
@@ -95,45 +141,12 @@ class TransformerLm final : public kymo::Workload {
     ctx.mark("graph_warm");
   }
 
-  void declare(Context& ctx) const {
-    const auto flops = transformer::forward_flops(settings_.model, settings_.batch, settings_.model.context);
-    const auto elements = static_cast<double>(transformer::parameter_count(settings_.model));
-    const auto tokens = static_cast<double>(settings_.batch * settings_.model.context);
-    const auto element_bytes = static_cast<double>(c10::elementSize(settings_.dtype));
-    declare_work(ctx, flops, elements, element_bytes);
-    ctx.metric("parameters", elements);
-    ctx.metric("d_model", static_cast<double>(settings_.model.d_model));
-    ctx.metric("d_ff", static_cast<double>(settings_.model.d_ff));
-    ctx.metric("layers", static_cast<double>(settings_.model.layers));
-    ctx.metric("heads", static_cast<double>(settings_.model.heads));
-    ctx.metric("tokens_per_step", tokens, "tokens");
-    ctx.metric("attention_flops_share", flops.attention / flops.total());
-    const auto context = static_cast<double>(settings_.model.context);
-    const double scores = static_cast<double>(settings_.model.layers * settings_.model.heads) * tokens * context;
-    transformer::report(ctx, transformer::attention_flops(scores, settings_.model.head_dim()));
-    ctx.metric("residual_stream_bytes", tokens * static_cast<double>(settings_.model.d_model) * element_bytes, "B");
-  }
-
-  void declare_work(Context& ctx, const transformer::ForwardFlops& forward, double elements,
-                    double element_bytes) const {
-    const double backward = settings_.mode == training::Mode::kForward ? 0 : forward.backward();
-    const bool updates = settings_.mode == training::Mode::kTrain;
-    const double update = updates ? elements * training::kAdamWFlopsPerElement : 0;
-    if (settings_.graph) {  // once: phases add up to the step, and a replay covers all of it
-      ctx.work("replay", forward.total() + backward + update, 0);
-      return;
-    }
-    ctx.work("forward", forward.total(), 0);
-    if (backward > 0) ctx.work("backward", backward, 0);
-    if (updates) ctx.work("optimizer", update, elements * element_bytes * training::kAdamWTransfersPerElement);
-  }
-
   static void report_loss(const Context& ctx, const char* name, const at::Tensor& loss) {
     ctx.metric(name, loss.item<double>(), "nat");
   }
 
   std::optional<Context> ctx_;
-  Settings settings_;
+  training::LanguageModelSetting settings_;
   at::Device device_{at::kCPU};
   at::Generator generator_;
   std::unique_ptr<transformer::LanguageModel> model_;

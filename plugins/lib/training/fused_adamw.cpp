@@ -6,6 +6,7 @@
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+#include <torch/optim/adamw.h>
 
 #include <kymo/torch.hpp>
 #include <stdexcept>
@@ -104,6 +105,15 @@ AdamWState& FusedAdamW::state_for(const at::Tensor& parameter) {
 const AdamWState* FusedAdamW::state_of(const at::Tensor& parameter) const {
   const auto found = state_.find(parameter.unsafeGetTensorImpl());
   return found == state_.end() ? nullptr : static_cast<const AdamWState*>(found->second.get());
+}
+
+std::unique_ptr<torch::optim::Optimizer> make_adamw(bool fused, const std::vector<at::Tensor>& parameters,
+                                                    const AdamWSetting& setting) {
+  if (fused) return std::make_unique<FusedAdamW>(parameters, setting);
+  return std::make_unique<torch::optim::AdamW>(parameters, torch::optim::AdamWOptions(setting.learning_rate)
+                                                               .betas({setting.beta1, setting.beta2})
+                                                               .eps(setting.epsilon)
+                                                               .weight_decay(setting.weight_decay));
 }
 
 std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,

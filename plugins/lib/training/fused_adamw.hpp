@@ -57,6 +57,11 @@ class FusedAdamW : public torch::optim::Optimizer {
   void update(const torch::optim::OptimizerParamGroup& group);
 };
 
+/// A FusedAdamW, or LibTorch's AdamW with the same settings, which updates one parameter after another in several
+/// operators.
+std::unique_ptr<torch::optim::Optimizer> make_adamw(bool fused, const std::vector<at::Tensor>& parameters,
+                                                    const AdamWSetting& setting);
+
 /// Creates an optimizer with its state, which it reports to the host as optimizer state.
 std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
                                              double learning_rate);

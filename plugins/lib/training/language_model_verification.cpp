@@ -9,33 +9,31 @@
 #include <kymo/torch.hpp>
 
 #include "training/fused_adamw.hpp"
+#include "training/language_model.hpp"
 #include "training/step.hpp"
 #include "transformer/model.hpp"
 #include "transformer/reference.hpp"
-#include "transformer_lm.hpp"
 
+namespace kymo::training {
 namespace {
-
-namespace training = kymo::training;
-namespace transformer = kymo::transformer;
 
 /// Allowed deviation relative to the largest expected value: a few times the rounding error of this small model. A
 /// wrong mask, rotation or gradient changes the leading digits.
-double tolerance_of(const Settings& settings) {
+double tolerance_of(const LanguageModelSetting& settings) {
   if (settings.autocast || settings.dtype == at::kBFloat16) return 6e-2;
   return settings.dtype == at::kHalf ? 1e-2 : 2e-5;
 }
 
-Settings small_settings(const Settings& settings) {
-  Settings small = settings;
+LanguageModelSetting small_settings(const LanguageModelSetting& settings) {
+  LanguageModelSetting small = settings;
   small.model = {.vocab_size = 61, .context = 24, .d_model = 64, .d_ff = 96, .layers = 2, .heads = 4};
   small.batch = 2;
   return small;
 }
 
-void check_model(kymo::Context& ctx, const Settings& run, const at::Device& device, kymo::Verification& result) {
-  const Settings settings = small_settings(run);
-  at::Generator generator = kymo::libtorch::make_generator(device, ctx.seed() + 1);
+void check_model(Context& ctx, const LanguageModelSetting& run, const at::Device& device, Verification& result) {
+  const LanguageModelSetting settings = small_settings(run);
+  at::Generator generator = libtorch::make_generator(device, ctx.seed() + 1);
   const auto options = at::TensorOptions().dtype(settings.dtype).device(device);
   transformer::LanguageModel model(settings.model, transformer::make_weights(settings.model, options, generator),
                                    settings.attention);
@@ -45,15 +43,15 @@ void check_model(kymo::Context& ctx, const Settings& run, const at::Device& devi
   };
   const at::Tensor tokens = draw(), targets = draw();
 
-  training::StepDefinition parts;
-  parts.mode = training::Mode::kForward;
+  StepDefinition parts;
+  parts.mode = Mode::kForward;
   parts.autocast = settings.autocast;
-  parts.loss = [&](const kymo::Context& seen_by) { return model.logits(seen_by, tokens); };
-  const at::Tensor logits = training::run_step(ctx, parts);
-  parts.mode = training::Mode::kForwardBackward;
+  parts.loss = [&](const Context& seen_by) { return model.logits(seen_by, tokens); };
+  const at::Tensor logits = run_step(ctx, parts);
+  parts.mode = Mode::kForwardBackward;
   parts.parameters = transformer::parameters(model.weights());
-  parts.loss = [&](const kymo::Context& seen_by) { return model.loss(seen_by, tokens, targets); };
-  const at::Tensor loss = training::run_step(ctx, parts);
+  parts.loss = [&](const Context& seen_by) { return model.loss(seen_by, tokens, targets); };
+  const at::Tensor loss = run_step(ctx, parts);
 
   const transformer::ModelReference expected =
       transformer::reference_model(settings.model, model.weights(), tokens, targets);
@@ -70,7 +68,7 @@ void check_model(kymo::Context& ctx, const Settings& run, const at::Device& devi
 
 /// One AdamW step by the formula in float64, in place.
 void adamw(at::Tensor& parameter, at::Tensor& mean, at::Tensor& square_mean, const at::Tensor& gradient, int step,
-           const training::AdamWSetting& setting) {
+           const AdamWSetting& setting) {
   mean = mean * setting.beta1 + gradient * (1 - setting.beta1);
   square_mean = square_mean * setting.beta2 + gradient * gradient * (1 - setting.beta2);
   const at::Tensor unbiased_mean = mean / (1 - std::pow(setting.beta1, step));
@@ -79,25 +77,25 @@ void adamw(at::Tensor& parameter, at::Tensor& mean, at::Tensor& square_mean, con
   parameter = parameter - unbiased_mean / (unbiased_square.sqrt() + setting.epsilon) * setting.learning_rate;
 }
 
-void check_optimizer(kymo::Context& ctx, const Settings& settings, const at::Device& device,
-                     kymo::Verification& result) {
+void check_optimizer(Context& ctx, const LanguageModelSetting& settings, const at::Device& device,
+                     Verification& result) {
   const c10::NoGradGuard no_gradients;
-  at::Generator generator = kymo::libtorch::make_generator(device, ctx.seed() + 2);
+  at::Generator generator = libtorch::make_generator(device, ctx.seed() + 2);
   const auto draw = [&] {
     return at::empty({37, 5}, at::TensorOptions().dtype(settings.dtype).device(device)).normal_(0, 1, generator);
   };
   const auto exact = [](const at::Tensor& tensor) { return tensor.to(at::kCPU, at::kDouble).clone(); };
-  training::AdamWSetting setting;
+  AdamWSetting setting;
   setting.learning_rate = 1e-2;
   setting.weight_decay = 0.1;
   setting.epsilon = 1e-6;  // representable in fp16
   const at::Tensor parameter = draw();
   at::Tensor expected = exact(parameter), mean = expected * 0, square_mean = expected * 0;
-  training::FusedAdamW optimizer({parameter}, setting);
+  const auto optimizer = make_adamw(settings.fused_optimizer, {parameter}, setting);
   for (int step = 1; step <= 4; ++step) {
     const at::Tensor gradient = draw();
     parameter.mutable_grad() = gradient;
-    optimizer.step();
+    optimizer->step();
     adamw(expected, mean, square_mean, exact(gradient), step, setting);
   }
   const double tolerance = settings.dtype == at::kFloat ? 1e-5 : settings.dtype == at::kHalf ? 5e-3 : 3e-2;
@@ -108,8 +106,8 @@ void check_optimizer(kymo::Context& ctx, const Settings& settings, const at::Dev
 /// A small model with its optimizer and batch. Two instances with the same seed are equal and draw the same batches.
 class ReferenceModel {
  public:
-  ReferenceModel(const Settings& settings, const at::Device& device, std::uint64_t seed)
-      : generator_(kymo::libtorch::make_generator(device, seed)),
+  ReferenceModel(const LanguageModelSetting& settings, const at::Device& device, std::uint64_t seed)
+      : generator_(libtorch::make_generator(device, seed)),
         model_(settings.model,
                transformer::make_weights(settings.model, at::TensorOptions().dtype(settings.dtype).device(device),
                                          generator_),
@@ -122,7 +120,7 @@ class ReferenceModel {
     parts.autocast = settings.autocast;
     parts.parameters = transformer::parameters(model_.weights());
     parts.optimizer = &optimizer_;
-    parts.loss = [this](const kymo::Context& seen_by) { return model_.loss(seen_by, batch_[0], batch_[1]); };
+    parts.loss = [this](const Context& seen_by) { return model_.loss(seen_by, batch_[0], batch_[1]); };
   }
   ReferenceModel(const ReferenceModel&) = delete;
   ReferenceModel& operator=(const ReferenceModel&) = delete;
@@ -134,13 +132,13 @@ class ReferenceModel {
     return all;
   }
 
-  training::StepDefinition parts;
+  StepDefinition parts;
 
  private:
   /// The learning rate is large enough for one missing or extra step to change the second digit of the next gradients.
   /// Epsilon is above gradients whose squares are 0 in fp16, so that rounding errors do not grow.
-  static training::AdamWSetting large_steps() {
-    training::AdamWSetting setting;
+  static AdamWSetting large_steps() {
+    AdamWSetting setting;
     setting.learning_rate = 1e-2;
     setting.epsilon = 1e-3;
     return setting;
@@ -149,22 +147,22 @@ class ReferenceModel {
   at::Generator generator_;
   transformer::LanguageModel model_;
   at::Tensor batch_;  // [2, batch, context]: tokens and targets
-  training::FusedAdamW optimizer_;
+  FusedAdamW optimizer_;
 };
 
 /// Compares graph steps, the first of which captures, with eager ones from the same weights and batches: a replay that
 /// reads an old batch, or skips or repeats an update, diverges.
-void check_graph(kymo::Context& ctx, const Settings& run, const at::Device& device, kymo::Verification& result) {
+void check_graph(Context& ctx, const LanguageModelSetting& run, const at::Device& device, Verification& result) {
   constexpr int kSteps = 5;
-  const Settings settings = small_settings(run);
+  const LanguageModelSetting settings = small_settings(run);
   ReferenceModel eager(settings, device, ctx.seed() + 3), replayed(settings, device, ctx.seed() + 3);
-  training::StepGraph graph(device, replayed.parts);
+  StepGraph graph(device, replayed.parts);
   graph.warm_up(ctx);
   std::vector<at::Tensor> losses, expected;
   for (int i = 0; i < kSteps; ++i) {
     eager.draw();
     replayed.draw();
-    expected.push_back(training::run_step(ctx, eager.parts));
+    expected.push_back(run_step(ctx, eager.parts));
     losses.push_back(graph.run_step(ctx).clone());  // the next replay overwrites it
   }
   const std::string reference = "eager steps with the same weights and batches, " + std::to_string(kSteps) + " steps";
@@ -173,17 +171,19 @@ void check_graph(kymo::Context& ctx, const Settings& run, const at::Device& devi
   // would change it.
   transformer::expect_close(result, "graph losses", reference,
                             transformer::distance(at::stack(losses), at::stack(expected)), std::min(tolerance, 1e-2));
-  if (settings.mode == training::Mode::kForward) return;
+  if (settings.mode == Mode::kForward) return;
   transformer::expect_close(result, "graph gradients", reference,
                             transformer::worst_distance(replayed.gradients(), eager.gradients()), tolerance);
 }
 
 }  // namespace
 
-kymo::Verification verify_transformer(kymo::Context& ctx, const Settings& settings, const at::Device& device) {
-  kymo::Verification result;
+Verification verify_language_model(Context& ctx, const LanguageModelSetting& settings, const at::Device& device) {
+  Verification result;
   check_model(ctx, settings, device, result);
-  if (settings.mode == training::Mode::kTrain) check_optimizer(ctx, settings, device, result);
+  if (settings.mode == Mode::kTrain) check_optimizer(ctx, settings, device, result);
   if (settings.graph) check_graph(ctx, settings, device, result);
   return result;
 }
+
+}  // namespace kymo::training

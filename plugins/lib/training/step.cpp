@@ -43,6 +43,12 @@ Mode mode_of(std::string_view name) {
                               "', must be one of forward, forward_backward, train");
 }
 
+QuietContext::QuietContext(const Context& ctx) : host_(*ctx.host()), context_(&host_, ctx.handle()) {
+  host_.size = sizeof host_;
+  host_.phase_begin = nullptr;
+  host_.scope_begin = nullptr;
+}
+
 at::Tensor run_step(const Context& ctx, const StepDefinition& parts) {
   if (!parts.loss) throw std::invalid_argument("the training step has no loss function; set StepDefinition::loss");
   if (parts.mode == Mode::kTrain && !parts.optimizer)
@@ -81,18 +87,14 @@ StepGraph::StepGraph(const at::Device& device, StepDefinition parts)
 StepGraph::~StepGraph() = default;
 
 void StepGraph::warm_up(const Context& ctx, int passes) {
-  kymo_host output_closed = *ctx.host();
-  output_closed.size = sizeof output_closed;
-  output_closed.phase_begin = nullptr;
-  output_closed.scope_begin = nullptr;
-  const Context unseen(&output_closed, ctx.handle());
+  const QuietContext unseen(ctx);
   StepDefinition without_update = parts_;
   if (without_update.mode == Mode::kTrain) without_update.mode = Mode::kForwardBackward;
 
   c10::cuda::device_synchronize();  // work of other streams is read on this one
   {
     const c10::cuda::CUDAStreamGuard on_stream(state_->stream);
-    for (int i = 0; i < passes; ++i) training::run_step(unseen, without_update);
+    for (int i = 0; i < passes; ++i) training::run_step(unseen.context(), without_update);
   }
   drop_gradients(parts_.parameters);
   c10::cuda::device_synchronize();

@@ -42,6 +42,19 @@ struct StepDefinition {
   std::function<void()> after_backward;
 };
 
+/// A context that reports no phases and scopes, for training and evaluation outside of a step.
+class QuietContext {
+ public:
+  explicit QuietContext(const Context& ctx);
+  QuietContext(const QuietContext&) = delete;
+  QuietContext& operator=(const QuietContext&) = delete;
+  const Context& context() const { return context_; }
+
+ private:
+  kymo_host host_;
+  Context context_;
+};
+
 /// Runs one training step: drops the gradients, then runs the phases forward, backward and optimizer as far as the mode
 /// requires. Returns the loss, detached and without synchronizing. Throws std::invalid_argument if a component required
 /// by the mode is missing.

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <kymo/context.hpp>
+#include <kymo/verification.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "training/step.hpp"
+#include "transformer/config.hpp"
+
+/// What the workloads that train a language model have in common.
+namespace kymo::training {
+
+/// How a Transformer language model is trained.
+struct LanguageModelSetting {
+  transformer::Config model;
+  std::int64_t batch = 4;
+  at::ScalarType dtype = at::kFloat;
+  std::optional<at::ScalarType> autocast;
+  Mode mode = Mode::kTrain;
+  std::string attention = "naive";
+  bool graph = false;           ///< replay the step as a CUDA graph
+  bool fused_optimizer = true;  ///< FusedAdamW; otherwise LibTorch's AdamW, operator by operator
+};
+
+/// The choices of the parameter `size`: the predefined sizes, then custom.
+std::vector<std::string> size_choices();
+
+/// Reads the parameters size, context, d_model, d_ff, layers and heads. A dimension above 0 overrides that of the size;
+/// size=custom needs all of them. Throws std::invalid_argument for an invalid model.
+transformer::Config read_model(const Context& ctx, std::int64_t vocab_size);
+
+/// Skips the run if autocast has no effect, the device has no CUDA graphs, or the attention is not supported.
+void skip_unless_supported(const Context& ctx, const LanguageModelSetting& setting);
+
+/// Declares the work of the phases, and reports the dimensions of the model and of a step as metrics.
+void declare_language_model(const Context& ctx, const LanguageModelSetting& setting);
+
+/// Compares a small model with the run's type, attention and autocast with a float64 reference (logits, loss,
+/// gradients), and the optimizer with the AdamW formula. With a graph, also compares the losses and gradients of
+/// replays with those of eager steps.
+Verification verify_language_model(Context& ctx, const LanguageModelSetting& setting, const at::Device& device);
+
+}  // namespace kymo::training
