@@ -30,7 +30,9 @@ class Driven {
       FakeHost::Value& value = host.parameters[parameter.name];
       if (parameter.type == KYMO_INT) value = parameter.default_value.integer;
       if (parameter.type == KYMO_BOOL) value = parameter.default_value.boolean != 0;
-      if (parameter.type == KYMO_CHOICE) value = std::string(parameter.default_value.text);
+      if (parameter.type == KYMO_REAL) value = parameter.default_value.real;
+      if (parameter.type == KYMO_CHOICE || parameter.type == KYMO_TEXT)
+        value = std::string(parameter.default_value.text);
     }
     for (const auto& [key, value] : changes) {
       EXPECT_EQ(host.parameters.count(key), 1u) << key;
