@@ -52,6 +52,7 @@ struct CaseSpec {
   std::vector<Axis> axes;
   std::vector<std::int64_t> ranks{1};
   std::vector<std::int64_t> warmups;  ///< values of the warm-up axis; empty: the method's own warm-up
+  std::vector<std::uint64_t> seeds;   ///< values of the seed axis; empty: the method's own seed
   DeviceChoice device = DeviceChoice::kAuto;
   measure::Method method = default_method();
   std::int64_t repeat = 1;

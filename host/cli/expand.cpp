@@ -75,11 +75,24 @@ void check_timing(const catalog::Workload& workload, const supervisor::PlannedRu
   if (!validation_error.empty()) throw UsageError(validation_error);
 }
 
+/// The method with every warm-up and every seed of the case; the seed varies fastest.
+std::vector<measure::Method> methods_of(const CaseSpec& spec) {
+  std::vector<measure::Method> methods;
+  for (const std::int64_t warmup : spec.warmups.empty() ? std::vector{spec.method.warmup} : spec.warmups) {
+    for (const std::uint64_t seed : spec.seeds.empty() ? std::vector{spec.method.seed} : spec.seeds) {
+      methods.push_back(spec.method);
+      methods.back().warmup = warmup;
+      methods.back().seed = seed;
+    }
+  }
+  return methods;
+}
+
 /// Every combination of the axis values; the last axis varies fastest.
 std::vector<Texts> combine(const CaseSpec& spec, const catalog::Workload& workload) {
   check_given_once(spec, workload);
   std::vector<Texts> combinations{spec.set};
-  const std::size_t others = spec.ranks.size() * std::max<std::size_t>(1, spec.warmups.size());
+  const std::size_t others = spec.ranks.size() * methods_of(spec).size();
   for (const Axis& axis : spec.axes) {
     const std::vector<std::string> values = axis_values(axis, workload);
     if (combinations.size() * values.size() * others > kMaxCases) {
@@ -132,9 +145,9 @@ store::RunTitle run_title(const catalog::Workload& workload, const measure::Para
 std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plugin, const catalog::Workload& workload,
                                 const std::function<Gpus()>& gpus, MissingDevice missing) {
   const std::vector<Texts> combinations = combine(spec, workload);
-  const std::vector<std::int64_t> warmups = spec.warmups.empty() ? std::vector{spec.method.warmup} : spec.warmups;
+  const std::vector<measure::Method> methods = methods_of(spec);
   std::vector<PlannedCase> cases;
-  cases.reserve(spec.ranks.size() * combinations.size() * warmups.size());
+  cases.reserve(spec.ranks.size() * combinations.size() * methods.size());
   for (const std::int64_t ranks : spec.ranks) {
     check_ranks(workload, ranks);
     const Placement placement = choose_placement(spec, workload, ranks, gpus);
@@ -142,7 +155,7 @@ std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plu
       throw UsageError("workload " + quote(workload.name) + " cannot run on device cuda: " + placement.missing);
     }
     for (const Texts& texts : combinations) {
-      for (const std::int64_t warmup : warmups) {
+      for (const measure::Method& method : methods) {
         PlannedCase planned;
         planned.repeat = spec.repeat;
         auto& run = planned.run;
@@ -154,8 +167,7 @@ std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plu
                     .parameters = catalog::bind_parameters(workload, texts),
                     .ranks = static_cast<int>(ranks),
                     .device = placement.device};
-        run.method = spec.method;
-        run.method.warmup = warmup;
+        run.method = method;
         check_timing(workload, run);
         run.plugin = plugin_row(plugin);
         if (!plugin.file.interpreter.empty()) run.plugin_description = dump_json(catalog::to_json(plugin));

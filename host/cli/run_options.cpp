@@ -191,7 +191,7 @@ void apply(const RunOptions& options, CaseSpec& spec) {
   if (options.no_verify) std::erase(method.passes, measure::Pass::kVerify);
   if (method.passes.empty())
     throw UsageError("--no-verify removes the only selected pass; add another pass to --passes");
-  if (options.seed) method.seed = static_cast<std::uint64_t>(*options.seed);
+  if (options.seed) spec.seeds = {static_cast<std::uint64_t>(*options.seed)};
   if (options.timeout_s) method.timeout_s = *options.timeout_s;
   if (options.host_memory_bytes) method.host_memory_bytes = *options.host_memory_bytes;
   if (options.fresh) method.fresh = true;

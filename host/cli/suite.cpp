@@ -18,9 +18,9 @@
 namespace kymo::cli {
 namespace {
 
-const std::vector<std::string> kMethodKeys{"ranks",     "device", "warmup",         "steps",       "min_time",
-                                           "max_steps", "until",  "repeat",         "fresh",       "timing",
-                                           "sync",      "passes", "observed_steps", "trace_detail"};
+const std::vector<std::string> kMethodKeys{"ranks",     "device", "warmup",         "steps",        "min_time",
+                                           "max_steps", "until",  "repeat",         "fresh",        "timing",
+                                           "sync",      "passes", "observed_steps", "trace_detail", "seed"};
 
 std::vector<std::string> with_method_keys(std::vector<std::string> keys) {
   append_range(keys, kMethodKeys);
@@ -134,6 +134,10 @@ void apply_method(const Location& location, CaseSpec& spec) {
   if (const Json* value = location.find("device"))
     spec.device = device_choice_from(location.where + ": 'device'", string_value(location, "device", *value));
   if (const Json* value = location.find("warmup")) spec.warmups = whole_list(location, "warmup", *value, 0, kMaxSteps);
+  if (const Json* value = location.find("seed")) {
+    const auto seeds = whole_list(location, "seed", *value, 0, std::numeric_limits<std::int64_t>::max());
+    spec.seeds.assign(seeds.begin(), seeds.end());
+  }
   if (const Json* value = location.find("repeat"))
     spec.repeat = whole(location, "repeat", *value, 1, std::numeric_limits<std::int64_t>::max());
   if (const Json* value = location.find("fresh")) method.fresh = boolean(location, "fresh", *value);

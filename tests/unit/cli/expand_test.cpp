@@ -97,6 +97,14 @@ TEST_F(Expand, CombinesRanksAndWarmups) {
   EXPECT_THAT(found, ElementsAre(testing::Pair(1, 0), testing::Pair(1, 5), testing::Pair(2, 0), testing::Pair(2, 5)));
 }
 
+TEST_F(Expand, CombinesWarmupsAndSeeds) {
+  spec_.warmups = {0, 5};
+  spec_.seeds = {3, 4};
+  std::vector<std::pair<std::int64_t, std::uint64_t>> found;
+  for (const auto& planned : cases()) found.emplace_back(planned.run.method.warmup, planned.run.method.seed);
+  EXPECT_THAT(found, ElementsAre(testing::Pair(0, 3), testing::Pair(0, 4), testing::Pair(5, 3), testing::Pair(5, 4)));
+}
+
 TEST_F(Expand, RejectsWhatTheWorkloadDoesNotAdmit) {
   spec_.set = {{"nn", "1"}};
   EXPECT_THAT(failure_reason(), HasSubstr("did you mean 'n'"));

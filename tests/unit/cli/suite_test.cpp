@@ -39,6 +39,7 @@ steps = 2
 name = "warm"
 workload = "w"
 warmup = [0, 1, 5]
+seed = [4, 5]
 ranks = [1, 2]
 fresh = true
 sync = "phase"
@@ -69,6 +70,7 @@ TEST(Suite, ReadsCases) {
   EXPECT_THAT(grid.axes[1].items, ElementsAre("small", "2.7B"));
   const CaseSpec& warm = suite.cases.at(1);
   EXPECT_THAT(warm.warmups, ElementsAre(0, 1, 5));
+  EXPECT_THAT(warm.seeds, ElementsAre(4, 5));
   EXPECT_THAT(warm.ranks, ElementsAre(1, 2));
   EXPECT_TRUE(warm.method.fresh);
   EXPECT_EQ(warm.method.sync, measure::Sync::kPhase);
@@ -137,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadSuite{"text_steps", kCase + "steps = \"5\"", "whole number"},
         BadSuite{"warmup", kCase + "warmup = [-1]", "'warmup'"},
         BadSuite{"no_warmup", kCase + "warmup = []", "must not be empty"},
-        BadSuite{"ranks", kCase + "ranks = [0]", "'ranks'"},
+        BadSuite{"seed", kCase + "seed = -1", "'seed'"}, BadSuite{"ranks", kCase + "ranks = [0]", "'ranks'"},
         BadSuite{"device", kCase + "device = \"tpu\"", "auto, cpu, cuda"},
         BadSuite{"until", kCase + "until = 2", "'until'"},
         BadSuite{"both", kCase + "until = 0.1\nsteps = 3", "mutually exclusive"},
