@@ -253,7 +253,7 @@ TEST_F(DefinitionFolder, ErrorsOfTimelinesAndAreasAreNamed) {
 
 // A number typed into prose could not be traced to a row.
 TEST(OwnReports, ProseHoldsNoFiguresOfItsOwn) {
-  for (const char* name : {"quick", "cs336"}) {
+  for (const char* name : {"quick", "cs336", "lab"}) {
     const ReportDefinition report = read_definition(std::string(KYMO_SOURCE_DIR) + "/reports/" + name);
     std::vector<std::string> texts{report.summary.text};
     for (const SectionSpec& section : report.sections) texts.push_back(section.prose.text);

@@ -1,0 +1,48 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Step time by optimisation, by phase.
+-- empty: No runs.
+WITH trained AS (
+  SELECT
+    r.run_id,
+    r.seed,
+    r.repetition,
+    coalesce(nullif(x.variant, ''), 'baseline') AS variant
+  FROM selected_run s
+  JOIN run r ON r.run_id = s.run_id
+  JOIN run_series x ON x.run_id = r.run_id
+  WHERE r.family = 'text_training' AND r.status = 'ok' AND r.passes NOT LIKE '%ops%'
+),
+variants AS (
+  SELECT
+    variant,
+    min(run_id) AS position,
+    lag(variant) OVER (ORDER BY min(run_id)) AS previous
+  FROM trained
+  GROUP BY variant
+),
+labelled AS (
+  SELECT
+    variant,
+    position,
+    previous,
+    CASE WHEN variant LIKE previous || ', %' THEN substr(variant, length(previous) + 3) ELSE variant END AS label
+  FROM variants
+)
+SELECT
+  l.label,
+  p.phase,
+  median(p.median_ms) AS ms
+FROM labelled l
+JOIN trained t ON t.variant = l.variant
+JOIN phase_time p ON p.run_id = t.run_id AND p.phase <> 'step'
+GROUP BY l.position, l.label, p.phase
+ORDER BY
+  CASE p.phase
+    WHEN 'data' THEN 0
+    WHEN 'forward' THEN 1
+    WHEN 'backward' THEN 2
+    WHEN 'optimizer' THEN 3
+    WHEN 'replay' THEN 4
+    ELSE 5
+  END,
+  l.position

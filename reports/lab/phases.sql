@@ -1,0 +1,54 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Time of each phase by optimisation.
+-- pivot phase: values=["ms"], order="phase_order"
+-- column label: title="variant"
+-- column position: hidden=true
+-- column ms: title="{}", unit="ms", format="significant", digits=3
+-- note: Medians over the runs of their medians, which need not add up to the step. Data prepares a batch; other is
+--   outside the phases and includes reading the loss.
+-- empty: No runs.
+WITH trained AS (
+  SELECT
+    r.run_id,
+    r.seed,
+    r.repetition,
+    coalesce(nullif(x.variant, ''), 'baseline') AS variant
+  FROM selected_run s
+  JOIN run r ON r.run_id = s.run_id
+  JOIN run_series x ON x.run_id = r.run_id
+  WHERE r.family = 'text_training' AND r.status = 'ok' AND r.passes NOT LIKE '%ops%'
+),
+variants AS (
+  SELECT
+    variant,
+    min(run_id) AS position,
+    lag(variant) OVER (ORDER BY min(run_id)) AS previous
+  FROM trained
+  GROUP BY variant
+),
+labelled AS (
+  SELECT
+    variant,
+    position,
+    previous,
+    CASE WHEN variant LIKE previous || ', %' THEN substr(variant, length(previous) + 3) ELSE variant END AS label
+  FROM variants
+)
+SELECT
+  l.position,
+  l.label,
+  p.phase,
+  CASE p.phase
+    WHEN 'data' THEN 0
+    WHEN 'forward' THEN 1
+    WHEN 'backward' THEN 2
+    WHEN 'optimizer' THEN 3
+    WHEN 'replay' THEN 4
+    ELSE 5
+  END AS phase_order,
+  median(p.median_ms) AS ms
+FROM labelled l
+JOIN trained t ON t.variant = l.variant
+JOIN phase_time p ON p.run_id = t.run_id AND p.phase <> 'step'
+GROUP BY l.position, l.label, p.phase
+ORDER BY l.position, phase_order
