@@ -2,11 +2,11 @@
 -- caption: Step time by optimisation. Each row adds one optimisation to those of the row above.
 -- column label: title="variant"
 -- column step_ms: title="step", unit="ms", format="significant", digits=3
--- column step_interval: title="interval", unit="ms", align="right"
+-- column step_interval: title="interval in ms"
 -- column speedup: title="speed-up", digits=2
--- column speedup_interval: title="interval", align="right"
+-- column speedup_interval: title="interval"
 -- column gain: title="over the row above", digits=2
--- column gain_interval: title="interval", align="right"
+-- column gain_interval: title="interval"
 -- column tokens_per_s: title="bytes/s", format="significant", digits=3
 -- column memory_bytes: title="peak memory", format="bytes"
 -- column runs: title="runs"

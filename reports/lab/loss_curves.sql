@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Training loss by step. A line has at most 200 points, each the mean of as many steps as necessary.
+-- caption: Training loss by step. A line has at most 200 points, each the mean of as many steps as
+--   necessary. Each variant adds one optimisation to those of the previous one.
 -- empty: No runs.
 WITH trained AS (
   SELECT
@@ -12,12 +13,29 @@ WITH trained AS (
   JOIN run_series x ON x.run_id = r.run_id
   WHERE r.family = 'text_training' AND r.status = 'ok' AND r.passes NOT LIKE '%ops%'
 ),
+variants AS (
+  SELECT
+    variant,
+    min(run_id) AS position,
+    lag(variant) OVER (ORDER BY min(run_id)) AS previous
+  FROM trained
+  GROUP BY variant
+),
+labelled AS (
+  SELECT
+    variant,
+    position,
+    previous,
+    CASE WHEN variant LIKE previous || ', %' THEN substr(variant, length(previous) + 3) ELSE variant END AS label
+  FROM variants
+),
 chosen AS (
   SELECT
-    min(run_id) AS run_id,
-    variant || ', seed ' || seed AS line
-  FROM trained
-  GROUP BY variant, seed
+    min(t.run_id) AS run_id,
+    l.label || ', seed ' || t.seed AS line
+  FROM trained t
+  JOIN labelled l ON l.variant = t.variant
+  GROUP BY t.variant, t.seed
 ),
 curve AS (
   SELECT

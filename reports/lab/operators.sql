@@ -13,7 +13,7 @@
 WITH observed AS (
   SELECT
     o.*,
-    coalesce(nullif(x.variant, ''), 'baseline') AS variant,
+    coalesce(nullif(replace(r.suite_case, 'observed-', ''), ''), nullif(x.variant, ''), 'baseline') AS variant,
     CASE r.device_kind WHEN 'cuda' THEN o.device_ms ELSE o.self_ms END AS time_ms
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id

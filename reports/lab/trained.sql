@@ -46,8 +46,11 @@ SELECT * FROM (
       WHEN 'text_bytes' THEN 'bytes of text, of which 5 % are held out'
       ELSE 'SHA-256 of the text'
     END AS property,
-    CASE WHEN typeof(value) = 'real' AND value = CAST(value AS INTEGER) THEN CAST(value AS INTEGER) ELSE value END
-      AS value
+    CASE
+      WHEN typeof(value) = 'real' AND value >= 1 AND value = CAST(value AS INTEGER)
+        THEN printf('%,d', CAST(value AS INTEGER))
+      ELSE CAST(value AS TEXT)
+    END AS value
   FROM facts
   WHERE
     name IN (
