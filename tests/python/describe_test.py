@@ -62,7 +62,7 @@ class Description(unittest.TestCase):
                 "name": "my_kernel",
                 "libraries": {},
                 "abi_major": 1,
-                "abi_minor": 2,
+                "abi_minor": 3,
                 "cxx_abi": "",
                 "torch": "",
                 "compiler": f"CPython {version}",
