@@ -26,12 +26,6 @@ constexpr std::array<std::pair<const char*, const char*>, 7> kCategories{{{"para
                                                                           {"inputs", "input_bytes"},
                                                                           {"unknown", "unknown_bytes"}}};
 
-Json rows_of(const store::ResultsDatabase& database, const std::string& sql) {
-  Json rows = Json::array();
-  for_rows(database, sql, [&](Json row) { rows.push_back(std::move(row)); });
-  return rows;
-}
-
 std::string text_of(const Json& row, const char* name) { return row[name].is_null() ? "" : value_text(row[name]); }
 
 std::string share_text(const Json& row) {

@@ -136,6 +136,12 @@ void for_rows(const ResultsDatabase& database, const std::string& sql, const std
   for (const auto& cells : table.rows) use(json_row(table.columns, cells));
 }
 
+Json rows_of(const store::ResultsDatabase& database, const std::string& sql) {
+  Json rows = Json::array();
+  for_rows(database, sql, [&](Json row) { rows.push_back(std::move(row)); });
+  return rows;
+}
+
 Json results_of(const ResultsDatabase& database, const std::string& ids) {
   Runs runs;
   read_runs(database, "r.run_id IN (" + ids + ")", runs);

@@ -24,6 +24,8 @@ WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& op
 
 /// Calls `use` with each row of a query as a JSON object.
 void for_rows(const store::ResultsDatabase& database, const std::string& sql, const std::function<void(Json)>& use);
+/// Returns all rows of a query as an array of such objects.
+Json rows_of(const store::ResultsDatabase& database, const std::string& sql);
 
 /// Returns an array with one object per run selected by `ids`, a query of run ids: identity, parameters, status and
 /// verification; `phases` with the statistics of each phase in nanoseconds and, where work is declared, `flops` and

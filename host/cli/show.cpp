@@ -17,6 +17,7 @@
 #include "cli/run_details.hpp"
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
+#include "cli/run_roofline.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -31,7 +32,7 @@ struct ShowArguments {
   std::string label, workload, status, pass;
   std::int64_t limit = 20;
   std::filesystem::path database = "kymo.db";
-  bool wide = false, markdown = false, json = false;
+  bool wide = false, markdown = false, roofline = false, json = false;
 
   TableStyle style() const { return {wide, markdown, colour_on_stdout(), output_columns()}; }
 };
@@ -249,12 +250,18 @@ int show_run(const ShowArguments& arguments) {
   run["failure"] = failure_of(*database, run_id);
   run["output"] = output_of(*database, run_id, arguments);
   const Json details = observed_details(*database, run_id);
+  const Json roofline = arguments.roofline ? roofline_of(*database, run_id) : Json();
   if (arguments.json) {
     run.update(details);
+    if (arguments.roofline) run["roofline"] = roofline;
     print(json_text(run));
     return 0;
   }
   const TableStyle style = arguments.style();
+  if (arguments.roofline) {
+    print(heading(run) + roofline_text(roofline, arguments.database.string(), style));
+    return 0;
+  }
   std::string text = heading(run) + failure_text(run["failure"]) + phases_text(run, style);
   if (!run["checks"].empty()) {
     TextTable checks = checks_table(Json::array({run}));
@@ -308,6 +315,9 @@ void add_show(CLI::App& app, Session& session) {
       "show", "Show one run: times, warnings, top kernels and operators, memory, output and cause of failure");
   add_run_number(*show, arguments);
   show->add_flag("--wide", arguments->wide, "show every column, whatever the width of the terminal");
+  show->add_flag("--roofline", arguments->roofline,
+                 "show how close the operators come to the measured peaks, and why; needs a pass with --trace-detail "
+                 "shapes and 'kymo peaks'");
   finish(*show, show_run);
 
   CLI::App* log = app.add_subcommand("log", "Print what the workers of a run printed, and the output of --wrap");

@@ -13,6 +13,7 @@ TINY = [  # changes to the profile `small`
     (r"target_loss = 2\.45", "target_loss = 20, validate_every = 2, validation_batches = 1"),
     (r"\nwarmup = 5\nsteps = \d+", "\nwarmup = 1\nsteps = 4"),
     (r"\nrepeat = 6", "\nrepeat = 2"),
+    (r"\nwarmup = 2\nsteps = 20", "\nwarmup = 0\nsteps = 2"),
 ]
 VARIANTS = ["baseline", "sdpa attention", "fused optimizer", "prefetch", "autocast bf16"]
 
@@ -47,7 +48,7 @@ class LabTest(KymoTest):
 
         self.kymo("suite", "run", "./lab.toml", "--profile", "small")
         counts = dict(self.rows("SELECT status, count(*) FROM run GROUP BY status"))
-        self.assertEqual(counts, {"ok": 5 * 2 + 2 * 2 + 2, "skipped": 2})
+        self.assertEqual(counts, {"ok": 5 * 2 + 2 * 2 + 2 + 5, "skipped": 2})
         skipped = dict(self.rows("SELECT suite_case, detail FROM run WHERE status = 'skipped'"))
         self.assertEqual(set(skipped), {"graph", "flash"})
         seeds = self.rows("SELECT DISTINCT seed FROM run WHERE suite_case IN ('baseline', 'seeds-baseline') ORDER BY 1")
@@ -57,6 +58,10 @@ class LabTest(KymoTest):
 
         self.kymo("report", "lab", "--out", "report")
         report = (self.work / "report" / "report.md").read_text(encoding="utf-8")
+        verdicts = report[report.index("Why the five operators") :]
+        self.assertRegex(verdicts, r"\| baseline \| `aten::\w+` \| .*\| (wrong precision|[a-z]+-bound|cannot be) ?")
+        utilization = report[report.index("Utilization of the device") :]
+        self.assertRegex(utilization, r"\| baseline \| `step` \| [\d., ]+\|")
         for variant in VARIANTS:
             cells = row_of(report, variant)
             self.assertGreater(float(cells[1]), 0, cells)
@@ -67,7 +72,9 @@ class LabTest(KymoTest):
         self.assertRegex(report, r"\(sdpa attention, .*autocast bf16\), a step takes [\d.]+ ms instead of [\d.]+ ms")
         self.assertRegex(report, r"The losses (do not )?agree: at the same seed")
         self.assertRegex(report, r"variant \| seed 0 \| seed 1 \| seed 2 \| mean")
-        operators = [line for line in report.splitlines() if re.match(r"\| (baseline|optimised) \| `", line)]
+        first, last = (report.index(each) for each in ("The five operators with", "Utilization of the device"))
+        top = report[first:last]
+        operators = [line for line in top.splitlines() if re.match(r"\| (baseline|optimised) \| `", line)]
         self.assertEqual(len(operators), 2 * 5, operators)
         self.assertNotIn("No runs", report)
         page = (self.work / "report" / "report.html").read_text(encoding="utf-8")

@@ -94,6 +94,32 @@ class ObservedTest(SharedRunTest):
         self.assertIn("\nnext: kymo export perfetto --run 2 --db other.db\n", done)
 
 
+@needs_torch_parts
+class RooflineTest(KymoTest):
+    def test_operators_are_compared_with_the_peaks(self):
+        run = ["run", *CASE, *METHOD, "--passes", "time,ops"]
+        self.kymo(*run)
+        self.assertIn("--trace-detail shapes", self.kymo("show", "--roofline").stdout)
+        self.kymo(*run, "--trace-detail", "shapes")
+        before = self.kymo("show", "--roofline").stdout
+        self.assertRegex(before, r"\n +# +operator .*time/step +share +verdict\n")
+        self.assertIn("\nnext: kymo peaks\n", before)
+        self.assertNotIn("MFU", before)
+        self.kymo("peaks", "--steps", "2", "--warmup", "0")
+        shown = self.kymo("show", "2", "--roofline").stdout
+        self.assertRegex(shown, r"\nstep: MFU [\d.]+ % \([\d.]+ % without masked scores\), HFU [\d.]+ % of the ")
+        self.assertNotIn("next: kymo peaks", shown)
+        roofline = self.kymo_json("show", "2", "--roofline")["roofline"]
+        self.assertEqual(len(roofline["operators"]), 10)
+        self.assertEqual(roofline["unknown"], [])
+        step = roofline["utilization"][0]
+        declared = self.rows("SELECT sum(flops) FROM work WHERE run_id = 2 AND phase <> 'optimizer'")[0][0]
+        self.assertEqual((step["phase"], step["model_flops"]), ("step", declared))
+        self.assertAlmostEqual(step["mfu"], declared / (step["time_ms"] / 1e3) / step["measured_peak_flop_rate"])
+        attained = {row["attained"] for row in roofline["operators"]}
+        self.assertTrue(all(share is None or share > 0 for share in attained))
+
+
 class AbTest(KymoTest):
     BURNS = f"{PLUGINS / 'burns.so'}:burns"
 

@@ -97,11 +97,11 @@ std::vector<std::string> names_of_files(const fs::path& folder, const std::strin
 
 std::vector<std::string> names_of_cases() { return names_of_files(kFolder, ".sql"); }
 
-/// Adds the rows of common/NAME.sql for a case with the line `-- with: NAME`.
+/// Adds the rows of common/NAME.sql for each line `-- with: NAME` of a case.
 void add_rows_asked_for(sqlite3* database, const std::string& text) {
   static const std::regex kWith("-- with: ([a-z_]+)\n");
-  std::smatch match;
-  if (std::regex_search(text, match, kWith)) execute(database, read(kFolder / "common" / (match[1].str() + ".sql")));
+  for (std::sregex_iterator match(text.begin(), text.end(), kWith); match != std::sregex_iterator(); ++match)
+    execute(database, read(kFolder / "common" / ((*match)[1].str() + ".sql")));
 }
 
 /// Creates a database for report queries: the runs of common/ROWS.sql, all selected.

@@ -1,0 +1,403 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The work of operators against the measured peaks of the device that they ran on. Passes that recorded the arguments
+-- of operators (--trace-detail shapes) only.
+
+-- Each operator by module and arguments, within each phase, per step, and how close it comes to the roofline (Williams,
+-- Waterman and Patterson, 2009): the time that the device needs at its measured peaks for the larger of the
+-- floating-point operations and the minimum bytes. Times are those of the observed pass.
+CREATE VIEW op_roofline AS
+WITH peak AS (
+  SELECT
+    device_id,
+    max(CASE WHEN kind IN ('copy', 'read') THEN rate END) AS byte_rate,
+    max(CASE WHEN kind = 'matmul' AND dtype = 'fp32' THEN rate END) AS fp32,
+    max(CASE WHEN kind = 'matmul' AND dtype = 'tf32' THEN rate END) AS tf32,
+    max(CASE WHEN kind = 'matmul' AND dtype = 'bf16' THEN rate END) AS bf16,
+    max(CASE WHEN kind = 'matmul' AND dtype = 'fp16' THEN rate END) AS fp16,
+    max(CASE WHEN kind = 'matmul' AND dtype = 'fp8' THEN rate END) AS fp8
+  FROM device_peak
+  GROUP BY device_id
+),
+operator AS (
+  SELECT
+    o.run_id,
+    o.rank,
+    o.pass,
+    coalesce(p.text, 'other') AS phase,
+    q.module,
+    n.text AS name,
+    s.text AS arguments,
+    o.kind,
+    o.dtype,
+    o.recomputed,
+    1.0 * sum(o.calls) / max(o.steps) AS calls,
+    sum(o.calls * o.flops) / max(o.steps) AS flops,
+    sum(o.calls * o.model_flops) / max(o.steps) AS model_flops,
+    sum(o.calls * o.masked_model_flops) / max(o.steps) AS masked_model_flops,
+    sum(o.calls * o.bytes) / max(o.steps) AS bytes,
+    sum(o.host_ns) / 1e6 / max(o.steps) AS host_ms,
+    sum(o.device_ns) / 1e6 / max(o.steps) AS device_ms,
+    sum(o.kernels) AS kernels
+  FROM op_work o
+  JOIN string n ON n.string_id = o.name_id
+  LEFT JOIN string p ON p.string_id = o.phase_id
+  LEFT JOIN string s ON s.string_id = o.shapes_id
+  LEFT JOIN scope_path q ON q.scope_id = o.scope_id
+  GROUP BY o.run_id, o.rank, o.pass, o.phase_id, q.module, o.name_id, o.shapes_id, o.kind, o.dtype, o.recomputed
+),
+timed AS (
+  SELECT
+    o.*,
+    CASE WHEN o.kernels > 0 THEN 'device' ELSE 'host' END AS clock,
+    CASE WHEN o.kernels > 0 THEN o.device_ms ELSE o.host_ms END AS time_ms,
+    k.device_id,
+    t.byte_rate AS peak_byte_rate,
+    CASE
+      WHEN o.dtype = 'f32' OR o.kind NOT IN ('matmul', 'attention', 'convolution') THEN t.fp32
+      WHEN o.dtype = 'bf16' THEN t.bf16
+      WHEN o.dtype = 'f16' THEN t.fp16
+      WHEN o.dtype = 'f8' THEN t.fp8
+    END AS peak_flop_rate,
+    CASE WHEN o.dtype = 'f32' THEN nullif(max(coalesce(t.tf32, 0), coalesce(t.bf16, 0)), 0) END AS lower_precision_rate
+  FROM operator o
+  JOIN rank k ON k.run_id = o.run_id AND k.rank = o.rank AND k.pass = o.pass
+  LEFT JOIN peak t ON t.device_id = k.device_id
+),
+limited AS (
+  SELECT
+    t.*,
+    1e3 * t.flops / t.peak_flop_rate AS compute_ms,
+    1e3 * t.bytes / t.peak_byte_rate AS memory_ms
+  FROM timed t
+)
+SELECT
+  -- run
+  l.run_id,
+  -- rank that called it
+  l.rank,
+  -- pass in which it was recorded
+  l.pass,
+  -- phase of the call; `other` outside of phases
+  l.phase,
+  -- scope path without the indices of repeated modules; NULL outside of scopes
+  l.module,
+  -- operator name such as aten::mm
+  l.name,
+  -- its arguments; NULL for overhead
+  l.arguments,
+  -- as in op_work
+  l.kind,
+  -- as in op_work
+  l.dtype,
+  -- as in op_work
+  l.recomputed,
+  -- calls per step
+  l.calls,
+  -- clock of the times: device if it launched kernels, otherwise host
+  l.clock,
+  -- time per step: of the kernels, or of the whole calls on the host
+  l.time_ms,
+  -- share of the time of all operators of the step on that clock
+  l.time_ms / nullif(sum(l.time_ms) OVER (PARTITION BY l.run_id, l.rank, l.pass, l.clock), 0) AS share_of_step,
+  -- floating-point operations per step that are executed; NULL if unknown
+  l.flops,
+  -- floating-point operations per step that the model needs; see op_work
+  l.model_flops,
+  -- the same without masked scores; see op_work
+  l.masked_model_flops,
+  -- minimum bytes per step; NULL if unknown
+  l.bytes,
+  -- floating-point operations per byte
+  l.flops / nullif(l.bytes, 0) AS intensity,
+  -- floating-point operations per second
+  1e3 * l.flops / nullif(l.time_ms, 0) AS flop_rate,
+  -- bytes per second
+  1e3 * l.bytes / nullif(l.time_ms, 0) AS byte_rate,
+  -- measured peak of matrix products of this type (device_peak), fp32 without TF32; for other operators, that of fp32.
+  -- NULL if it was not measured
+  l.peak_flop_rate,
+  -- measured peak of copy or read, the higher one; NULL if it was not measured
+  l.peak_byte_rate,
+  -- for fp32: the higher one of the measured peaks of tf32 and bf16
+  l.lower_precision_rate,
+  -- time for the operations at the peak
+  l.compute_ms,
+  -- time for the bytes at the peak
+  l.memory_ms,
+  -- what limits it at the peaks: compute or memory; NULL for overhead and if work or peaks are unknown
+  CASE
+    WHEN l.kind = 'overhead' OR l.memory_ms IS NULL OR (l.compute_ms IS NULL AND l.flops > 0) THEN NULL
+    WHEN l.compute_ms > l.memory_ms THEN 'compute'
+    ELSE 'memory'
+  END AS bound,
+  -- the longer one of the two times over the measured time: 1 is the roofline. Above 1, operands came from a cache
+  CASE
+    WHEN l.kind = 'overhead' OR l.memory_ms IS NULL OR (l.compute_ms IS NULL AND l.flops > 0) THEN NULL
+    ELSE max(coalesce(l.compute_ms, 0), l.memory_ms) / nullif(l.time_ms, 0)
+  END AS attained
+FROM limited l;
+
+-- Model FLOPs utilization (MFU) and hardware FLOPs utilization (HFU) of each phase and of the whole step: the rate of
+-- matrix products, convolutions and attention over the peak rate. Work is that of all ranks, from the pass ops if it
+-- recorded arguments, otherwise from another one; times are those of the time pass.
+CREATE VIEW step_utilization AS
+WITH chosen AS (
+  SELECT
+    run_id,
+    rank,
+    coalesce(max(CASE pass WHEN 'ops' THEN pass END), max(pass)) AS pass
+  FROM op_work
+  GROUP BY run_id, rank
+),
+row_of_phase AS (
+  SELECT
+    o.*,
+    'step' AS counted_phase
+  FROM op_roofline o
+  JOIN chosen c ON c.run_id = o.run_id AND c.rank = o.rank AND c.pass = o.pass
+  UNION ALL
+  SELECT
+    o.*,
+    o.phase
+  FROM op_roofline o
+  JOIN chosen c ON c.run_id = o.run_id AND c.rank = o.rank AND c.pass = o.pass
+),
+total AS (
+  SELECT
+    o.run_id,
+    o.counted_phase AS phase,
+    sum(CASE WHEN o.kind IN ('matmul', 'attention', 'convolution') THEN o.flops END) AS flops,
+    sum(CASE WHEN o.kind IN ('matmul', 'attention', 'convolution') THEN o.model_flops END) AS model_flops,
+    sum(CASE WHEN o.kind IN ('matmul', 'attention', 'convolution') THEN o.masked_model_flops END)
+      AS masked_model_flops,
+    sum(CASE o.kind WHEN 'unknown' THEN o.time_ms ELSE 0 END) / nullif(sum(o.time_ms), 0) AS unknown_share
+  FROM row_of_phase o
+  GROUP BY o.run_id, o.counted_phase
+),
+main_type AS (
+  SELECT
+    run_id,
+    dtype,
+    max(peak_flop_rate) AS peak_flop_rate,
+    row_number() OVER (PARTITION BY run_id ORDER BY sum(model_flops) DESC) AS position
+  FROM op_roofline
+  WHERE kind IN ('matmul', 'attention', 'convolution')
+  GROUP BY run_id, dtype
+),
+device_of_run AS (
+  SELECT
+    run_id,
+    min(device_id) AS device_id,
+    count(DISTINCT device_id) AS devices
+  FROM rank
+  GROUP BY run_id
+),
+rated AS (
+  SELECT
+    t.*,
+    m.dtype,
+    d.devices AS ranks,
+    p.median_ms AS time_ms,
+    m.peak_flop_rate AS measured_rate,
+    (
+      SELECT n.flops_per_s
+      FROM nominal_peak n
+      WHERE
+        n.device_id = d.device_id
+        AND n.dtype = CASE m.dtype WHEN 'f32' THEN 'fp32' WHEN 'bf16' THEN 'bf16' WHEN 'f16' THEN 'fp16' END
+    ) AS nominal_rate,
+    (
+      SELECT nullif(sum(w.flops), 0)
+      FROM work w
+      WHERE w.run_id = t.run_id AND (t.phase = 'step' OR w.phase = t.phase)
+    ) AS declared_flops
+  FROM total t
+  JOIN run r ON r.run_id = t.run_id
+  JOIN device_of_run d ON d.run_id = t.run_id
+  LEFT JOIN main_type m ON m.run_id = t.run_id AND m.position = 1
+  LEFT JOIN phase_time p ON p.run_id = t.run_id AND p.phase = t.phase
+)
+SELECT
+  -- run
+  r.run_id,
+  -- phase; `step` is the whole step
+  r.phase,
+  -- median of the time pass; NULL if it did not run
+  r.time_ms,
+  -- matrix products, convolutions and attention that are executed, per step
+  r.flops,
+  -- the same that the model needs: masked scores count, recomputation does not
+  r.model_flops,
+  -- the same without masked scores
+  r.masked_model_flops,
+  -- operations that the workload declares (table work), of all kinds; NULL without a declaration
+  r.declared_flops,
+  -- type of most of these operations, as in op_work
+  r.dtype,
+  -- measured peak of all ranks' devices for this type; NULL if it was not measured
+  r.ranks * r.measured_rate AS measured_peak_flop_rate,
+  -- peak that results from data sheets; NULL if unknown
+  r.ranks * r.nominal_rate AS nominal_peak_flop_rate,
+  -- model_flops over time and measured peak
+  1e3 * r.model_flops / r.time_ms / (r.ranks * r.measured_rate) AS mfu,
+  -- masked_model_flops over time and measured peak
+  1e3 * r.masked_model_flops / r.time_ms / (r.ranks * r.measured_rate) AS mfu_masked,
+  -- flops over time and measured peak
+  1e3 * r.flops / r.time_ms / (r.ranks * r.measured_rate) AS hfu,
+  -- model_flops over time and nominal peak
+  1e3 * r.model_flops / r.time_ms / (r.ranks * r.nominal_rate) AS nominal_mfu,
+  -- share of operators whose work is unknown in the time of all operators of the phase
+  r.unknown_share,
+  -- what counts
+  'matrix products, convolutions and attention of the executed operators; embedding lookups have no operations; mfu: '
+  || 'causal attention in full, without recomputation; mfu_masked: causal attention without masked scores as far as '
+  || 'a fused kernel skips them; hfu: what was executed, with recomputation' AS convention
+FROM rated r;
+
+-- Why each operator is not faster, from its roofline. Overhead has no row. A roof limits an operator that attains 60 %
+-- of it, latency limits calls below 5 µs, and a lower precision is worth it if its peak is 1.5 times as high and the
+-- operator is not above 1.1 of the fp32 peak, which means that it runs in a lower precision already.
+CREATE VIEW op_verdict AS
+WITH threshold AS (
+  SELECT
+    0.6 AS attained,
+    1.1 AS plain_attained,
+    1.5 AS precision_gain,
+    0.005 AS short_call_ms
+),
+fact AS (
+  SELECT
+    o.*,
+    o.time_ms / o.calls AS call_ms,
+    t.attained AS attained_threshold,
+    t.plain_attained,
+    t.precision_gain,
+    t.short_call_ms,
+    max(coalesce(o.compute_ms, 0), coalesce(o.memory_ms, 0)) / o.calls AS best_call_ms,
+    CASE WHEN o.time_ms < o.calls THEN 1e3 ELSE 1 END AS call_scale,
+    CASE WHEN o.time_ms < o.calls THEN 'µs' ELSE 'ms' END AS call_unit,
+    CASE WHEN o.peak_flop_rate < 1e12 THEN 1e9 ELSE 1e12 END AS flop_scale,
+    CASE WHEN o.peak_flop_rate < 1e12 THEN 'GFLOP/s' ELSE 'TFLOP/s' END AS flop_unit
+  FROM op_roofline o
+  CROSS JOIN threshold t
+  WHERE o.kind <> 'overhead' AND o.time_ms > 0
+),
+judged AS (
+  SELECT
+    f.*,
+    CASE
+      WHEN f.kind = 'collective' THEN 'waiting for communication'
+      WHEN f.flops IS NULL THEN 'unknown work'
+      WHEN f.bound IS NULL THEN 'no peaks'
+      WHEN
+        f.kind IN ('matmul', 'attention', 'convolution')
+        AND f.bound = 'compute'
+        AND f.attained BETWEEN f.attained_threshold AND f.plain_attained
+        AND f.lower_precision_rate >= f.precision_gain * f.peak_flop_rate
+        THEN 'wrong precision'
+      WHEN f.attained >= f.attained_threshold AND f.bound = 'memory' THEN 'memory-bound'
+      WHEN f.attained >= f.attained_threshold THEN 'compute-bound'
+      WHEN f.call_ms < f.short_call_ms THEN 'latency-bound'
+      ELSE 'undecided'
+    END AS finding
+  FROM fact f
+)
+SELECT
+  -- run
+  j.run_id,
+  -- rank that called it
+  j.rank,
+  -- pass in which it was recorded
+  j.pass,
+  -- phase of the call
+  j.phase,
+  -- as in op_roofline
+  j.module,
+  -- operator name
+  j.name,
+  -- as in op_roofline
+  j.arguments,
+  -- as in op_roofline
+  j.dtype,
+  -- as in op_roofline
+  j.recomputed,
+  -- calls per step
+  j.calls,
+  -- time per step
+  j.time_ms,
+  -- as in op_roofline
+  j.share_of_step,
+  -- as in op_roofline
+  j.flop_rate,
+  -- as in op_roofline
+  j.byte_rate,
+  -- as in op_roofline
+  j.attained,
+  -- wrong precision, memory-bound, compute-bound, latency-bound, waiting for communication, or `cannot be determined
+  -- from these passes`; the first of these in this order: communication, precision, roof, latency
+  CASE
+    WHEN j.finding IN ('unknown work', 'no peaks', 'undecided') THEN 'cannot be determined from these passes'
+    ELSE j.finding
+  END AS verdict,
+  -- the numbers that the verdict is based on
+  CASE j.finding
+    WHEN 'waiting for communication' THEN printf('%.3g ms per step in collective calls', j.time_ms)
+    WHEN 'unknown work' THEN 'kymo has no rule for the work of this operator, and the workload declares none'
+    WHEN 'no peaks' THEN 'the peaks of the device were not measured for this data type'
+    WHEN 'wrong precision'
+      THEN
+        printf(
+          'fp32 at %.3g of its peak of %.4g %s; the peak of a lower precision is %.4g %s',
+          j.attained,
+          j.peak_flop_rate / j.flop_scale,
+          j.flop_unit,
+          j.lower_precision_rate / j.flop_scale,
+          j.flop_unit
+        )
+    WHEN 'memory-bound'
+      THEN
+        printf(
+          '%.3g GB/s at least, %.3g of the measured %.3g GB/s%s',
+          j.byte_rate / 1e9,
+          j.attained,
+          j.peak_byte_rate / 1e9,
+          CASE WHEN j.attained > 1 THEN ': operands came from a cache' ELSE '' END
+        )
+    WHEN 'compute-bound'
+      THEN
+        printf(
+          '%.4g %s, %.3g of the measured %.4g %s',
+          j.flop_rate / j.flop_scale,
+          j.flop_unit,
+          j.attained,
+          j.peak_flop_rate / j.flop_scale,
+          j.flop_unit
+        )
+    WHEN 'latency-bound'
+      THEN
+        printf('%.3g µs per call, of which the work takes %.3g µs at the peaks', 1e3 * j.call_ms, 1e3 * j.best_call_ms)
+    ELSE
+      printf(
+        '%.4g %s per call, %.3g of the roofline (%s): neither a roof nor the time of a call limits it',
+        j.call_scale * j.call_ms,
+        j.call_unit,
+        j.attained,
+        j.bound
+      )
+  END AS reason,
+  -- thresholds of the verdicts
+  printf(
+    'attained >= %.2g, fp32 <= %.2g, lower precision >= %.2g times, call < %.2g µs',
+    j.attained_threshold,
+    j.plain_attained,
+    j.precision_gain,
+    1e3 * j.short_call_ms
+  ) AS thresholds,
+  -- what would decide; empty if it is decided
+  CASE j.finding
+    WHEN 'unknown work' THEN 'declare its work with operator_work()'
+    WHEN 'no peaks' THEN CASE j.dtype WHEN 'f64' THEN 'no peak of this type can be measured' ELSE 'kymo peaks' END
+    WHEN 'undecided' THEN 'hardware counters'
+    ELSE ''
+  END AS next_step
+FROM judged j;
