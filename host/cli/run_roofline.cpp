@@ -79,10 +79,10 @@ std::string unknown_text(const Json& rows) {
 
 Json roofline_of(const store::ResultsDatabase& database, std::int64_t run_id) {
   const std::string id = std::to_string(run_id);
-  const std::string first = " AND rank = (SELECT min(rank) FROM op_work WHERE run_id = " + id +
-                            ") AND pass = (SELECT max(pass) FROM op_work WHERE run_id = " + id + ")";
+  const std::string first = " AND rank = (SELECT min(rank) FROM op_roofline WHERE run_id = " + id +
+                            ") AND pass = (SELECT max(pass) FROM op_roofline WHERE run_id = " + id + ")";
   Json roofline;
-  roofline["has_work"] = !rows_of(database, "SELECT 1 FROM op_work WHERE run_id = " + id + " LIMIT 1").empty();
+  roofline["has_work"] = !rows_of(database, "SELECT 1 FROM op_roofline WHERE run_id = " + id + " LIMIT 1").empty();
   roofline["operators"] = rows_of(
       database, "SELECT * FROM op_verdict WHERE run_id = " + id + first + " ORDER BY time_ms DESC, name LIMIT 10");
   roofline["unknown"] =

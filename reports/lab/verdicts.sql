@@ -21,7 +21,7 @@ WITH observed AS (
   WHERE
     r.family = 'text_training'
     AND r.status = 'ok'
-    AND EXISTS (SELECT 1 FROM op_work w WHERE w.run_id = r.run_id)
+    AND EXISTS (SELECT 1 FROM op_roofline w WHERE w.run_id = r.run_id)
 ),
 ranked AS (
   SELECT
