@@ -211,7 +211,7 @@ class TrainingStepTest(SharedRunTest):
         shapes = [op["shapes"] for op in self.records(OPS) if op["name"] == "aten::mm"]
         self.assertGreater(len(shapes), 0)
         for shape in shapes:
-            self.assertRegex(shape, r"\A\[\d+, \d+\] \[\d+, \d+\]")
+            self.assertRegex(shape, r"\Af32\[\d+, \d+\] f32\[\d+, \d+\]")
 
     def test_totals_are_the_sums_of_the_operators(self):
         sums = collections.defaultdict(lambda: [0, 0, 0])
