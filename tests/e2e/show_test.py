@@ -70,7 +70,9 @@ class ObservedTest(SharedRunTest):
 
     def test_show_lists_operators_and_memory(self):
         shown = self.kymo("show").stdout
-        self.assertRegex(shown, r"\noperator +module +phase +calls/step +self time +share\n[- ]+\n(aten::|\w+)")
+        # Which operators take longest varies; a long name leaves no space for some columns.
+        wide = self.kymo("show", "--wide").stdout
+        self.assertRegex(wide, r"\noperator +module +phase +calls/step +self time +share\n[- ]+\n(aten::|\w+)")
         self.assertRegex(shown, r"\nmemory peak \(cpu\): [^\n]+ in \w+: \w+ \d+ %, ")
         self.assertRegex(shown, r"\nphase +peak +parameters ")
         self.assertRegex(shown, r"\noverhead of observation: memory: [^\n]+; ops: ")
@@ -90,7 +92,7 @@ class ObservedTest(SharedRunTest):
     def test_a_run_prints_the_same(self):
         self.kymo("run", *self.words, "--db", "other.db")
         done = self.kymo("run", *self.words, "--db", "other.db").stdout
-        self.assertRegex(done, r"\nrun 2:\noperator +module ")
+        self.assertRegex(done, r"\nrun 2:\noperator +")
         self.assertIn("\nnext: kymo export perfetto --run 2 --db other.db\n", done)
 
 
@@ -102,7 +104,7 @@ class RooflineTest(KymoTest):
         self.assertIn("--trace-detail shapes", self.kymo("show", "--roofline").stdout)
         self.kymo(*run, "--trace-detail", "shapes")
         before = self.kymo("show", "--roofline").stdout
-        self.assertRegex(before, r"\n +# +operator .*time/step +share +verdict\n")
+        self.assertRegex(before, r"operator .*time/step .*verdict\n")
         self.assertIn("\nnext: kymo peaks\n", before)
         self.assertNotIn("MFU", before)
         self.kymo("peaks", "--steps", "2", "--warmup", "0")
