@@ -16,15 +16,10 @@
 --   a GPU, and that of the process on a CPU. One byte of text is one token.
 -- empty: No runs: `kymo suite run lab`, or `kymo suite run lab --profile small` on a CPU.
 WITH trained AS (
-  SELECT
-    r.run_id,
-    r.seed,
-    r.repetition,
-    coalesce(nullif(x.variant, ''), 'baseline') AS variant
+  SELECT t.*
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id
-  JOIN run_series x ON x.run_id = r.run_id
-  WHERE r.family = 'text_training' AND r.status = 'ok' AND r.passes NOT LIKE '%ops%'
+  JOIN training_run t ON t.run_id = s.run_id
+  WHERE t.is_observed = 0
 ),
 variants AS (
   SELECT

@@ -3,15 +3,10 @@
 --   necessary. Each variant adds one optimisation to those of the previous one.
 -- empty: No runs.
 WITH trained AS (
-  SELECT
-    r.run_id,
-    r.seed,
-    r.repetition,
-    coalesce(nullif(x.variant, ''), 'baseline') AS variant
+  SELECT t.*
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id
-  JOIN run_series x ON x.run_id = r.run_id
-  WHERE r.family = 'text_training' AND r.status = 'ok' AND r.passes NOT LIKE '%ops%'
+  JOIN training_run t ON t.run_id = s.run_id
+  WHERE t.is_observed = 0
 ),
 variants AS (
   SELECT

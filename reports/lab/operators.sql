@@ -13,13 +13,11 @@
 WITH observed AS (
   SELECT
     o.*,
-    coalesce(nullif(replace(r.suite_case, 'observed-', ''), ''), nullif(x.variant, ''), 'baseline') AS variant,
-    CASE r.device_kind WHEN 'cuda' THEN o.device_ms ELSE o.self_ms END AS time_ms
+    t.case_title AS variant,
+    CASE t.device_kind WHEN 'cuda' THEN o.device_ms ELSE o.self_ms END AS time_ms
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id
-  JOIN run_series x ON x.run_id = r.run_id
-  JOIN op_by_scope o ON o.run_id = r.run_id AND o.rank = 0 AND o.pass = 'ops'
-  WHERE r.family = 'text_training' AND r.status = 'ok'
+  JOIN training_run t ON t.run_id = s.run_id
+  JOIN op_by_scope o ON o.run_id = t.run_id AND o.rank = 0 AND o.pass = 'ops'
 ),
 ranked AS (
   SELECT

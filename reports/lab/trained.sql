@@ -4,10 +4,10 @@
 -- column value: title=""
 -- empty: No runs.
 WITH first_run AS (
-  SELECT min(r.run_id) AS run_id
+  SELECT min(t.run_id) AS run_id
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id
-  WHERE r.family = 'text_training' AND r.status = 'ok' AND r.passes NOT LIKE '%ops%'
+  JOIN training_run t ON t.run_id = s.run_id
+  WHERE t.is_observed = 0
 ),
 facts AS (
   SELECT DISTINCT

@@ -14,15 +14,11 @@
 -- empty: No operators with arguments.
 WITH observed AS (
   SELECT
-    r.run_id,
-    coalesce(nullif(replace(r.suite_case, 'observed-', ''), ''), nullif(x.variant, ''), 'baseline') AS variant
+    t.run_id,
+    t.case_title AS variant
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id
-  JOIN run_series x ON x.run_id = r.run_id
-  WHERE
-    r.family = 'text_training'
-    AND r.status = 'ok'
-    AND EXISTS (SELECT 1 FROM op_roofline w WHERE w.run_id = r.run_id)
+  JOIN training_run t ON t.run_id = s.run_id
+  WHERE EXISTS (SELECT 1 FROM op_roofline w WHERE w.run_id = t.run_id)
 )
 SELECT
   o.variant,
