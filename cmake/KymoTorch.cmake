@@ -23,28 +23,43 @@ if(NOT EXISTS "${KYMO_TORCH}/lib/libtorch.so")
   message(FATAL_ERROR "no LibTorch at '${KYMO_TORCH}': pass -DKYMO_TORCH=DIR, the directory of the torch package, or add a python3 with torch to PATH")
 endif()
 
-file(STRINGS "${KYMO_TORCH}/version.py" kymo_version_lines REGEX "^(__version__|cuda)[ :=]")
-foreach(line IN LISTS kymo_version_lines)
-  if(line MATCHES "^__version__ = '([0-9.]+)")
-    set(KYMO_TORCH_VERSION ${CMAKE_MATCH_1})
-  elseif(line MATCHES "^cuda.*= '([0-9.]+)'")
-    set(KYMO_TORCH_CUDA_VERSION ${CMAKE_MATCH_1})
+# kymo_read_torch_version(FOLDER VERSION CUDA_VERSION): sets the variables to the versions of a torch package and of its
+# CUDA; both are empty if they are unknown.
+function(kymo_read_torch_version folder version cuda_version)
+  set(${version} "" PARENT_SCOPE)
+  set(${cuda_version} "" PARENT_SCOPE)
+  set(lines "")
+  if(EXISTS "${folder}/version.py")
+    file(STRINGS "${folder}/version.py" lines REGEX "^(__version__|cuda)[ :=]")
   endif()
-endforeach()
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^__version__ = '([0-9.]+)")
+      set(${version} ${CMAKE_MATCH_1} PARENT_SCOPE)
+    elseif(line MATCHES "^cuda.*= '([0-9.]+)'")
+      set(${cuda_version} ${CMAKE_MATCH_1} PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
 
-add_library(kymo_torch INTERFACE)
+# kymo_add_torch(TARGET FOLDER): adds an interface library for LibTorch of a torch package.
+function(kymo_add_torch target folder)
+  add_library(${target} INTERFACE)
+  target_include_directories(${target} SYSTEM INTERFACE ${folder}/include ${folder}/include/torch/csrc/api/include)
+  target_compile_definitions(${target} INTERFACE _GLIBCXX_USE_CXX11_ABI=1)
+  # In kymo's source tree, kymo/torch.hpp is separate from the SDK headers; installed, both are in one directory.
+  if(EXISTS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../core/sdk/torch/include)
+    target_include_directories(${target} INTERFACE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../core/sdk/torch/include)
+  endif()
+  # libtorch.so loads the CUDA kernels, so it must remain a dependency although none of its symbols is used.
+  target_link_libraries(${target} INTERFACE
+    -Wl,--push-state,--no-as-needed ${folder}/lib/libtorch.so -Wl,--pop-state
+    ${folder}/lib/libtorch_cpu.so ${folder}/lib/libc10.so)
+  target_link_options(${target} INTERFACE -Wl,--allow-shlib-undefined)
+endfunction()
+
+kymo_read_torch_version("${KYMO_TORCH}" KYMO_TORCH_VERSION KYMO_TORCH_CUDA_VERSION)
+kymo_add_torch(kymo_torch "${KYMO_TORCH}")
 add_library(kymo::torch ALIAS kymo_torch)
-target_include_directories(kymo_torch SYSTEM INTERFACE ${KYMO_TORCH}/include ${KYMO_TORCH}/include/torch/csrc/api/include)
-target_compile_definitions(kymo_torch INTERFACE _GLIBCXX_USE_CXX11_ABI=1)
-# In kymo's source tree, kymo/torch.hpp is separate from the SDK headers; installed, both are in one directory.
-if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/../core/sdk/torch/include)
-  target_include_directories(kymo_torch INTERFACE ${CMAKE_CURRENT_LIST_DIR}/../core/sdk/torch/include)
-endif()
-# libtorch.so loads the CUDA kernels, so it must remain a dependency although none of its symbols is used.
-target_link_libraries(kymo_torch INTERFACE
-  -Wl,--push-state,--no-as-needed ${KYMO_TORCH}/lib/libtorch.so -Wl,--pop-state
-  ${KYMO_TORCH}/lib/libtorch_cpu.so ${KYMO_TORCH}/lib/libc10.so)
-target_link_options(kymo_torch INTERFACE -Wl,--allow-shlib-undefined)
 
 get_filename_component(kymo_site_packages ${KYMO_TORCH} DIRECTORY)
 set(KYMO_CUDA_ROOT ${kymo_site_packages}/nvidia/cu13 CACHE PATH "Directory of the CUDA wheels (contains include/ and lib/)")

@@ -44,7 +44,7 @@ Requires-Dist: pandas; extra == "pandas"
 Description-Content-Type: text/markdown
 
 Workloads that use torch need torch {torch}, which is not installed with this wheel:
-`pip install torch=={torch} kymo[pandas]`. See `share/doc/kymo/docs/python.md` in the environment.
+`pip install torch=={torch} kymo[pandas]`.{also} See `share/doc/kymo/docs/python.md` in the environment.
 """
 
 WHEEL = """\
@@ -61,6 +61,11 @@ def cached(build, name):
         if line.startswith(f"{name}:"):
             return line.partition("=")[2]
     sys.exit(f"build_wheel.py: no {name} in {build / 'CMakeCache.txt'}; configure the build first")
+
+
+def other_torch_folders(root):
+    """The directories of modules for other versions of torch in an installation, such as torch-2.10."""
+    return sorted(folder.name for folder in (root / "lib" / "kymo" / "modules").glob("torch-*"))
 
 
 def assemble(build, folder, version):
@@ -81,7 +86,9 @@ def assemble(build, folder, version):
         shutil.copy(share / "doc" / "kymo" / "LICENSE", folder_with_license)
     torch = (pathlib.Path(cached(build, "KYMO_TORCH")) / "version.py").read_text(encoding="utf-8")
     torch_version = torch.partition("__version__ = '")[2].partition("+")[0]
-    (information / "METADATA").write_text(METADATA.format(version=version, torch=torch_version))
+    others = ", ".join(name.removeprefix("torch-") for name in other_torch_folders(contents / "data"))
+    also = f" Workloads in Python also run on a CPU under torch {others}." if others else ""
+    (information / "METADATA").write_text(METADATA.format(version=version, torch=torch_version, also=also))
     (information / "WHEEL").write_text(WHEEL.format(tag=TAG))
 
 
@@ -116,7 +123,7 @@ def main(build, out):
     megabytes = wheel.stat().st_size / 1e6
     if megabytes > LIMIT_MB:
         sys.exit(f"build_wheel.py: {wheel} has {megabytes:.1f} MB, more than the limit of {LIMIT_MB} MB")
-    print(f"{wheel} ({megabytes:.1f} MB)")
+    print(", with modules for ".join([f"{wheel} ({megabytes:.1f} MB)", *other_torch_folders(build)]))
 
 
 if __name__ == "__main__":

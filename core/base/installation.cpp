@@ -83,6 +83,8 @@ std::optional<TorchLocation> attempt(const std::string& where, std::vector<std::
 
 std::string version() { return KYMO_VERSION; }
 
+std::string build_torch_version() { return KYMO_BUILD_TORCH_VERSION; }
+
 Installation installation_at(const fs::path& root) {
   const fs::path libraries = root / "lib" / "kymo";
   return {.root = root,

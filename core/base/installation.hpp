@@ -10,6 +10,9 @@ namespace kymo {
 /// Version of this build, for example "0.1.0".
 std::string version();
 
+/// Version of LibTorch that this build is for, for example "2.11.0"; empty without LibTorch.
+std::string build_torch_version();
+
 /// Directories of the running tool: the install tree, or the build tree with the same layout.
 struct Installation {
   std::filesystem::path root;     ///< contains bin/, lib/, share/ and include/

@@ -67,6 +67,20 @@ std::vector<ModuleDeclaration> read_declarations(const std::filesystem::path& mo
   return declarations;
 }
 
+std::vector<ModuleDeclaration> read_declarations(const std::filesystem::path& modules,
+                                                 const std::string& torch_version) {
+  auto declarations = read_declarations(modules);
+  // A patch release does not change the interfaces that modules use.
+  const auto folder = modules / ("torch-" + torch_version.substr(0, torch_version.rfind('.')));
+  if (!std::filesystem::is_directory(folder)) return declarations;
+  std::erase_if(declarations, [](const ModuleDeclaration& declaration) {
+    return declaration.needs_torch || declaration.device != kAnyDevice;  // links LibTorch or the CUDA of its wheel
+  });
+  append_range(declarations, read_declarations(folder));
+  std::ranges::stable_sort(declarations, {}, &ModuleDeclaration::order);
+  return declarations;
+}
+
 std::vector<ModuleDeclaration> select_modules(const std::vector<ModuleDeclaration>& declarations, measure::Pass pass,
                                               measure::DeviceKind device, bool uses_torch) {
   std::vector<ModuleDeclaration> selected;

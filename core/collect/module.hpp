@@ -39,6 +39,11 @@ struct ModuleDeclaration {
 /// that names the module if its declaration is missing or invalid.
 std::vector<ModuleDeclaration> read_declarations(const std::filesystem::path& modules);
 
+/// The same for workloads in Python under this version of torch. If `modules` has a directory torch-MAJOR.MINOR of that
+/// version, the modules that use libraries of torch's wheel are the ones in it.
+std::vector<ModuleDeclaration> read_declarations(const std::filesystem::path& modules,
+                                                 const std::string& torch_version);
+
 /// Selects the modules for a run on this device.
 std::vector<ModuleDeclaration> select_modules(const std::vector<ModuleDeclaration>& declarations, measure::Pass pass,
                                               measure::DeviceKind device, bool uses_torch);

@@ -113,7 +113,7 @@ void examine_plugins(Findings& findings, const std::optional<TorchLocation>& tor
   const catalog::Catalog found = catalog::discover({});
   for (const catalog::Plugin& plugin : found.plugins) {
     const std::string& wanted = plugin.file.framework_version;
-    const bool uses_torch = plugin.file.framework == "libtorch";
+    const bool uses_torch = plugin.file.framework == "libtorch" && plugin.file.interpreter.empty();
     const std::string shown =
         std::to_string(plugin.workloads.size()) + (plugin.workloads.size() == 1 ? " workload" : " workloads");
     if (uses_torch && torch && torch->version != wanted) {

@@ -5,6 +5,8 @@
 #include <iostream>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
 #include "collect/module.hpp"
@@ -15,7 +17,7 @@
 namespace kymo::worker {
 
 InstalledEnvironment::InstalledEnvironment(const std::filesystem::path& modules)
-    : declarations_(collect::read_declarations(modules)) {}
+    : modules_(modules), declarations_(collect::read_declarations(modules)) {}
 
 const kymo_plugin& InstalledEnvironment::plugin(const measure::protocol::Assignment& assignment) {
   const std::string& file = assignment.what.plugin_file;
@@ -25,6 +27,10 @@ const kymo_plugin& InstalledEnvironment::plugin(const measure::protocol::Assignm
   }
   if (!plugin_) {
     plugin_ = load(assignment);
+    if (const std::string& text = assignment.plugin_description; !text.empty()) {
+      const Json description = parse_json(text, "the description of the plugin");
+      declarations_ = collect::read_declarations(modules_, description.at("framework_version").get<std::string>());
+    }
     plugin_file_ = file;
   }
   return *plugin_;
@@ -68,6 +74,19 @@ void InstalledEnvironment::flush_output() {
 
 void InstalledEnvironment::store(const measure::protocol::Assignment& assignment, const event::PassRecord& record) {
   store::write_rank_file(assignment.rank_file, assignment.run_id, assignment.rank, assignment.pass, record);
+}
+
+std::vector<std::string> missing_modules(const std::filesystem::path& modules, const std::string& torch_version,
+                                         measure::Pass pass, measure::DeviceKind device) {
+  const auto names_in = [&](const std::vector<collect::ModuleDeclaration>& declarations) {
+    std::vector<std::string> names;
+    for (const auto& module : select_modules(declarations, pass, device, true)) names.push_back(module.name());
+    return names;
+  };
+  auto missing = names_in(collect::read_declarations(modules));
+  const auto present = names_in(collect::read_declarations(modules, torch_version));
+  std::erase_if(missing, [&](const std::string& name) { return contains(present, name); });
+  return missing;
 }
 
 }  // namespace kymo::worker

@@ -32,10 +32,16 @@ class InstalledEnvironment : public WorkerEnvironment {
   /// Throws collect::Unavailable.
   Observer observer(const collect::ModuleDeclaration& declaration);
 
+  std::filesystem::path modules_;
   std::string plugin_file_;
   const kymo_plugin* plugin_ = nullptr;
   std::vector<collect::ModuleDeclaration> declarations_;
   std::map<const collect::Module*, std::unique_ptr<collect::Collector>> collectors_;
 };
+
+/// Names of the modules that a pass uses under the torch of this build, but that are missing for workloads in Python
+/// under this version of torch. Throws Error for an invalid declaration.
+std::vector<std::string> missing_modules(const std::filesystem::path& modules, const std::string& torch_version,
+                                         measure::Pass pass, measure::DeviceKind device);
 
 }  // namespace kymo::worker

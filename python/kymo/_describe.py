@@ -18,6 +18,9 @@ from . import _build, _engine
 from ._errors import FileRejected
 from ._workload import Workload, ranks_of
 
+#: The directory lib/kymo of the installation that this package belongs to.
+LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 
 class Torch(NamedTuple):
     """The torch package of this interpreter. Empty texts if there is none."""
@@ -25,6 +28,15 @@ class Torch(NamedTuple):
     folder: str = ""
     version: str = ""
     cuda: str = ""
+
+
+def _other_torch_versions() -> list[str]:
+    """Versions such as "2.10" for which the installation has collector modules of their own."""
+    try:
+        names = os.listdir(os.path.join(LIBRARY, "modules"))
+    except OSError:
+        return []
+    return sorted(name.removeprefix("torch-") for name in names if name.startswith("torch-"))
 
 
 def find_torch() -> Torch:
@@ -40,10 +52,12 @@ def find_torch() -> Torch:
     except (OSError, ValueError):
         pass
     version = facts.get("__version__", "").split("+")[0]
-    if _build.TORCH_VERSION and version != _build.TORCH_VERSION:
+    others = _other_torch_versions()
+    if _build.TORCH_VERSION and version != _build.TORCH_VERSION and version.rpartition(".")[0] not in others:
+        also = f" and, for Python workloads on a CPU, torch {', '.join(others)}" if others else ""
         raise FileRejected(
             f"torch {version or 'of an unknown version'} of {sys.executable} cannot be used: kymo was built for torch "
-            f"{_build.TORCH_VERSION}; choose another interpreter with --python"
+            f"{_build.TORCH_VERSION}{also}; choose another interpreter with --python"
         )
     return Torch(folder, version, facts.get("cuda", ""))
 

@@ -126,7 +126,7 @@ def _serve(address: str, rank: int, start_ns: int) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the supervisor ends workers; KeyboardInterrupt would end only a step
     with contextlib.suppress(AttributeError):  # not a file if it is closed
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    library = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    library = _describe.LIBRARY
     engine, root = os.path.join(library, "libkymo_engine.so"), os.path.dirname(os.path.dirname(library))
     token = os.environ.pop("KYMO_WORKER_TOKEN", "")
     worker = Worker()

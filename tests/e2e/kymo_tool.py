@@ -25,6 +25,20 @@ HAS_TORCH_PARTS = "KYMO_TORCH_PARTS:BOOL=ON" in (BUILD / "CMakeCache.txt").read_
 needs_torch_parts = unittest.skipUnless(HAS_TORCH_PARTS, "this build has no LibTorch parts")
 
 
+def cached_variable(name):
+    """A variable of the CMake build; empty if it is not set."""
+    lines = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
+    return next((line.partition("=")[2] for line in lines if line.startswith(f"{name}:")), "")
+
+
+# The torch package of another version that the build has modules for, and the interpreter of its environment.
+OTHER_TORCH = Path(cached_variable("KYMO_OTHER_TORCH")) if cached_variable("KYMO_OTHER_TORCH") else None
+OTHER_PYTHON = OTHER_TORCH.parents[3] / "bin" / "python" if OTHER_TORCH else None
+needs_other_torch = unittest.skipUnless(
+    OTHER_PYTHON and OTHER_PYTHON.exists(), "KYMO_OTHER_TORCH names no torch package in a virtual environment"
+)
+
+
 def needs_installed(found, what):
     """For test classes that need what `./dev setup tests` installs. They are skipped if it is missing, but fail in
     continuous integration (.ci/run sets CI=true), where the skip would go unnoticed."""

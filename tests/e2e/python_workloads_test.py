@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workloads in Python are run, observed and compared as those in C++ are."""
 
+import re
 import shutil
 import unittest
 from pathlib import Path
 
-from kymo_tool import KymoTest, SharedRunTest, needs_torch_parts
+from kymo_tool import OTHER_PYTHON, OTHER_TORCH, KymoTest, SharedRunTest, needs_other_torch, needs_torch_parts
 
 MODEL = Path(__file__).resolve().parent.parent / "python" / "workloads" / "model.py"
 QUICK = ["--warmup", "1", "--steps", "4"]
@@ -70,6 +71,26 @@ class ObservedModelTest(SharedRunTest):
         self.assertEqual((name, framework), ("model", "libtorch"))
         self.assertRegex(version, r"^2\.\d+\.\d+$")
         self.assertRegex(compiler, r"^CPython 3\.\d+\.\d+$")
+
+
+@needs_other_torch
+class ModelUnderAnotherTorchTest(ObservedModelTest):
+    words = [*ObservedModelTest.words, "--python", OTHER_PYTHON]
+    shared = None  # not the run of the other class
+
+    def test_its_torch_is_the_other_one(self):
+        text = (OTHER_TORCH / "version.py").read_text(encoding="utf-8")
+        version = re.search(r"^__version__ = '([0-9.]+)", text, re.MULTILINE)[1]
+        self.assertEqual(self.rows("SELECT framework_version FROM plugin"), [(version,)])
+        self.assertEqual(self.rows("SELECT DISTINCT kind FROM device"), [("cpu",)])
+
+    def test_nothing_is_dropped(self):
+        self.assertEqual(self.rows("SELECT * FROM dropped_record"), [])
+
+    def test_a_gpu_is_rejected_with_what_works(self):
+        done = self.kymo("run", f"{MODEL}:model", "--python", OTHER_PYTHON, "--device", "cuda", code=2)
+        for part in ("under torch 2.", "kymo_torch_cuda", "use --device cpu or an interpreter with torch 2."):
+            self.assertIn(part, done.stderr)
 
 
 @needs_torch_parts

@@ -12,7 +12,15 @@ import unittest
 import zipfile
 from pathlib import Path
 
-from kymo_tool import BUILD, KymoTest, needs_installed, needs_torch_parts
+from kymo_tool import (
+    BUILD,
+    OTHER_TORCH,
+    KymoTest,
+    cached_variable,
+    needs_installed,
+    needs_other_torch,
+    needs_torch_parts,
+)
 
 SOURCE = Path(__file__).parents[2]
 TOOLS = all(importlib.util.find_spec(name) for name in ("wheel", "auditwheel"))
@@ -29,8 +37,7 @@ def run(*command, **options):
 
 
 def torch_folder():
-    cache = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
-    return Path(re.search(r"^KYMO_TORCH:\w+=(.+)$", cache, re.MULTILINE)[1])
+    return Path(cached_variable("KYMO_TORCH"))
 
 
 def other_interpreters():
@@ -172,7 +179,7 @@ class WheelTest(KymoTest):
         (site / "torch" / "lib").mkdir(parents=True)
         (site / "torch" / "lib" / "libtorch_cpu.so").touch()
         (site / "torch" / "__init__.py").write_text("print('loaded')\nraise RuntimeError('loaded')\n")
-        (site / "torch" / "version.py").write_text("__version__ = '2.10.0+cu128'\ncuda = '12.8'\n")
+        (site / "torch" / "version.py").write_text("__version__ = '1.13.1+cu117'\ncuda = '11.7'\n")
         (self.work / "uses_torch.py").write_text("import torch\n")
         environment = {**self.environment, "PATH": f"{other / 'bin'}:/usr/bin:/bin", "VIRTUAL_ENV": str(other)}
         for workload in ("attention_sdpa", "./uses_torch.py"):
@@ -181,9 +188,26 @@ class WheelTest(KymoTest):
                 command, cwd=self.work, env=environment, capture_output=True, text=True, timeout=300, check=False
             )
             self.assertIn(done.returncode, (1, 2))
-            for word in ("2.10.0", "2.11.0", str(other)):
+            for word in ("1.13.1", "2.11.0", str(other)):
                 self.assertIn(word, done.stderr)
             self.assertNotIn("loaded", done.stdout + done.stderr)
+
+    @needs_other_torch
+    def test_python_workload_under_another_torch(self):
+        other = self.folder / "other"
+        run(sys.executable, "-m", "venv", "--without-pip", other)
+        python = other / "bin" / "python"
+        self.pip("--python", python, "install", "--no-index", self.wheel)
+        (site,) = (other / "lib").glob("python3.*/site-packages")
+        (site / "torch").symlink_to(OTHER_TORCH)
+        (site / "packages_of_other.pth").write_text(f"{OTHER_TORCH.parent}\n")
+        environment = {**self.environment, "PATH": f"{python.parent}:/usr/bin:/bin", "VIRTUAL_ENV": str(other)}
+        model = SOURCE / "tests" / "python" / "workloads" / "model.py"
+        words = ("--warmup", "1", "--steps", "3", "--passes", "verify,time,memory,ops")
+        run("kymo", "run", f"{model}:model", *words, cwd=self.work, env=environment, timeout=600)
+        self.assertEqual(self.rows("SELECT status FROM run"), [("ok",)])
+        self.assertEqual(self.rows("SELECT * FROM dropped_record"), [])
+        self.assertGreater(self.rows("SELECT count(*) FROM op")[0][0], 0)
 
     def test_uninstall_leaves_nothing_behind(self):
         other = self.folder / "other"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Describing files with workloads: what the description contains, and what is reported for files that have none."""
 
+import json
 import os
 import sys
 import tempfile
@@ -283,16 +284,23 @@ class Errors(unittest.TestCase):
             self.assertIn("absent.py cannot be read: No such file or directory", done.stdout)
 
     @unittest.skipUnless(TORCH_VERSION, "this build accepts any torch")
-    def test_of_another_torch_names_both_versions_before_anything_is_imported(self):
-        with tempfile.TemporaryDirectory() as folder:
-            torch = Path(folder) / "torch"
-            torch.mkdir()
-            (torch / "__init__.py").write_text("raise SystemError('imported')")
-            (torch / "version.py").write_text("__version__ = '2.10.0+cu128'\ncuda: Optional[str] = '12.8'\n")
-            _, answer, _ = describe("raise SystemError('imported')", PYTHONPATH=folder)
-            self.assertRegex(
-                answer["error"], r"^torch 2\.10\.0 of .* cannot be used: kymo was built for torch \d+\.\d+\.\d+;"
-            )
+    def test_of_another_torch_names_the_versions_before_anything_is_imported(self):
+        def answer_with(version, *modules):
+            with tempfile.TemporaryDirectory() as folder:
+                torch = Path(folder) / "torch"
+                torch.mkdir()
+                (torch / "__init__.py").write_text("raise SystemError('torch was imported')")
+                (torch / "version.py").write_text(f"__version__ = '{version}+cu117'\ncuda: Optional[str] = '11.7'\n")
+                for name in modules:
+                    (Path(folder) / "root/lib/kymo/modules" / name).mkdir(parents=True)
+                file = write_file(folder, "import torch")
+                return json.loads(start(folder, ["describe", str(file)], PYTHONPATH=folder).stdout)["error"]
+
+        rejected = r"^torch 1\.13\.1 of .* cannot be used: kymo was built for torch \d+\.\d+\.\d+"
+        self.assertRegex(answer_with("1.13.1"), rejected + "; choose another interpreter with --python$")
+        also = " and, for Python workloads on a CPU, torch 1.1, 1.9; choose"
+        self.assertRegex(answer_with("1.13.1", "torch-1.1", "torch-1.9"), rejected + also)
+        self.assertRegex(answer_with("1.13.1", "torch-1.13"), "^SystemError: torch was imported")
 
 
 class Process(unittest.TestCase):

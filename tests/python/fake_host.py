@@ -77,8 +77,8 @@ def write_file(folder, source, name="my_kernel.py"):
 def start(folder, arguments, timeout=60, python=sys.executable, options=(), **environment):
     """Runs kymo_worker.py in an installation whose engine is the fake one."""
     library = Path(folder) / "root/lib/kymo"
-    if not library.exists():
-        library.mkdir(parents=True)
+    if not (library / "python").exists():
+        library.mkdir(parents=True, exist_ok=True)
         (library / "python").symlink_to(PACKAGE)
         (library / "libkymo_engine.so").symlink_to(FAKE_ENGINE)
     command = [python, *options, str(library / "python/kymo_worker.py"), *arguments]

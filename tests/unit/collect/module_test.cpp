@@ -104,6 +104,25 @@ TEST_F(ModuleDeclarationTest, SelectsByPassDeviceAndFramework) {
   EXPECT_THAT(selected(Pass::kMemory, DeviceKind::kCpu, true), testing::IsEmpty());
 }
 
+TEST_F(ModuleDeclarationTest, AnotherTorchReplacesModulesThatUseItsLibraries) {
+  using measure::DeviceKind;
+  using measure::Pass;
+  declare("gpu", R"({"device": "cuda", "needs_torch": false, "passes": ["time", "ops"], "order": 1})");
+  declare("operators", R"({"device": "any", "needs_torch": true, "passes": ["ops"], "order": 2})");
+  declare("faults", R"({"device": "any", "needs_torch": false, "passes": ["ops"], "order": 4})");
+  std::filesystem::create_directory(folder_ / "torch-2.1");
+  std::filesystem::copy_file(folder_ / "operators.json", folder_ / "torch-2.1" / "operators.json");
+  const auto files = [&](const std::string& version) {
+    std::vector<std::string> found;
+    for (const auto& module : select_modules(read_declarations(folder_, version), Pass::kOps, DeviceKind::kCuda, true))
+      found.push_back(module.file.lexically_relative(folder_).string());
+    return found;
+  };
+  EXPECT_THAT(files("2.1.3"), testing::ElementsAre("torch-2.1/operators.so", "faults.so"));
+  for (const char* version : {"2.11.0", "2.10.0", "1", ""})
+    EXPECT_THAT(files(version), testing::ElementsAre("gpu.so", "operators.so", "faults.so")) << version;
+}
+
 TEST_F(ModuleDeclarationTest, WithoutADirectoryThereAreNone) {
   EXPECT_TRUE(read_declarations(folder_ / "missing").empty());
 }

@@ -89,6 +89,30 @@ TEST_F(InstalledEnvironmentTest, AModuleThatCannotBeLoadedIsADroppedRecord) {
   EXPECT_THROW(environment.device(measure::DeviceKind::kCuda, 0), collect::Unavailable);
 }
 
+TEST_F(InstalledEnvironmentTest, TheTorchOfAPythonFileChoosesTheModules) {
+  std::filesystem::create_directory(folder_ / "torch-2.1");
+  const auto declare = [](const std::filesystem::path& file, const char* device) {
+    write_file(file, std::string(R"({"device": ")") + device +
+                         R"(", "needs_torch": true, "passes": ["ops", "memory"], "order": 0})");
+  };
+  declare(folder_ / "absent.json", "any");
+  declare(folder_ / "gpu_only.json", "cuda");
+  declare(folder_ / "torch-2.1" / "absent.json", "any");
+  InstalledEnvironment environment(folder_);
+  auto described = assignment(measure::Pass::kOps);
+  described.plugin_description = R"({"framework_version": "2.1.3"})";
+  environment.plugin(described);
+  const Observers observers = environment.observers(measure::Pass::kOps, measure::DeviceKind::kCuda, true);
+  ASSERT_EQ(observers.dropped_records.size(), 1u);
+  EXPECT_THAT(observers.dropped_records[0].detail, HasSubstr("torch-2.1/absent.so"));
+
+  using measure::DeviceKind;
+  EXPECT_THAT(missing_modules(folder_, "2.1.3", measure::Pass::kOps, DeviceKind::kCpu), testing::IsEmpty());
+  EXPECT_THAT(missing_modules(folder_, "2.1.3", measure::Pass::kOps, DeviceKind::kCuda),
+              testing::ElementsAre("gpu_only"));
+  EXPECT_THAT(missing_modules(folder_, "2.11.0", measure::Pass::kOps, DeviceKind::kCuda), testing::IsEmpty());
+}
+
 #if KYMO_HAS_CUDA_MODULES
 TEST_F(InstalledEnvironmentTest, ARunOnAGpuHasTheModulesOfTheDevice) {
   const Observers observers = environment_.observers(measure::Pass::kTime, measure::DeviceKind::kCuda, true);
