@@ -3,6 +3,7 @@
 -- column variant: title="variant"
 -- column operator: title="operator", format="code"
 -- column module: title="module", format="code"
+-- column phase: title="phase", format="code"
 -- column time_ms: title="time", unit="ms", format="significant", digits=3
 -- column intensity: title="intensity", unit="FLOP/B", format="significant", digits=3
 -- column attained: title="of the roofline", unit="%", digits=1
@@ -32,6 +33,7 @@ SELECT
   variant,
   name AS operator,
   module,
+  phase,
   time_ms,
   flop_rate / nullif(byte_rate, 0) AS intensity,
   100 * attained AS attained,

@@ -48,9 +48,9 @@ class LabTest(KymoTest):
 
         self.kymo("suite", "run", "./lab.toml", "--profile", "small")
         counts = dict(self.rows("SELECT status, count(*) FROM run GROUP BY status"))
-        self.assertEqual(counts, {"ok": 5 * 2 + 2 * 2 + 2 + 5, "skipped": 2})
+        self.assertEqual(counts, {"ok": 5 * 2 + 2 * 2 + 2 + 5, "skipped": 3})
         skipped = dict(self.rows("SELECT suite_case, detail FROM run WHERE status = 'skipped'"))
-        self.assertEqual(set(skipped), {"graph", "flash"})
+        self.assertEqual(set(skipped), {"graph", "flash", "observed-graph"})
         seeds = self.rows("SELECT DISTINCT seed FROM run WHERE suite_case IN ('baseline', 'seeds-baseline') ORDER BY 1")
         self.assertEqual(seeds, [(0,), (1,), (2,)])
         work = self.sql("SELECT DISTINCT value FROM reported_metric WHERE name = 'text_files'")
