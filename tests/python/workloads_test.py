@@ -19,8 +19,10 @@ os.environ.setdefault("TRITON_INTERPRET", "1")  # read when Triton is imported
 import kymo  # noqa: E402
 
 FILES = {
+    "accumulation": "accumulation",
     "attention_compiled": "attention",
     "attention_fa4": "attention",
+    "autocast_types": "autocast_types",
     "rmsnorm_triton": "rmsnorm",
     "softmax_triton": "softmax",
     "transformer_compiled": "transformer",
@@ -237,6 +239,32 @@ class WorkloadsTest(unittest.TestCase):
                     self.assert_verified("rmsnorm_triton", ["out", "x gradient", "weight gradient"], **values)
         self.assert_verified("softmax_triton", ["softmax"], implementation="torch")
         self.assert_verified("rmsnorm_triton", ["out", "x gradient", "weight gradient"], implementation="torch")
+
+    def test_sums_have_the_known_errors(self):
+        for addition, expected in (
+            ("fp32", 10.0001),
+            ("fp16", 9.9531),
+            ("fp16-to-fp32", 10.0021),
+            ("fp16-cast-to-fp32", 10.0021),
+        ):
+            _, run = self.assert_verified("accumulation", ["sum"], addition=addition)
+            self.assertAlmostEqual(run.metrics["sum"], expected, places=4)
+            self.assertAlmostEqual(run.metrics["relative_error"], abs(run.metrics["sum"] - 10) / 10)
+
+    def test_wrong_sum_is_found(self):
+        made, run = prepared("accumulation", terms=10)
+        made.term += 1e-6
+        (check,) = made.verify(run).checks
+        self.assertEqual(check.outcome, kymo._engine.CHECK_FAILED)
+
+    def test_types_under_autocast(self):
+        known = {"parameters_dtype": "float32", "gradients_dtype": "float32"}
+        for dtype, linear in (("fp16", "float16"), ("bf16", "bfloat16"), ("fp32", "float32")):
+            _, run = self.assert_verified("autocast_types", ["logits"], dtype=dtype)
+            for name, expected in {**known, "first_layer_dtype": linear, "logits_dtype": linear}.items():
+                self.assertEqual(run.metrics[name], expected, name)
+            for name in ("layer_norm_dtype", "loss_dtype"):  # depend on the device
+                self.assertIn(run.metrics[name], {"float32", linear}, name)
 
     @unittest.skipUnless(has_numpy, "Triton's interpreter needs numpy")
     def test_templates(self):
