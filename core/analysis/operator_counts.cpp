@@ -153,6 +153,43 @@ std::optional<double> convolved_elements(const Arguments& arguments, const Tenso
   return elements;
 }
 
+// Pooling: input, kernel, stride, padding, and further arguments.
+
+struct Pooled {
+  double results;  ///< elements of the result
+  double window;   ///< elements of the input per element of the result
+};
+
+/// `first` is the position of the kernel, `dilation` that of the dilation, 0 if the operator has none; the next
+/// argument is ceil_mode. A single number applies to all dimensions.
+std::optional<Pooled> pooled(const Call& call, const TensorArgument& input, std::size_t first, std::size_t dilation) {
+  const Arguments& arguments = call.arguments;
+  const auto *kernel = arguments.integers(first), *stride = arguments.integers(first + 1),
+             *padding = arguments.integers(first + 2);
+  const auto* const spread = dilation ? arguments.integers(dilation) : nullptr;
+  if (!kernel || kernel->empty() || !padding || padding->empty() || (dilation && (!spread || spread->empty())))
+    return std::nullopt;
+  const std::size_t dimensions = call.operands;
+  if (input.dimensions() <= dimensions) return std::nullopt;
+  const auto at = [](const std::vector<std::int64_t>& values, std::size_t i) {
+    return static_cast<double>(values[std::min(i, values.size() - 1)]);
+  };
+  const bool round_up = arguments.integer((dilation ? dilation : first + 2) + 1, 0) != 0;
+  Pooled result{input.elements, 1};
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    const double size = input.size(static_cast<int>(i) - static_cast<int>(dimensions));
+    const double step = stride && !stride->empty() ? at(*stride, i) : at(*kernel, i);
+    const double reach = (spread ? at(*spread, i) : 1) * (at(*kernel, i) - 1);
+    if (step <= 0 || size <= 0) return std::nullopt;
+    const double exact = (size + 2 * at(*padding, i) - reach - 1) / step;
+    double count = (round_up ? std::ceil(exact) : std::floor(exact)) + 1;
+    if (round_up && (count - 1) * step >= size + at(*padding, i)) --count;  // windows begin inside the input
+    result.results *= count / size;
+    result.window *= at(*kernel, i);
+  }
+  return result;
+}
+
 // Operators with a fixed number of operations per element.
 
 /// Reads all tensors up to the result's position and writes a result like the tensor at `like`.
@@ -284,6 +321,81 @@ Result reduction(const Call& call) {
 }
 
 Result scan(const Call& call) { return per_element(WorkKind::kReduction, call, 0, 1); }
+
+Result max_pool(const Call& call) {
+  const auto* const input = call.tensor(0);
+  const auto shape = input ? pooled(call, *input, 1, 4) : std::nullopt;
+  if (!shape) return std::nullopt;
+  constexpr double kIndexBytes = 8;
+  return work(WorkKind::kReduction, input->dtype, shape->results * shape->window,
+              input->bytes + shape->results * (element_bytes(input->dtype) + kIndexBytes));
+}
+
+Result max_pool_backward(const Call& call) {
+  const auto *gradient = call.tensor(0), *input = call.tensor(1), *indices = call.tensor(7);
+  if (!gradient || !input || !indices) return std::nullopt;
+  return work(WorkKind::kReduction, gradient->dtype, gradient->elements,
+              gradient->bytes + indices->bytes + input->elements * element_bytes(gradient->dtype));
+}
+
+Result average_pool(const Call& call) {
+  const auto* const input = call.tensor(0);
+  const auto shape = input ? pooled(call, *input, 1, 0) : std::nullopt;
+  if (!shape) return std::nullopt;
+  return work(WorkKind::kReduction, input->dtype, shape->results * shape->window,
+              input->bytes + shape->results * element_bytes(input->dtype));
+}
+
+Result average_pool_backward(const Call& call) {
+  const auto *gradient = call.tensor(0), *input = call.tensor(1);
+  const auto shape = gradient && input ? pooled(call, *input, 2, 0) : std::nullopt;
+  if (!shape) return std::nullopt;
+  return work(WorkKind::kReduction, gradient->dtype, gradient->elements * shape->window,
+              gradient->bytes + input->elements * element_bytes(gradient->dtype));
+}
+
+Result adaptive_pool(const Call& call) {
+  const auto* const input = call.tensor(0);
+  const auto* const sizes = call.arguments.integers(1);
+  if (!input || !sizes || sizes->empty() || input->dimensions() <= sizes->size()) return std::nullopt;
+  double results = input->elements;
+  for (std::size_t i = 0; i < sizes->size(); ++i) {
+    const double size = input->size(static_cast<int>(i) - static_cast<int>(sizes->size()));
+    if (size <= 0) return std::nullopt;
+    results *= static_cast<double>((*sizes)[i]) / size;
+  }
+  return work(WorkKind::kReduction, input->dtype, input->elements,
+              input->bytes + results * element_bytes(input->dtype));
+}
+
+Result adaptive_pool_backward(const Call& call) {
+  const auto *gradient = call.tensor(0), *input = call.tensor(1);
+  if (!gradient || !input) return std::nullopt;
+  return work(WorkKind::kReduction, gradient->dtype, input->elements,
+              gradient->bytes + input->elements * element_bytes(gradient->dtype));
+}
+
+Result sort(const Call& call) {
+  const auto* const input = call.tensor(0);
+  if (!input || input->sizes.empty()) return std::nullopt;
+  // aten::sort(input, dim, descending), or with `stable` in front of dim.
+  const bool has_stable = call.arguments.integer(3, -1) >= 0;
+  const double length = input->size(static_cast<int>(call.arguments.integer(has_stable ? 2 : 1, -1)));
+  constexpr double kIndexBytes = 8;
+  return work(WorkKind::kReduction, input->dtype, length > 1 ? input->elements * std::log2(length) : 0,
+              2 * input->bytes + kIndexBytes * input->elements);
+}
+
+Result top_elements(const Call& call) {
+  const auto* const input = call.tensor(0);
+  const auto wanted = static_cast<double>(call.arguments.integer(1, -1));
+  if (!input || input->sizes.empty() || wanted < 0) return std::nullopt;
+  const double length = input->size(static_cast<int>(call.arguments.integer(2, -1)));
+  const double results = length > 0 ? input->elements / length * wanted : 0;
+  constexpr double kIndexBytes = 8;
+  return work(WorkKind::kReduction, input->dtype, input->elements,
+              input->bytes + results * (element_bytes(input->dtype) + kIndexBytes));
+}
 
 // Copies.
 

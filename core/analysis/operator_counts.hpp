@@ -16,7 +16,7 @@ struct Call {
   const Arguments& arguments;
   bool in_place = false;
   double flops_per_element = 0;
-  std::size_t operands = 0;  ///< of an elementwise operator; further tensors are results
+  std::size_t operands = 0;  ///< of an elementwise operator (further tensors are results); of pooling, its dimensions
   std::size_t causal = 0;    ///< position of the argument `causal`
 
   const TensorArgument* tensor(std::size_t position) const { return arguments.tensor(position); }
@@ -47,6 +47,19 @@ Result softmax(const Call& call);
 Result dropout(const Call& call);
 Result reduction(const Call& call);
 Result scan(const Call& call);
+
+// Pooling: one operation per element of each window; adaptive: per element of the input. Input, kernel, stride,
+// padding; backward behind the gradient. Maxima also write or read the positions of the elements.
+Result max_pool(const Call& call);
+Result max_pool_backward(const Call& call);
+Result average_pool(const Call& call);
+Result average_pool_backward(const Call& call);
+Result adaptive_pool(const Call& call);
+Result adaptive_pool_backward(const Call& call);
+
+// Comparisons count as operations: n log2 n for sorting, one per element to select the largest. Both write positions.
+Result sort(const Call& call);
+Result top_elements(const Call& call);
 
 // A fixed number of operations per element of the result, which has the broadcast shape of the operands.
 Result elementwise(const Call& call);

@@ -36,6 +36,7 @@ const std::unordered_map<std::string_view, Rule>& elementwise_rules() {
     add({count::elementwise, 3, 3}, {"addcmul", "addcdiv", "lerp"});
     add({count::elementwise, 4, 1}, {"sigmoid"});
     add({count::elementwise, 5, 1}, {"silu", "gelu"});
+    add({count::elementwise, 4, 1}, {"softplus", "elu", "hardswish", "hardsigmoid"});
     add({count::elementwise, 9, 2}, {"silu_backward"});
     add({count::elementwise, 11, 2}, {"gelu_backward"});
     add({count::elementwise, 0, 1}, {"bitwise_not", "logical_not", "tril", "triu"});
@@ -117,6 +118,20 @@ const std::unordered_map<std::string_view, Rule>& rules() {
       {"aten::var_mean", {count::reduction, 4}},
       {"aten::cumsum", {count::scan, 1}},
       {"aten::cumprod", {count::scan, 1}},
+      {"aten::max_pool2d_with_indices", {count::max_pool, 0, 2}},
+      {"aten::max_pool3d_with_indices", {count::max_pool, 0, 3}},
+      {"aten::max_pool2d_with_indices_backward", {count::max_pool_backward, 0, 2}},
+      {"aten::max_pool3d_with_indices_backward", {count::max_pool_backward, 0, 3}},
+      {"aten::avg_pool2d", {count::average_pool, 0, 2}},
+      {"aten::avg_pool3d", {count::average_pool, 0, 3}},
+      {"aten::avg_pool2d_backward", {count::average_pool_backward, 0, 2}},
+      {"aten::avg_pool3d_backward", {count::average_pool_backward, 0, 3}},
+      {"aten::_adaptive_avg_pool2d", {count::adaptive_pool}},
+      {"aten::_adaptive_avg_pool3d", {count::adaptive_pool}},
+      {"aten::_adaptive_avg_pool2d_backward", {count::adaptive_pool_backward}},
+      {"aten::_adaptive_avg_pool3d_backward", {count::adaptive_pool_backward}},
+      {"aten::sort", {count::sort}},
+      {"aten::topk", {count::top_elements}},
       {"aten::copy_", {count::copy_to}},
       {"aten::_foreach_copy_", {count::copy_to}},
       {"aten::_to_copy", {count::convert}},
