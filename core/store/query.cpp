@@ -239,18 +239,55 @@ constexpr const char* kSelectRuns = R"(
   WHERE c.start_order = c.newest_of_plan AND c.start_order = c.newest_of_settings
   ORDER BY c.run_id)";
 
-}  // namespace
-
-std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
-  const Connection& results = *impl_->connection;
+void clear_selection(const Connection& results) {
   results.exec(
       "CREATE TEMP TABLE IF NOT EXISTS selected_run (run_id INTEGER PRIMARY KEY, title TEXT, title_in_case TEXT); "
       "DELETE FROM temp.selected_run");
-  Statement(results, kSelectRuns).bind_all(selection.label, selection.invocation_id, selection.suite).run();
+}
+
+std::int64_t selected_runs(const Connection& results) {
   // Tells the query planner that there are few runs, so that it starts with them instead of scanning every sample of
   // the database.
   results.exec("ANALYZE temp.selected_run");
   return results.integer("SELECT count(*) FROM temp.selected_run");
+}
+
+}  // namespace
+
+std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
+  const Connection& results = *impl_->connection;
+  clear_selection(results);
+  Statement(results, kSelectRuns).bind_all(selection.label, selection.invocation_id, selection.suite).run();
+  return selected_runs(results);
+}
+
+std::int64_t ResultsDatabase::select_runs(const ComparedRuns& runs) {
+  const Connection& results = *impl_->connection;
+  clear_selection(results);
+  results.exec(
+      "DROP TABLE IF EXISTS temp.compared_case; DROP TABLE IF EXISTS temp.compared_run; "
+      "CREATE TEMP TABLE compared_case (case_id INTEGER PRIMARY KEY, title TEXT, before TEXT, after TEXT, "
+      "before_runs INTEGER, after_runs INTEGER, before_ms REAL, after_ms REAL, ratio REAL, ratio_low REAL, "
+      "ratio_high REAL, verdict TEXT); "
+      "CREATE TEMP TABLE compared_run (run_id INTEGER, is_after INTEGER, case_id INTEGER, side TEXT, "
+      "PRIMARY KEY (run_id, is_after))");
+  Statement add_case(results,
+                     "INSERT INTO temp.compared_case VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)");
+  Statement add_run(results, "INSERT INTO temp.compared_run VALUES (?1, ?2, ?3, ?4)");
+  std::int64_t id = 0;
+  for (const ComparedCase& each : runs.cases) {
+    add_case
+        .bind_all(++id, each.title, runs.before, runs.after, std::ssize(each.before), std::ssize(each.after),
+                  each.before_ms, each.after_ms, each.ratio, each.ratio_low, each.ratio_high, each.verdict)
+        .run();
+    for (const std::int64_t run : each.before) add_run.bind_all(run, 0, id, runs.before).run();
+    for (const std::int64_t run : each.after) add_run.bind_all(run, 1, id, runs.after).run();
+  }
+  results.exec(
+      "INSERT INTO temp.selected_run SELECT t.run_id, t.title, t.title_in_case FROM run_title t "
+      "WHERE t.run_id IN (SELECT run_id FROM temp.compared_run)");
+  results.exec("ANALYZE temp.compared_run");
+  return selected_runs(results);
 }
 
 void ResultsDatabase::read(const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters,

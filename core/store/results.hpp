@@ -164,6 +164,21 @@ class ResultsDatabase {
   /// number of selected runs. The titles are those of the view run_title, computed once for all queries.
   std::int64_t select_runs(const Selection& selection);
 
+  /// A case that occurs in two sets of runs, and the test of its times. Values are empty if they are unknown.
+  struct ComparedCase {
+    std::string title;
+    std::vector<std::int64_t> before, after;  ///< ids of the runs that were compared
+    std::optional<double> before_ms, after_ms, ratio, ratio_low, ratio_high;
+    std::string verdict;
+  };
+  struct ComparedRuns {
+    std::string before, after;  ///< names of the two sets
+    std::vector<ComparedCase> cases;
+  };
+  /// Selects the runs of a comparison as select_runs() does, and fills the temporary tables compared_case and
+  /// compared_run, which the queries of comparing reports join (docs/write-a-report.md).
+  std::int64_t select_runs(const ComparedRuns& runs);
+
   /// Queries that exceed a limit end with an Error. SQLite limits memory per process, so the limit holds for every
   /// database that the process has open.
   void set_limits(const Limits& limits);

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/compared_runs.hpp"
 #include "cli/comparison_table.hpp"
 #include "cli/fit_table.hpp"
 #include "cli/option_text.hpp"
@@ -85,21 +87,32 @@ SideRuns runs_with(const ResultsDatabase& database, const std::vector<std::strin
       (labels.empty() ? "; no run has a label; set one with 'kymo run --label'" : suggestion(side, labels)));
 }
 
-/// Returns the runs of a file; otherwise the runs with the label; otherwise the runs of the invocation with that
-/// number.
+/// Returns the runs with the label; otherwise the runs of the invocation with that number.
+SideRuns selected_side(const ResultsDatabase& database, const std::string& side) {
+  std::vector<std::string> ids = ids_where(database, "r.label = :side", side);
+  if (ids.empty() && is_number(side)) ids = ids_where(database, "r.invocation_id = CAST(:side AS INTEGER)", side);
+  if (ids.empty()) reject(database, side);
+  return runs_with(database, ids);
+}
+
 SideRuns side_from(const std::string& side, const std::filesystem::path& file) {
-  const auto database = open_results(is_file(side) ? std::filesystem::path(side) : file);
-  std::vector<std::string> ids =
-      is_file(side) ? ids_where(*database, "TRUE", side) : ids_where(*database, "r.label = :side", side);
-  if (ids.empty() && is_number(side)) ids = ids_where(*database, "r.invocation_id = CAST(:side AS INTEGER)", side);
-  if (ids.empty() && is_file(side)) throw UsageError("no finished run in " + quote(side));
-  if (ids.empty()) reject(*database, side);
+  if (!is_file(side)) return selected_side(*open_results(file), side);
+  const auto database = open_results(side);
+  const std::vector<std::string> ids = ids_where(*database, "TRUE", side);
+  if (ids.empty()) throw UsageError("no finished run in " + quote(side));
   return runs_with(*database, ids);
 }
 
+void require_different(const std::string& before, const std::string& after) {
+  if (before == after) throw UsageError("both sides are " + quote(before) + "; specify two different ones");
+}
+
+std::optional<double> optional_number(const Json& value, double scale = 1) {
+  return value.is_null() ? std::nullopt : std::optional(value.get<double>() * scale);
+}
+
 int compare(const CompareArguments& arguments) {
-  if (arguments.before == arguments.after)
-    throw UsageError("both sides are " + quote(arguments.before) + "; specify two different ones");
+  require_different(arguments.before, arguments.after);
   const SideRuns before = side_from(arguments.before, arguments.database);
   const SideRuns after = side_from(arguments.after, arguments.database);
   const Json rows = comparison_rows(before, after, arguments.phase, arguments.margin);
@@ -117,6 +130,32 @@ int compare(const CompareArguments& arguments) {
 }
 
 }  // namespace
+
+ResultsDatabase::ComparedRuns compared_runs(const ResultsDatabase& database, const std::string& before,
+                                            const std::string& after) {
+  require_different(before, after);
+  for (const std::string& side : {before, after})
+    if (is_file(side))
+      throw UsageError("a report compares labels or invocations of one database, not the file " + quote(side) +
+                       "; combine both databases with 'kymo merge' first");
+  const Json rows =
+      comparison_rows(selected_side(database, before), selected_side(database, after), "step", measure::kDefaultMargin);
+  const std::vector<std::string> titles = comparison_titles(rows);
+  ResultsDatabase::ComparedRuns result{before, after, {}};
+  constexpr double kMsPerNs = 1e-6;
+  bool any = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Json& row = rows[i];
+    const Json &first = row["before"], &second = row["after"];
+    any = any || (!first["median_ns"].is_null() && !second["median_ns"].is_null());
+    result.cases.push_back({titles[i], first["run_ids"], second["run_ids"],
+                            optional_number(first["median_ns"], kMsPerNs),
+                            optional_number(second["median_ns"], kMsPerNs), optional_number(row["ratio"]),
+                            optional_number(row["ratio_low"]), optional_number(row["ratio_high"]), verdict_text(row)});
+  }
+  if (!any) throw UsageError(comparison_notes(rows).back());
+  return result;
+}
 
 void add_compare(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<CompareArguments>();

@@ -26,6 +26,7 @@ constexpr double kClockDifference = 0.01;
 /// The runs of one case on one side.
 struct Group {
   std::vector<double> medians;        // of the phase, in nanoseconds
+  std::vector<std::int64_t> run_ids;  // of the same runs
   std::vector<double> sm_clocks_mhz;  // of the runs that have readings
   std::set<std::string> clocks, machines, processes, failures;
   std::int64_t failed = 0;
@@ -46,6 +47,7 @@ void add_run(Group& group, const Json& run, const std::string& phase) {
   const auto median_ns = real_at(time, "median_ns");
   if (median_ns <= 0) return;
   group.medians.push_back(median_ns);
+  group.run_ids.push_back(integer_at(run, "run_id"));
   group.clocks.insert(text_at(time, "clock"));
   if (!run["sm_clock_mhz"].is_null()) group.sm_clocks_mhz.push_back(real_at(run, "sm_clock_mhz"));
   group.machines.insert(text_at(run, "machine"));
@@ -80,9 +82,13 @@ Groups groups_of(const SideRuns& runs, const std::string& phase, std::vector<std
 std::string joined(const std::set<std::string>& words) { return join({words.begin(), words.end()}, ", "); }
 
 Json side_of(const Group& group) {
-  Json side{{"runs", group.medians.size()}, {"failed", group.failed},
-            {"median_ns", nullptr},         {"clock", nullptr},
-            {"sm_clock_mhz", nullptr},      {"machine", joined(group.machines)}};
+  Json side{{"runs", group.medians.size()},
+            {"run_ids", group.run_ids},
+            {"failed", group.failed},
+            {"median_ns", nullptr},
+            {"clock", nullptr},
+            {"sm_clock_mhz", nullptr},
+            {"machine", joined(group.machines)}};
   if (!group.sm_clocks_mhz.empty()) side["sm_clock_mhz"] = measure::summarize(group.sm_clocks_mhz).median;
   if (group.medians.empty()) return side;
   side["median_ns"] = measure::summarize(group.medians).median;
@@ -182,16 +188,6 @@ std::string probability_text(const Json& value) {
   return value.get<double>() < 0.001 ? "<0.001" : fixed_or_dash(value);
 }
 
-std::string verdict_text(const Json& row) {
-  if (row["before"]["median_ns"].is_null() && row["after"]["median_ns"].is_null()) return "no runs to compare";
-  if (row["before"]["median_ns"].is_null()) return "only after";
-  if (row["after"]["median_ns"].is_null()) return "only before";
-  if (row["verdict"].is_null()) return "not compared";
-  std::string text = text_at(row, "verdict");
-  if (!row["more_runs"].is_null()) text += " (needs about " + row["more_runs"].dump() + " more runs on each side)";
-  return text;
-}
-
 std::string whose(const std::vector<std::string>& cases, std::size_t all) {
   if (cases.size() == all && all > 1) return "all cases";
   return cases.size() > kMaxNamed ? std::to_string(cases.size()) + " cases" : join(cases, "; ");
@@ -207,6 +203,23 @@ Json comparison_rows(const SideRuns& before, const SideRuns& after, const std::s
   Json rows = Json::array();
   for (const std::string& key : keys) rows.push_back(row_of(first[key], second[key], phase, margin));
   return rows;
+}
+
+std::string verdict_text(const Json& row) {
+  if (row["before"]["median_ns"].is_null() && row["after"]["median_ns"].is_null()) return "no runs to compare";
+  if (row["before"]["median_ns"].is_null()) return "only after";
+  if (row["after"]["median_ns"].is_null()) return "only before";
+  if (row["verdict"].is_null()) return "not compared";
+  std::string text = text_at(row, "verdict");
+  if (!row["more_runs"].is_null()) text += " (needs about " + row["more_runs"].dump() + " more runs on each side)";
+  return text;
+}
+
+std::vector<std::string> comparison_titles(const Json& rows) {
+  std::vector<std::string> titles = parameters_of(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    titles[i] = text_at(rows[i], "workload") + (titles[i].empty() ? "" : " ") + titles[i];
+  return titles;
 }
 
 TextTable comparison_table(const Json& rows) {
@@ -229,12 +242,12 @@ TextTable comparison_table(const Json& rows) {
 std::vector<std::string> comparison_notes(const Json& rows) {
   std::vector<std::string> notes;  // in order of first occurrence
   std::map<std::string, std::vector<std::string>> cases;
-  const std::vector<std::string> parameters = parameters_of(rows);
+  const std::vector<std::string> titles = comparison_titles(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const Json& each : rows[i]["notes"]) {
       const auto note = each.get<std::string>();
       if (cases[note].empty()) notes.push_back(note);
-      cases[note].push_back(text_at(rows[i], "workload") + (parameters[i].empty() ? "" : " ") + parameters[i]);
+      cases[note].push_back(titles[i]);
     }
   }
   for (std::string& note : notes) note = whose(cases[note], rows.size()) + ": " + note;

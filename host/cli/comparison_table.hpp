@@ -17,13 +17,19 @@ namespace kymo::cli {
 using SideRuns = Json;
 
 /// Returns one object per case that occurs on either side; cases with different modes or --sync are distinct. `before`
-/// and `after` contain `runs` (the number of included runs), `failed`, `median_ns` (median over the runs' medians),
-/// `clock`, `sm_clock_mhz` (median, or null) and `machine`. `ratio`, `ratio_low`, `ratio_high`, `probability`,
-/// `verdict` and `more_runs` are null if unknown; `notes` lists the warnings about the comparison. On each side, only
-/// runs of the newest build of a case are included. Throws UsageError if no run has the phase.
+/// and `after` contain `runs` (the number of included runs), `run_ids` (theirs), `failed`, `median_ns` (median over the
+/// runs' medians), `clock`, `sm_clock_mhz` (median, or null) and `machine`. `ratio`, `ratio_low`, `ratio_high`,
+/// `probability`, `verdict` and `more_runs` are null if unknown; `notes` lists the warnings about the comparison. On
+/// each side, only runs of the newest build of a case are included. Throws UsageError if no run has the phase.
 Json comparison_rows(const SideRuns& before, const SideRuns& after, const std::string& phase, double margin);
 
 TextTable comparison_table(const Json& rows);
+
+/// The workload of each row, with the settings that distinguish it from the other rows of its workload.
+std::vector<std::string> comparison_titles(const Json& rows);
+
+/// The verdict of a row, or why it has none.
+std::string verdict_text(const Json& row);
 
 /// The warnings of all rows, each listed once with the cases it applies to.
 std::vector<std::string> comparison_notes(const Json& rows);

@@ -5,8 +5,10 @@
 #include <limits>
 #include <memory>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/compared_runs.hpp"
 #include "cli/reading.hpp"
 #include "cli/run_options.hpp"
 #include "cli/text_table.hpp"
@@ -16,6 +18,7 @@ namespace {
 
 struct ReportArguments {
   report::Request request;
+  std::vector<std::string> sides;
   std::filesystem::path database = "kymo.db";
 };
 
@@ -25,13 +28,35 @@ std::vector<std::string> formats_from(const std::string& text) {
   return formats;
 }
 
+/// A report that compares needs two sides, which replace the options that select runs; others accept none.
+void check_sides(const ReportArguments& arguments) {
+  const std::string& name = arguments.request.name;
+  const auto& selection = arguments.request.selection;
+  if (!report::compares_runs(name)) {
+    if (!arguments.sides.empty())
+      throw UsageError("the report " + quote(name) + " shows one set of runs and takes no " +
+                       quote(arguments.sides[0]) + "; select runs with --label or --invocation");
+    return;
+  }
+  if (arguments.sides.size() != 2)
+    throw UsageError("the report " + quote(name) +
+                     " compares two sets of runs: pass two labels or invocations, as in 'kymo report " + name +
+                     " before after'");
+  if (selection.label || selection.invocation_id || selection.suite)
+    throw UsageError("the report " + quote(name) + " takes its runs from both sides, not from --label, --invocation " +
+                     "or --suite");
+}
+
 int make_report(const ReportArguments& arguments) {
   if (arguments.request.name.empty()) {
     for (const std::string& name : report::list_reports()) print(visible(name) + "\n");
     return 0;
   }
+  report::Request request = arguments.request;
+  check_sides(arguments);
   const auto database = open_results(arguments.database);
-  for (const auto& file : report::make_report(*database, arguments.request)) print(visible(file.string()) + "\n");
+  if (!arguments.sides.empty()) request.comparison = compared_runs(*database, arguments.sides[0], arguments.sides[1]);
+  for (const auto& file : report::make_report(*database, request)) print(visible(file.string()) + "\n");
   return 0;
 }
 
@@ -45,6 +70,11 @@ void add_report(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("report", "Generate a report from a results database");
   command->add_option("report", request.name, "name, or a folder with report.toml; if omitted, list the names")
       ->type_name("REPORT");
+  command
+      ->add_option("sides", arguments->sides,
+                   "for reports that compare: two labels or invocation numbers, before and after")
+      ->type_name("BEFORE AFTER")
+      ->expected(0, 2);
   command->add_option("--out", request.out_folder, "output folder")
       ->type_name("FOLDER")
       ->capture_default_str()
@@ -66,7 +96,9 @@ void add_report(CLI::App& app, Session& session) {
       ->type_name("N");
   command->add_option("--suite", request.selection.suite, "only runs of this suite")->type_name("NAME");
   add_database_option(*command, arguments->database);
-  command->footer("Example: kymo report quick --format markdown,latex,typst,html --out out");
+  command->footer(
+      "Example: kymo report quick --format markdown,latex,typst,html --out out\nExample: kymo report compare before "
+      "after");
   session.on(*command, [arguments] { return make_report(*arguments); });
 }
 

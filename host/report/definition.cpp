@@ -311,6 +311,7 @@ ReportDefinition read_definition(const std::filesystem::path& folder) {
   Keys keys(table, report.file);
   report.title = keys.text("title");
   report.suite = keys.text_or("suite", "");
+  report.compares_runs = keys.flag_or("compares_runs", false);
   report.summary.text = keys.text_or("summary", "");
   report.summary.values = read_values(keys.find_array("value"), report.file);
   if (const Json* banners = keys.find_array("banner")) {

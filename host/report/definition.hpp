@@ -107,7 +107,8 @@ struct SectionSpec {
 struct ReportDefinition {
   std::string file;  ///< report.toml, for messages
   std::string title;
-  std::string suite;  ///< default suite of the runs, unless the request specifies one; empty: any
+  std::string suite;           ///< default suite of the runs, unless the request specifies one; empty: any
+  bool compares_runs = false;  ///< of two sets, instead of showing one
   ProseSpec summary;
   std::vector<ProseSpec> banners;  ///< shown if their prose is not empty
   std::vector<SectionSpec> sections;

@@ -5,7 +5,7 @@ import json
 import sqlite3
 import unittest
 
-from kymo_tool import SAXPY, KymoTest
+from kymo_tool import SAXPY, KymoTest, needs_torch_parts
 
 RUN = ["run", "saxpy", "--set", "n=4096", "--warmup", "1", "--steps", "20", "--repeat", "5", "--no-verify"]
 # Synthetic times, independent of the machine: the k-th run of a side takes base + k.
@@ -62,6 +62,53 @@ class CompareTest(KymoTest):
         self.assertEqual(self.comparisons("1", "2"), by_label)
         self.assertEqual(self.comparisons("before", "2", "--db", "kymo.db"), by_label)
         self.assertEqual(self.comparisons("before", "after", "--phase", "compute")[0]["phase"], "compute")
+
+    def report(self, *words, code=0):
+        done = self.kymo("report", "compare", *words, "--format", "markdown", code=code)
+        return done.stderr if code else (self.work / "report" / "report.md").read_text(encoding="utf-8")
+
+    def test_report_of_a_slower_side(self):
+        self.measure("old", "--fresh")
+        self.measure("new", "--fresh")
+        self.change("UPDATE statistic SET median_ns = 100000 + run_id * 10 + (run_id > 5) * 50000")
+        text = self.report("old", "new")
+        self.assertIn("old against new: 1 case. **Slower: saxpy (1.5 times the time).**", text)
+        self.assertRegex(text, r"\| saxpy \| 0\.1000 \| 0\.1501 \| 1\.500 \| 1\.\d+ – 1\.\d+ \| SLOWER \| 5 \+ 5 \|")
+        self.assertRegex(text, r"`compute` \| 0\.1000 \| 0\.1501 \| 0\.0501 \|")
+        self.assertIn("No case has records on both sides", text)
+        self.assertIn("Faster: saxpy (0.667 times the time)", self.report("2", "1"))
+
+    def test_sides_that_no_report_can_compare(self):
+        self.measure("old")
+        self.kymo("run", "saxpy", "--set", "n=64", "--no-verify", "--steps", "3", "--label", "other")
+        for words, hint in (
+            (("old",), "pass two labels or invocations, as in 'kymo report compare before after'"),
+            (("old", "olf"), "no run of 'kymo.db' has the label 'olf'; did you mean 'old'?"),
+            (("old", "a.db"), "combine both databases with 'kymo merge' first"),
+            (("old", "old"), "both sides are 'old'"),
+            (("old", "other"), "no case has runs on both sides"),
+            (("old", "other", "--label", "old"), "not from --label"),
+        ):
+            self.assertIn(hint, self.report(*words, code=2))
+        done = self.kymo("report", "quick", "old", "other", code=2)
+        self.assertIn("the report 'quick' shows one set of runs", done.stderr)
+        self.assertFalse((self.work / "report").exists())
+
+    @needs_torch_parts
+    def test_report_of_observed_runs(self):
+        model = ["transformer_lm", "--set", "size=tiny", "--set", "context=16", "--device", "cpu", "--steps", "2"]
+        for label in ("old", "new"):
+            self.kymo("run", *model, "--passes", "time,ops,memory", "--label", label)
+        text = self.report("old", "new")
+        self.assertRegex(text, r"\| transformer_lm \| .* \| AMBIGUOUS .*\| 1 \+ 1 \|")
+        for phase in ("forward", "backward", "optimizer"):
+            self.assertRegex(text, rf"\| `{phase}` \| [\d.]+ \| [\d.]+ \| -?[\d.e-]+ \|")
+        self.assertRegex(text, r"\| `aten::\w+` \| (longer|shorter) \|")
+        self.assertRegex(text, r"\| `run` \| [\d.]+\sMiB \| [\d.]+\sMiB \| 0\sB \|")
+        self.assertIn("figures/timeline.svg", text)
+        picture = (self.work / "report" / "figures" / "timeline.svg").read_text(encoding="utf-8")
+        for side in ("transformer_lm, old: a step of", "transformer_lm, new: a step of"):
+            self.assertIn(side, picture)
 
     def test_runs_of_one_process_are_no_independent_samples(self):
         self.measure("one process")

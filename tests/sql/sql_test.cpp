@@ -203,6 +203,25 @@ TEST(Reports, PeaksInCsvOut) {
         read(kFolder / "reports" / (std::string("peaks-") + name + ".csv")));
 }
 
+/// Two runs with kernels as the sides of a case, and a case with one side. Phases, memory and timelines are tested end
+/// to end.
+TEST(Reports, ComparisonInCsvOut) {
+  const Database database = make_report_database("collected");
+  execute(database.get(),
+          "CREATE TEMP TABLE compared_case (case_id, title, before, after, before_runs, after_runs, before_ms, "
+          "after_ms, ratio, ratio_low, ratio_high, verdict);"
+          "CREATE TEMP TABLE compared_run (run_id, is_after, case_id, side);"
+          "INSERT INTO compared_case VALUES (1, 'traced', 'old', 'new', 5, 6, 2.2, 0.79, 0.359, 0.35, 0.37, 'FASTER'),"
+          " (2, 'one side', 'old', 'new', 1, 0, 4, NULL, NULL, NULL, NULL, 'only before');"
+          "INSERT INTO compared_run VALUES (11, 0, 1, 'old'), (12, 1, 1, 'new'), (14, 0, 2, 'old');");
+  const fs::path folder = fs::path(KYMO_SOURCE_DIR) / "reports" / "compare";
+  for (const std::string& name : names_of_files(folder, ".sql")) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(execute(database.get(), read(folder / (name + ".sql"))),
+              read(kFolder / "reports" / ("compare-" + name + ".csv")));
+  }
+}
+
 TEST(Reports, EachExpectationHasItsQuery) {
   for (const fs::path& folder : {kFolder / "reports", kFolder / "reports" / "distributed",
                                  kFolder / "reports" / "attention", kFolder / "reports" / "compiled"}) {

@@ -1,0 +1,69 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: What the difference of the time per step consists of: after − before, by kernel or operator:
+-- empty: No case has records on both sides: add `--passes time,trace` (on a CPU `time,ops`) to both runs.
+-- A GPU's kernels, copies and memsets; on a CPU, operators without the operators that they call.
+WITH entry AS (
+  SELECT
+    c.case_id,
+    c.is_after,
+    c.run_id,
+    k.class,
+    k.short_name AS name,
+    k.calls,
+    k.total_ms AS ms
+  FROM compared_run c
+  JOIN kernel_summary k ON k.run_id = c.run_id AND k.rank = 0 AND k.phase = 'step'
+  UNION ALL
+  SELECT
+    c.case_id,
+    c.is_after,
+    c.run_id,
+    'operators',
+    o.name,
+    o.calls,
+    o.self_ms
+  FROM compared_run c
+  JOIN run r ON r.run_id = c.run_id AND r.device_kind = 'cpu'
+  JOIN op_summary o ON o.run_id = c.run_id AND o.rank = 0 AND o.phase = 'step'
+),
+newest AS (
+  SELECT
+    case_id,
+    max(CASE is_after WHEN 0 THEN run_id END) AS before_run_id,
+    max(CASE is_after WHEN 1 THEN run_id END) AS after_run_id
+  FROM entry
+  GROUP BY case_id
+),
+changed AS (
+  SELECT
+    e.case_id,
+    e.class,
+    e.name,
+    sum(CASE e.is_after WHEN 0 THEN e.calls END) AS before_calls,
+    sum(CASE e.is_after WHEN 1 THEN e.calls END) AS after_calls,
+    sum(CASE e.is_after WHEN 0 THEN e.ms END) AS before_ms,
+    sum(CASE e.is_after WHEN 1 THEN e.ms END) AS after_ms
+  FROM newest n
+  JOIN
+    entry e
+    ON e.case_id = n.case_id AND e.run_id = CASE e.is_after WHEN 1 THEN n.after_run_id ELSE n.before_run_id END
+  WHERE n.before_run_id IS NOT NULL AND n.after_run_id IS NOT NULL
+  GROUP BY e.case_id, e.class, e.name
+),
+ranked AS (
+  SELECT
+    *,
+    coalesce(after_ms, 0) - coalesce(before_ms, 0) AS difference_ms,
+    row_number() OVER (
+      PARTITION BY case_id ORDER BY abs(coalesce(after_ms, 0) - coalesce(before_ms, 0)) DESC, name, class
+    ) AS position
+  FROM changed
+)
+SELECT
+  c.title,
+  CASE WHEN r.position <= 10 THEN r.name ELSE 'all others' END AS name,
+  sum(r.difference_ms) AS difference_ms
+FROM ranked r
+JOIN compared_case c ON c.case_id = r.case_id
+GROUP BY r.case_id, min(r.position, 11)
+ORDER BY r.case_id, min(r.position)

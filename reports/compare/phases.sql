@@ -1,0 +1,30 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Time of each phase on both sides.
+-- column title: title="case", once=true
+-- column phase: title="phase", format="code"
+-- column before_ms: title="before", unit="ms", format="significant", digits=4
+-- column after_ms: title="after", unit="ms", format="significant", digits=4
+-- column difference_ms: title="difference", unit="ms", format="significant", digits=3
+-- column ratio: title="after / before", format="fixed", digits=3
+-- note: Means over the runs of their median phases.
+-- empty: No case has runs with phases on both sides.
+WITH side AS (
+  SELECT
+    c.case_id,
+    t.phase,
+    avg(CASE c.is_after WHEN 0 THEN t.median_ms END) AS before_ms,
+    avg(CASE c.is_after WHEN 1 THEN t.median_ms END) AS after_ms
+  FROM compared_run c
+  JOIN phase_time t ON t.run_id = c.run_id AND t.phase <> 'step'
+  GROUP BY c.case_id, t.phase
+)
+SELECT
+  c.title,
+  s.phase,
+  s.before_ms,
+  s.after_ms,
+  s.after_ms - s.before_ms AS difference_ms,
+  s.after_ms / nullif(s.before_ms, 0) AS ratio
+FROM compared_case c
+JOIN side s ON s.case_id = c.case_id
+ORDER BY c.case_id, s.phase = 'other', coalesce(s.after_ms, s.before_ms) DESC, s.phase
