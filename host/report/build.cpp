@@ -162,18 +162,35 @@ class DocumentBuilder {
   void add_charts(Section& section, const ChartSpec& spec) {
     const Result result = rows_of(spec.query);
     if (result.rows.empty()) return add_empty(section, spec.query.empty);
-    const std::optional<Result> bands = spec.bands ? std::optional(rows_of(*spec.bands)) : std::nullopt;
-    const std::optional<Result> blocks = spec.blocks ? std::optional(rows_of(*spec.blocks)) : std::nullopt;
+    const auto side = [this](const std::optional<QueryFile>& file) {
+      return file ? std::optional(rows_of(*file)) : std::nullopt;
+    };
+    const auto pointer = [](const std::optional<Result>& rows) { return rows ? &*rows : nullptr; };
+    const auto bands = side(spec.bands), blocks = side(spec.blocks), roofs = side(spec.roofs);
     if (spec.split.empty())
-      return add_chart(section, spec, {result, bands ? &*bands : nullptr, blocks ? &*blocks : nullptr}, "", {});
+      return add_chart(section, spec, {result, pointer(bands), pointer(blocks), pointer(roofs)}, "", {});
+    const std::size_t first = section.blocks.size();
     const std::vector<std::string> names = series_of_all(spec, result);
     const std::size_t column = require_column(spec.query, result, spec.split);
     for (const std::string& part : labels_in(result, column)) {
+      const auto of_part = [&](const std::optional<Result>& all) {
+        return all ? std::optional(rows_of_part(*all, spec.split, part)) : std::nullopt;
+      };
       const Result own = rows_of_part(result, spec.split, part);
-      const Result own_bands = bands ? rows_of_part(*bands, spec.split, part) : Result{};
-      const Result own_blocks = blocks ? rows_of_part(*blocks, spec.split, part) : Result{};
-      add_chart(section, spec, {own, bands ? &own_bands : nullptr, blocks ? &own_blocks : nullptr}, part, names);
+      const auto own_bands = of_part(bands), own_blocks = of_part(blocks), own_roofs = of_part(roofs);
+      add_chart(section, spec, {own, pointer(own_bands), pointer(own_blocks), pointer(own_roofs)}, part, names);
     }
+    share_scales_from(section, first);
+  }
+
+  /// Rooflines of the same query are compared with each other.
+  static void share_scales_from(Section& section, std::size_t first) {
+    std::vector<Roofline*> rooflines;
+    for (std::size_t i = first; i < section.blocks.size(); ++i) {
+      Chart* chart = std::get_if<Chart>(&section.blocks[i]);
+      if (chart != nullptr && chart->kind == ChartKind::kRoofline) rooflines.push_back(&chart->roofline);
+    }
+    share_scales(rooflines);
   }
 
   /// The distinct labels of a column, in row order.
@@ -189,7 +206,7 @@ class DocumentBuilder {
   /// The series names of all pictures of a chart, so that each series has the same color in all of them; empty if there
   /// are more series than palette colors.
   static std::vector<std::string> series_of_all(const ChartSpec& spec, const Result& result) {
-    if (spec.series.empty() || (spec.kind != ChartKind::kLine && spec.kind != ChartKind::kBar)) return {};
+    if (spec.series.empty() || spec.kind == ChartKind::kArea) return {};
     std::vector<std::string> names = labels_in(result, require_column(spec.query, result, spec.series));
     return names.size() <= (spec.kind == ChartKind::kLine ? kLineColours : kPalette.size())
                ? names
@@ -201,7 +218,7 @@ class DocumentBuilder {
         series.colour = static_cast<std::size_t>(found - names.begin());
   }
 
-  void add_chart(Section& section, const ChartSpec& spec, const AreaRows& rows, const std::string& part,
+  void add_chart(Section& section, const ChartSpec& spec, const ChartRows& rows, const std::string& part,
                  const std::vector<std::string>& names) {
     ChartSpec own = spec;
     own.query.caption += part.empty() ? "" : " " + part + ".";
@@ -210,6 +227,9 @@ class DocumentBuilder {
       chart = build_timeline(own.query, rows.points, own.panel);
     } else if (spec.kind == ChartKind::kArea) {
       chart = build_area(own, rows);
+    } else if (spec.kind == ChartKind::kRoofline) {
+      if (rows.roofs->rows.empty()) add_empty(section, spec.roofs->empty);
+      chart = build_roofline(own, rows.points, *rows.roofs, names);
     } else {
       chart = build_points(own, rows.points);
     }

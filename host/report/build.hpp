@@ -15,21 +15,32 @@ namespace kymo::report {
 /// sentence as a notice. Throws UsageError with the file of a query that fails or does not match its header comment.
 Document build_document(const ReportDefinition& definition, const QueryFunction& query, const std::string& provenance);
 
-/// The query results of one area chart; bands and blocks are null if the chart has none.
-struct AreaRows {
+/// The query results of one chart; those of side queries are null if the chart has none.
+struct ChartRows {
   const Result& points;
   const Result* bands = nullptr;
   const Result* blocks = nullptr;
+  const Result* roofs = nullptr;
 };
 
 /// Builds stacked areas from the rows (columns as documented at ChartSpec), sorted by position. The caption counts the
 /// rows that could not be drawn. Returns nullopt if there is no value. Throws UsageError with the query's file and the
 /// missing column.
-std::optional<Chart> build_area(const ChartSpec& spec, const AreaRows& rows);
+std::optional<Chart> build_area(const ChartSpec& spec, const ChartRows& rows);
 
 /// Builds a timeline from the rows (columns as documented at ChartSpec). The caption counts the rows that could not be
 /// drawn as given. Returns nullopt if no row has a start and an end. `panel` is a column name or empty. Throws
 /// UsageError with the query's file and the missing column, or if panels are combined with steps.
 std::optional<Chart> build_timeline(const QueryFile& query, const Result& result, const std::string& panel = "");
+
+/// Builds a roofline from the rows (columns as documented at ChartSpec). `classes` are the first classes, for charts
+/// that share their colors. The caption names the largest marks and the classes of rows that could not be drawn.
+/// Returns nullopt if there is neither a mark nor a roof. Throws UsageError with the query's file and the missing
+/// column or the wrong kind of a roof.
+std::optional<Chart> build_roofline(const ChartSpec& spec, const Result& points, const Result& roofs,
+                                    const std::vector<std::string>& classes = {});
+
+/// Sets the axes and the scale of areas so that they fit all of these charts.
+void share_scales(const std::vector<Roofline*>& rooflines);
 
 }  // namespace kymo::report

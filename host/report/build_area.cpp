@@ -17,7 +17,7 @@ bool in_bytes(const ColumnSpec* spec) { return spec != nullptr && spec->format.k
 
 class AreaBuilder {
  public:
-  AreaBuilder(const ChartSpec& spec, const AreaRows& rows) : spec_(spec), rows_(rows) {}
+  AreaBuilder(const ChartSpec& spec, const ChartRows& rows) : spec_(spec), rows_(rows) {}
 
   std::optional<Chart> build() {
     chart_.kind = ChartKind::kArea;
@@ -151,7 +151,7 @@ class AreaBuilder {
   }
 
   const ChartSpec& spec_;
-  const AreaRows& rows_;
+  const ChartRows& rows_;
   Chart chart_;
   std::int64_t without_position_ = 0;
   std::int64_t broken_bands_ = 0;
@@ -160,6 +160,8 @@ class AreaBuilder {
 
 }  // namespace
 
-std::optional<Chart> build_area(const ChartSpec& spec, const AreaRows& rows) { return AreaBuilder(spec, rows).build(); }
+std::optional<Chart> build_area(const ChartSpec& spec, const ChartRows& rows) {
+  return AreaBuilder(spec, rows).build();
+}
 
 }  // namespace kymo::report

@@ -108,10 +108,31 @@ std::string blocks_csv(const MemoryBlocks& memory) {
   return out;
 }
 
-// Line and bar charts show rows that also appear in a table; only timelines and area charts need their own CSV files.
+std::string marks_csv(const Roofline& roofline) {
+  std::string out = "label,detail,class,flops,bytes,ms\r\n";
+  for (const RooflineMark& mark : roofline.marks) {
+    out += escape_csv(mark.label) + "," + escape_csv(mark.detail) + "," +
+           escape_csv(roofline.classes[mark.mark_class]) + "," + number_field(mark.flops) + "," +
+           number_field(mark.bytes) + "," + number_field(mark.ms) + "\r\n";
+  }
+  return out;
+}
+
+std::string roofs_csv(const std::vector<Roof>& roofs) {
+  std::string out = "label,kind,rate\r\n";
+  for (const Roof& roof : roofs)
+    out += escape_csv(roof.label) + (roof.memory ? ",memory," : ",compute,") + number_field(roof.rate) + "\r\n";
+  return out;
+}
+
+// Line and bar charts show rows that also appear in a table; only the other charts need their own CSV files.
 void add_chart(std::vector<OutputFile>& files, const Chart& chart) {
   const std::string stem = "charts/" + chart.name;
   if (chart.kind == ChartKind::kTimeline) files.push_back({stem + ".csv", timeline_csv(chart.timeline)});
+  if (chart.kind == ChartKind::kRoofline) {
+    files.push_back({stem + ".csv", marks_csv(chart.roofline)});
+    files.push_back({stem + ".roofs.csv", roofs_csv(chart.roofline.roofs)});
+  }
   if (chart.kind != ChartKind::kArea) return;
   files.push_back({stem + ".csv", area_csv(chart)});
   if (!chart.bands.empty()) files.push_back({stem + ".bands.csv", bands_csv(chart.bands)});

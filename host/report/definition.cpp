@@ -201,6 +201,15 @@ void read_areas(ChartSpec& chart, Keys& keys, const std::filesystem::path& folde
                      ": key 'blocks' requires an 'x' column in nanoseconds (name ending in _ns) and no 'x_unit'");
 }
 
+void read_roofs(ChartSpec& chart, Keys& keys, const std::filesystem::path& folder, const std::string& location) {
+  chart.series = "class";
+  keys.text("roofs");
+  chart.roofs = read_side_query(keys, folder, "roofs", location);
+  if (chart.roofs->empty.empty())
+    throw UsageError(chart.roofs->name +
+                     ": the header comment lacks 'empty': -- empty: sentence to print if there are no roofs");
+}
+
 ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, const std::string& section_location) {
   const std::string location = section_location + ", chart";
   Keys keys(table, location);
@@ -208,10 +217,11 @@ ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, con
   chart.query = read_query(folder, keys.text("file"), location);
   if (chart.query.pivot) throw UsageError(chart.query.name + ": 'pivot' is only allowed for tables");
   keys.text("kind");
-  chart.kind = static_cast<ChartKind>(keys.word_or("kind", {"line", "bar", "area", "timeline"}, 0));
+  chart.kind = static_cast<ChartKind>(keys.word_or("kind", {"line", "bar", "area", "timeline", "roofline"}, 0));
   chart.split = keys.text_or("split", "");
   read_reference_line(chart, keys, location);
   if (chart.kind == ChartKind::kTimeline) chart.panel = keys.text_or("panel", "");
+  if (chart.kind == ChartKind::kRoofline) read_roofs(chart, keys, folder, location);
   if (chart.kind == ChartKind::kArea) read_areas(chart, keys, folder, location);
   if (chart.kind == ChartKind::kLine || chart.kind == ChartKind::kBar) read_points(chart, keys, location);
   keys.finish();

@@ -72,6 +72,12 @@ struct ValueSpec {
 /// `panel` names a column: each of its values gets its own lanes. Panels are placed below each other on a common time
 /// axis that starts at zero (or at the first event, if that is earlier), so that durations can be compared; the query
 /// must not have a column step.
+///
+/// roofline: a mark per row of the columns label, class (the color), flops, bytes, ms (the area) and optionally detail
+/// (shown on demand), at its operations per byte and per second. Rows without positive bytes and time are named in the
+/// caption. `roofs` names a query with the columns label, kind (memory: rate in B/s; compute: in FLOP/s) and rate; its
+/// sentence `empty` is printed if it has no rows. With `split`, all charts have the same axes and the same scale of
+/// areas.
 struct ChartSpec {
   QueryFile query;
   ChartKind kind = ChartKind::kLine;
@@ -89,6 +95,7 @@ struct ChartSpec {
   Axis y_axis;
   std::optional<QueryFile> bands;   ///< for an area chart; filtered by its column named as `split`, if any
   std::optional<QueryFile> blocks;  ///< same as bands
+  std::optional<QueryFile> roofs;   ///< for a roofline; same as bands
 };
 
 struct ProseSpec {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "event/texts.hpp"
+#include "report/roofline.hpp"
 #include "report/timeline.hpp"
 
 /// The content of a report, independent of the output format. Texts are raw: each renderer escapes its output.
@@ -101,6 +102,7 @@ enum class ChartKind {
   kBar,
   kArea,      ///< stacked curves; each value is held until the next point
   kTimeline,  ///< bars in lanes over time
+  kRoofline,  ///< rates over intensity below the peaks of a device
 };
 enum class Scale {
   kLinear,
@@ -173,6 +175,7 @@ struct Chart {
   std::vector<Band> bands;                      ///< for an area chart
   MemoryBlocks memory;                          ///< for an area chart
   Timeline timeline;                            ///< for a timeline, which has neither categories nor series
+  Roofline roofline;                            ///< for a roofline, which has neither as well
 };
 
 /// Index into the palette.

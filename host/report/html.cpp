@@ -171,7 +171,9 @@ class HtmlWriter {
   }
 
   void add(const Chart& chart) {
-    body_ += "<figure class=\"chart\">\n" + (is_interactive(chart) ? chart_box(chart) : inline_svg(chart));
+    body_ +=
+        "<figure class=\"chart\">\n" +
+        (is_interactive(chart) ? chart_box(chart) : "<div class=\"kymo-picture\">\n" + inline_svg(chart) + "</div>\n");
     body_ += fmt::format("<figcaption><b>Figure {}.</b> {}</figcaption>\n</figure>\n", ++figures_,
                          escape_html(chart.caption + interactive_notes(chart)));
   }

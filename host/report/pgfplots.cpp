@@ -11,6 +11,7 @@
 #include "report/axis.hpp"
 #include "report/escape.hpp"
 #include "report/palette.hpp"
+#include "report/roofline_picture.hpp"
 #include "report/svg_canvas.hpp"
 #include "report/unicode.hpp"
 
@@ -78,6 +79,7 @@ std::string kind_options(const Chart& chart) {
       return chart.bands.empty() ? "" : "  clip=false, legend style={yshift=9pt},\n";
     case ChartKind::kLine:
     case ChartKind::kTimeline:
+    case ChartKind::kRoofline:
       break;
   }
   return "";
@@ -101,6 +103,7 @@ std::string plot_style(const Chart& chart, std::size_t s) {
       return fmt::format("fill={0}, draw=none, fill opacity=0.85", colour);
     case ChartKind::kLine:
     case ChartKind::kTimeline:
+    case ChartKind::kRoofline:
       break;
   }
   // A plot without a legend entry must not consume the entry of the reference line.
@@ -205,6 +208,46 @@ std::string states(const Chart& chart) {
   return out;
 }
 
+constexpr double kRooflinePx = 760;
+constexpr double kRooflinePtPerPx = 0.6;
+
+std::string line_tikz(const RooflinePicture::Line& line) {
+  static constexpr const char* kStyles[] = {"black!12, line width=0.4pt", "black!70, line width=0.4pt",
+                                            "black!80, line width=1.1pt", "black!70, line width=0.3pt"};
+  return fmt::format("\\draw[{}] ({:.2f},{:.2f}) -- ({:.2f},{:.2f});\n", kStyles[static_cast<int>(line.stroke)],
+                     line.x1, line.y1, line.x2, line.y2);
+}
+
+std::string circle_tikz(const RooflinePicture::Circle& circle) {
+  const std::string colour = colour_name(circle.colour);
+  return fmt::format("\\path[draw={0}, line width=0.6pt{1}] ({2:.2f},{3:.2f}) circle[radius={4:.2f}pt];\n", colour,
+                     circle.filled ? ", fill=" + colour + ", fill opacity=0.5" : "", circle.x, circle.y,
+                     circle.radius * kRooflinePtPerPx);
+}
+
+std::string text_tikz(const RooflinePicture::Text& text) {
+  static constexpr const char* kAnchors[] = {"base west", "base", "base east"};
+  return fmt::format("\\node[anchor={}, inner sep=0pt, font=\\scriptsize{}{}] at ({:.2f},{:.2f}) {{{}}};\n",
+                     kAnchors[static_cast<int>(text.anchor)], text.muted ? ", text=black!70" : "",
+                     text.rotation == 0 ? "" : fmt::format(", rotate={:.2f}", -text.rotation), text.x, text.y,
+                     escape_latex(text.text));
+}
+
+std::string pgf_roofline(const Chart& chart) {
+  const RooflinePicture picture = roofline_picture(chart, kRooflinePx);
+  std::string out = fmt::format("\\begin{{tikzpicture}}[x={0}pt, y=-{0}pt]\n", kRooflinePtPerPx);
+  if (picture.strip_right > picture.strip_left) {
+    out += fmt::format("\\fill[black!5] ({:.2f},{:.2f}) rectangle ({:.2f},{:.2f});\n", picture.strip_left, picture.top,
+                       picture.strip_right, picture.bottom);
+  }
+  using Stroke = RooflinePicture::Stroke;
+  for (const auto& line : picture.lines) out += line.stroke == Stroke::kLeader ? "" : line_tikz(line);
+  for (const auto& each : picture.circles) out += circle_tikz(each);
+  for (const auto& line : picture.lines) out += line.stroke == Stroke::kLeader ? line_tikz(line) : "";
+  for (const auto& each : picture.texts) out += text_tikz(each);
+  return out + "\\end{tikzpicture}\n";
+}
+
 }  // namespace
 
 std::string colour_name(std::size_t series) {
@@ -227,6 +270,7 @@ std::string pgfplots_preamble() {
 
 std::string pgfplots_picture(const Chart& raw) {
   if (raw.kind == ChartKind::kTimeline) return pgf_timeline(raw);
+  if (raw.kind == ChartKind::kRoofline) return pgf_roofline(raw);
   const Chart chart = raw.kind == ChartKind::kArea ? area_picture(raw).chart : raw;
   std::string out = "\\begin{tikzpicture}\n\\begin{axis}[kymo chart,\n" + kind_options(chart) + value_options(chart);
   out += chart.categories.empty() ? point_options(chart) : category_options(chart);

@@ -12,6 +12,7 @@
 #include "report/escape.hpp"
 #include "report/number.hpp"
 #include "report/palette.hpp"
+#include "report/roofline_picture.hpp"
 #include "report/svg_canvas.hpp"
 #include "report/unicode.hpp"
 
@@ -50,6 +51,7 @@ class ChartDrawing {
         draw_areas();
         break;
       case ChartKind::kTimeline:
+      case ChartKind::kRoofline:
         break;  // drawn separately
     }
     draw_axes();
@@ -291,8 +293,35 @@ class ChartDrawing {
   double left_ = 0, top_ = 0, bottom_ = 0, height_ = 0, heading_y_ = 0;
 };
 
+SvgDrawing draw_roofline(const Chart& chart) {
+  using Stroke = RooflinePicture::Stroke;
+  const RooflinePicture picture = roofline_picture(chart, kWidth);
+  SvgCanvas canvas;
+  if (picture.strip_right > picture.strip_left) {
+    canvas.shade(picture.strip_left, picture.top, picture.strip_right - picture.strip_left,
+                 picture.bottom - picture.top, "no floating-point operations");
+  }
+  const auto draw = [&canvas](const RooflinePicture::Line& line) {
+    const bool grid = line.stroke == Stroke::kGrid;
+    const double thickness = line.stroke == Stroke::kRoof ? 2 : line.stroke == Stroke::kLeader ? 0.7 : 1;
+    canvas.line(line.x1, line.y1, line.x2, line.y2, grid ? "kg" : "ka", grid ? SvgCanvas::kGrid : SvgCanvas::kInk,
+                thickness);
+  };
+  for (const auto& line : picture.lines) {
+    if (line.stroke != Stroke::kLeader) draw(line);
+  }
+  for (const auto& each : picture.circles)
+    canvas.circle(each.x, each.y, each.radius, each.colour, each.filled, each.tooltip);
+  for (const auto& line : picture.lines) {
+    if (line.stroke == Stroke::kLeader) draw(line);
+  }
+  for (const auto& each : picture.texts) canvas.text(each.x, each.y, each.text, each.anchor, each.rotation, each.muted);
+  return {canvas.body(), picture.height};
+}
+
 SvgDrawing drawing_of(const Chart& chart) {
   if (chart.kind == ChartKind::kTimeline) return draw_timeline(chart, kWidth);
+  if (chart.kind == ChartKind::kRoofline) return draw_roofline(chart);
   const Chart shown = chart.kind == ChartKind::kArea ? area_picture(chart).chart : chart;
   const ChartDrawing drawing(shown);
   return {drawing.body(), drawing.height()};

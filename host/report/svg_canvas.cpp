@@ -116,6 +116,16 @@ void SvgCanvas::polyline(const std::vector<std::pair<double, double>>& points, s
       series % kLineColours, point_list(points), shade_of(series % kLineColours).light, dash);
 }
 
+void SvgCanvas::circle(double x, double y, double radius, std::size_t series, bool filled, std::string_view tooltip) {
+  const std::size_t colour = series % kPalette.size();
+  const char* light = shade_of(series).light;
+  // Outlines are filled as well, so that a browser shows the tooltip over their whole area.
+  body_ += fmt::format(
+      "<circle class=\"kf{0} kl{0}\" cx=\"{1}\" cy=\"{2}\" r=\"{3}\" fill=\"#{4}\" fill-opacity=\"{5}\" "
+      "stroke=\"#{4}\" stroke-width=\"1.2\">{6}</circle>\n",
+      colour, px(x), px(y), px(radius), light, filled ? "0.5" : "0", tooltip_element(tooltip));
+}
+
 void SvgCanvas::marker(double x, double y, std::size_t series, std::string_view tooltip) {
   const std::size_t colour = series % kLineColours;
   const std::string paint = fmt::format("class=\"kf{}\" fill=\"#{}\"", colour, shade_of(colour).light);

@@ -44,6 +44,8 @@ class SvgCanvas {
   void shade(double x, double y, double width, double height, std::string_view tooltip);
   void polygon(const std::vector<std::pair<double, double>>& corners, std::size_t series, std::string_view tooltip);
   void polyline(const std::vector<std::pair<double, double>>& points, std::size_t series);
+  /// A transparent disk with an outline, or the outline only.
+  void circle(double x, double y, double radius, std::size_t series, bool filled, std::string_view tooltip);
   void marker(double x, double y, std::size_t series, std::string_view tooltip);
 
   const std::string& body() const { return body_; }

@@ -238,6 +238,21 @@ TEST_F(DefinitionFolder, OnlyATimelineHasPanels) {
   EXPECT_THAT(error_of(chart + "kind = 'line'\nx = 'a'\ny = 'b'"), HasSubstr("unknown key 'panel'"));
 }
 
+TEST_F(DefinitionFolder, ARooflineHasRoofs) {
+  const std::string chart =
+      "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\nkind = 'roofline'\n";
+  write_file(folder_.path() / "roofs.sql", "-- empty: e\nSELECT 1");
+  write(chart + "roofs = 'roofs.sql'\nsplit = 'part'");
+  const ChartSpec spec = read_definition(folder_.path()).sections[0].charts[0];
+  EXPECT_EQ(spec.kind, ChartKind::kRoofline);
+  EXPECT_EQ(spec.roofs->empty, "e");
+  EXPECT_EQ(spec.split, "part");
+  EXPECT_THAT(error_of(chart), HasSubstr("key 'roofs' is missing"));
+  EXPECT_THAT(error_of(chart + "roofs = 'roofs.sql'\nx = 'a'"), HasSubstr("unknown key 'x'"));
+  write_file(folder_.path() / "roofs.sql", "SELECT 1");
+  EXPECT_THAT(error_of(chart + "roofs = 'roofs.sql'"), HasSubstr("roofs.sql: the header comment lacks 'empty'"));
+}
+
 TEST_F(DefinitionFolder, ErrorsOfTimelinesAndAreasAreNamed) {
   const std::string chart = "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\n";
   EXPECT_THAT(error_of(chart + "kind = 'pie'"), AllOf(HasSubstr("line, bar, area, timeline"), HasSubstr("'pie'")));

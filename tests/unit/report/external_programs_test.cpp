@@ -80,10 +80,10 @@ TEST(Latex, CompilesTimelines) {
   reference_line.reference_line = ReferenceLine{"peak of the device", 100};
   Chart single = reference_line;
   single.series.resize(1);
-  document.sections.push_back(
-      {"Charts",
-       1,
-       {testing::sample_timeline(), testing::sample_memory(), testing::sample_panels(), reference_line, single}});
+  document.sections.push_back({"Charts",
+                               1,
+                               {testing::sample_timeline(), testing::sample_memory(), testing::sample_panels(),
+                                testing::sample_roofline(), reference_line, single}});
   expect_compiles(pdflatex, document);
   expect_compiles(pdflatex, testing::hostile_timelines());
 }

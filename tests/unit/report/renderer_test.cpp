@@ -55,6 +55,8 @@ TEST(Golden, TimelinePgf) { expect_golden("timeline.tex", pgfplots_picture(testi
 TEST(Golden, TimelineRows) { expect_golden("timeline.json", interactive_rows(testing::sample_timeline())); }
 TEST(Golden, PanelsSvg) { expect_golden("panels.svg", standalone_svg(testing::sample_panels())); }
 TEST(Golden, PanelsPgf) { expect_golden("panels.tex", pgfplots_picture(testing::sample_panels())); }
+TEST(Golden, RooflineSvg) { expect_golden("roofline.svg", standalone_svg(testing::sample_roofline())); }
+TEST(Golden, RooflinePgf) { expect_golden("roofline.tex", pgfplots_picture(testing::sample_roofline())); }
 TEST(Golden, AreaSvg) { expect_golden("memory.svg", standalone_svg(testing::sample_memory())); }
 TEST(Golden, AreaPgf) { expect_golden("memory.tex", pgfplots_picture(testing::sample_memory())); }
 TEST(Golden, AreaRows) { expect_golden("memory.json", interactive_rows(testing::sample_memory())); }

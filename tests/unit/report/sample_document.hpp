@@ -52,7 +52,14 @@ Chart sample_panels();
 /// Three memory curves with two bands and their blocks.
 Chart sample_memory();
 
-/// Both kinds of charts with hostile names only.
+/// The roofline that builds from rows of the columns label, class, flops, bytes, ms and detail, and label, kind and
+/// rate.
+Chart roofline_of(const std::vector<std::vector<ResultCell>>& marks, const std::vector<std::vector<ResultCell>>& roofs);
+
+/// A ceiling of 100 GFLOP/s and a memory of 10 GB/s above a matrix product, an addition, a copy and unknown work.
+Chart sample_roofline();
+
+/// Interactive charts and rooflines with hostile names only.
 Document hostile_timelines();
 
 }  // namespace kymo::report::testing

@@ -90,6 +90,27 @@ Chart sample_memory() {
   return chart;
 }
 
+Chart roofline_of(const std::vector<std::vector<ResultCell>>& marks,
+                  const std::vector<std::vector<ResultCell>>& roofs) {
+  ChartSpec spec;
+  spec.query.name = "roofline.sql";
+  spec.query.caption = "Operators.";
+  spec.kind = ChartKind::kRoofline;
+  spec.roofs = QueryFile{};
+  spec.roofs->name = "roofs.sql";
+  Chart chart = *build_roofline(spec, {{"label", "class", "flops", "bytes", "ms", "detail"}, marks},
+                                {{"label", "kind", "rate"}, roofs});
+  chart.name = "roofline";
+  return chart;
+}
+
+Chart sample_roofline() {
+  return roofline_of(
+      {row("add", "elementwise", 1e6, 12e6, 2.0, "f32"), row("mm, head", "matmul", 1e9, 2e7, 20.0, nullptr),
+       row("copy", "copy", 0, 8e6, 1.0, "f32"), row("scale", "unknown", nullptr, nullptr, 0.5, nullptr)},
+      {row("memory", "memory", 1e10), row("fp32", "compute", 1e11)});
+}
+
 Document hostile_timelines() {
   Document document;
   document.title = "Hostile";
@@ -100,8 +121,11 @@ Document hostile_timelines() {
   memory.series.resize(1);
   memory.bands.clear();
   memory.memory.blocks.clear();
+  std::vector<std::vector<ResultCell>> marks, roofs;
   std::int64_t time = 0;
   for (const std::string& name : hostile_names()) {
+    marks.push_back(row(name, name, 1000 * time, 50 + time, 1 + time, name));
+    roofs.push_back(row(name, "compute", 1e9 * static_cast<double>(time + 1)));
     events.rows.push_back(row(name, time, time + 1'000, name, name, name, name));
     memory.series.push_back({name, memory.series[0].points});
     memory.bands.push_back({name, 5'000.0 + static_cast<double>(time) / 10, 5'050.0 + static_cast<double>(time) / 10});
@@ -115,7 +139,9 @@ Document hostile_timelines() {
   memory.name = "hostile-memory";
   Chart panels = *build_timeline(query, events, "label");
   panels.name = "hostile-panels";
-  document.sections[0].blocks = {timeline, memory, panels};
+  Chart roofline = roofline_of(marks, roofs);
+  roofline.caption += query.caption;
+  document.sections[0].blocks = {timeline, memory, panels, roofline};
   return document;
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+/// The content of a roofline chart (Williams, Waterman and Patterson, 2009), independent of the output format.
+namespace kymo::report {
+
+/// What was executed: a mark at its operations per byte and its operations per second.
+struct RooflineMark {
+  std::string label;
+  std::string detail;          ///< shown on demand; may be empty
+  std::size_t mark_class = 0;  ///< decides the color
+  double flops = 0;            ///< floating-point operations; 0 for copies, whose marks are beside the plot
+  double bytes = 0;            ///< positive
+  double ms = 0;               ///< positive; the area of the mark
+
+  double intensity() const { return flops / bytes; }
+  double flop_rate() const { return flops / ms * 1e3; }
+  double byte_rate() const { return bytes / ms * 1e3; }
+};
+
+/// What limits the marks: a rate of memory in bytes per second, or of arithmetic in operations per second.
+struct Roof {
+  std::string label;
+  bool memory = false;
+  double rate = 0;  ///< positive
+};
+
+struct Roofline {
+  std::vector<std::string> classes;  ///< the same in all charts that are compared
+  std::vector<RooflineMark> marks;   ///< those with the longest time first
+  std::vector<Roof> roofs;           ///< the highest first
+  double longest_ms = 0;             ///< time of the largest mark of all charts that are compared
+  /// Ends of the axes, the same in all charts that are compared: operations per byte and operations per second.
+  double x_low = 0, x_high = 0, y_low = 0, y_high = 0;
+};
+
+}  // namespace kymo::report

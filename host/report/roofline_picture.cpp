@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/roofline_picture.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "report/axis.hpp"
+#include "report/number.hpp"
+#include "report/palette.hpp"
+#include "report/unicode.hpp"
+
+namespace kymo::report {
+namespace {
+
+// Their quotient could be too large for a number.
+double decades_between(double low, double high) { return std::log10(high) - std::log10(low); }
+
+std::string with_prefix(double value, int digits, const std::string& unit) {
+  static constexpr std::array<const char*, 7> kPrefixes{"", "k", "M", "G", "T", "P", "E"};
+  std::size_t i = 0;
+  while (value >= 999.5 && i + 1 < kPrefixes.size()) {
+    value /= 1e3;
+    ++i;
+  }
+  const std::string text = digits > 0 ? significant_text(value, digits) : tick_label(value);
+  const std::string suffix = kPrefixes[i] + unit;
+  return suffix.empty() ? text : text + " " + suffix;
+}
+
+/// "12.3 GFLOP/s".
+std::string rate_text(double rate, const std::string& unit) { return with_prefix(rate, 3, unit); }
+
+// At most nine labels.
+std::vector<double> ticks_within(double low, double high) {
+  std::vector<double> ticks;
+  const double decades = decades_between(low, high);
+  if (decades < 3) {
+    ticks = log_ticks(low, high);
+  } else {
+    const int stride = std::max(1, static_cast<int>(std::ceil(decades / 9)));
+    for (int i = static_cast<int>(std::ceil(std::log10(low))); i <= std::log10(high); i += stride)
+      ticks.push_back(std::pow(10.0, i));
+  }
+  std::erase_if(ticks, [&](double tick) { return tick < low || tick > high; });
+  return ticks;
+}
+
+// The largest 1, 2 or 5 times a power of ten up to `limit`.
+double round_time(double limit) {
+  const double unit = std::pow(10.0, std::floor(std::log10(limit)));
+  for (const double factor : {5.0, 2.0}) {
+    if (factor * unit <= limit) return factor * unit;
+  }
+  return unit;
+}
+
+struct LabelBox {
+  double left = 0, top = 0, right = 0, bottom = 0;
+
+  bool overlaps(const LabelBox& other) const {
+    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+  }
+};
+
+class RooflineDrawing {
+  using Stroke = RooflinePicture::Stroke;
+  static constexpr double kPlotHeight = 360;
+  static constexpr double kRight = 20;
+  static constexpr double kStripWidth = 56;
+  static constexpr double kLargestRadius = 24;
+  static constexpr double kSmallestRadius = 2;
+  static constexpr double kLegendRow = 20;
+  static constexpr std::size_t kLabelledMarks = 5;
+  static constexpr std::size_t kGray = 6;
+
+ public:
+  RooflineDrawing(const Chart& chart, double width) : chart_(chart), data_(chart.roofline), right_(width - kRight) {}
+
+  RooflinePicture draw() {
+    lay_out();
+    draw_axes();
+    draw_marks();
+    draw_roofs();
+    label_marks();
+    return std::move(picture_);
+  }
+
+ private:
+  static double height_of_text() { return kSvgFontSize + 2; }
+
+  void lay_out() {
+    y_ticks_ = ticks_within(data_.y_low, data_.y_high);
+    double widest = 0;
+    for (const double tick : y_ticks_) widest = std::max(widest, text_width(with_prefix(tick, 0, "")));
+    left_ = 30 + widest + 10;
+    const double legend = draw_legend();
+    picture_.top = legend + 8;
+    picture_.bottom = picture_.top + kPlotHeight;
+    picture_.height = picture_.bottom + 52;
+    picture_.strip_left = picture_.strip_right = left_;
+    const bool strip =
+        std::any_of(data_.marks.begin(), data_.marks.end(), [](const RooflineMark& mark) { return mark.flops == 0; });
+    if (strip) picture_.strip_right = left_ += kStripWidth;
+  }
+
+  // The classes of the marks, and a mark with its time. Returns the lower end.
+  double draw_legend() {
+    std::set<std::size_t> used;
+    for (const RooflineMark& mark : data_.marks) used.insert(mark.mark_class);
+    double x = left_;
+    double y = kLegendRow / 2 + 2;
+    const auto place = [&](double radius, const std::string& text) {
+      const double width = 2 * radius + 6 + text_width(text) + 16;
+      if (x + width > right_ && x > left_) {
+        x = left_;
+        y += kLegendRow;
+      }
+      add_text(x + 2 * radius + 6, y + 4, text, Anchor::kStart);
+      x += width;
+      return x - width + radius;
+    };
+    for (const std::size_t each : used) {
+      const double at = place(6, shortened(printable(data_.classes[each]), kMaxLabelLength));
+      picture_.circles.push_back({at, y, 6, class_colour(each), true, ""});
+    }
+    if (!data_.marks.empty()) {
+      constexpr double kSampleRadius = 9;
+      const double ms = round_time(data_.longest_ms * std::pow(kSampleRadius / kLargestRadius, 2));
+      const double at = place(radius_of(ms), "area of " + significant_text(ms, 1) + " ms");
+      picture_.circles.push_back({at, y, radius_of(ms), kGray, false, ""});
+    }
+    return y + kLegendRow / 2;
+  }
+
+  double x_at(double intensity) const {
+    return left_ +
+           decades_between(data_.x_low, intensity) / decades_between(data_.x_low, data_.x_high) * (right_ - left_);
+  }
+  double y_at(double rate) const {
+    const double share = decades_between(data_.y_low, rate) / decades_between(data_.y_low, data_.y_high);
+    return picture_.bottom - share * (picture_.bottom - picture_.top);
+  }
+  double radius_of(double ms) const {
+    return std::max(kSmallestRadius, kLargestRadius * std::sqrt(ms / data_.longest_ms));
+  }
+
+  void add_text(double x, double y, const std::string& text, Anchor anchor, double rotation = 0, bool muted = false) {
+    picture_.texts.push_back({x, y, text, anchor, rotation, muted});
+  }
+  void add_line(double x1, double y1, double x2, double y2, Stroke stroke) {
+    picture_.lines.push_back({x1, y1, x2, y2, stroke});
+  }
+
+  void draw_axes() {
+    for (const double tick : y_ticks_) {
+      add_line(picture_.strip_left, y_at(tick), right_, y_at(tick), Stroke::kGrid);
+      add_text(picture_.strip_left - 8, y_at(tick) + 4, with_prefix(tick, 0, ""), Anchor::kEnd, 0, true);
+    }
+    for (const double tick : ticks_within(data_.x_low, data_.x_high)) {
+      add_line(x_at(tick), picture_.top, x_at(tick), picture_.bottom, Stroke::kGrid);
+      add_text(x_at(tick), picture_.bottom + 18, tick_label(tick), Anchor::kMiddle, 0, true);
+    }
+    if (picture_.strip_right > picture_.strip_left)
+      add_text((picture_.strip_left + picture_.strip_right) / 2, picture_.bottom + 18, "0", Anchor::kMiddle, 0, true);
+    add_line(picture_.strip_left, picture_.bottom, right_, picture_.bottom, Stroke::kAxis);
+    add_text((left_ + right_) / 2, picture_.bottom + 40, axis_heading(chart_.x), Anchor::kMiddle);
+    add_text(16, (picture_.top + picture_.bottom) / 2, axis_heading(chart_.y), Anchor::kMiddle, -90);
+  }
+
+  double highest(bool memory) const {
+    double rate = 0;
+    for (const Roof& roof : data_.roofs) rate = std::max(rate, roof.memory == memory ? roof.rate : 0);
+    return rate;
+  }
+
+  void draw_roofs() {
+    for (const Roof& roof : data_.roofs) {
+      if (roof.memory) draw_slope(roof);
+    }
+    for (const Roof& roof : data_.roofs) {
+      if (!roof.memory) draw_ceiling(roof);
+    }
+    for (const Roof& roof : data_.roofs) {
+      if (!roof.memory) label_ceiling(roof);
+    }
+  }
+
+  std::string text_of_roof(const Roof& roof) const {
+    return shortened(printable(roof.label), kMaxLabelLength) + " " +
+           rate_text(roof.rate, roof.memory ? "B/s" : "FLOP/s");
+  }
+
+  // Up to the highest ceiling.
+  void draw_slope(const Roof& roof) {
+    const double ceiling = highest(false);
+    const double top = ceiling > 0 ? std::min(ceiling, data_.y_high) : data_.y_high;
+    const double from = std::max(data_.x_low, data_.y_low / roof.rate);
+    const double to = std::min(data_.x_high, top / roof.rate);
+    if (from >= to) return;
+    const double x1 = x_at(from), y1 = y_at(from * roof.rate), x2 = x_at(to), y2 = y_at(to * roof.rate);
+    add_line(x1, y1, x2, y2, Stroke::kRoof);
+    slopes_.push_back({x1, y1, x2, y2});
+    if (from == data_.x_low && picture_.strip_right > picture_.strip_left)
+      add_line(picture_.strip_left, y1, picture_.strip_right, y1, Stroke::kRoof);
+    label_slope(text_of_roof(roof), slopes_.back());
+  }
+
+  // Along the slope, above it, where it covers the fewest marks.
+  void label_slope(const std::string& text, const LabelBox& slope) {
+    constexpr double kStep = 8;
+    const double angle = std::atan2(slope.bottom - slope.top, slope.right - slope.left);
+    const double length = std::hypot(slope.right - slope.left, slope.bottom - slope.top);
+    const double width = text_width(text);
+    std::vector<LabelBox> best;
+    double least = INFINITY;
+    for (double start = 4; start == 4 || start + width + 8 < length; start += 2 * kStep) {
+      std::vector<LabelBox> boxes;
+      double cost = 0;
+      for (double along = start; along < start + width; along += kStep) {
+        const double x = slope.left + along * std::cos(angle) + 6 * std::sin(angle);
+        const double y = slope.top + along * std::sin(angle) - 6 * std::cos(angle);
+        boxes.push_back({x, y - 14, x + kStep, y + 2});
+        cost += marks_covered(boxes.back());
+      }
+      if (cost < least) {
+        least = cost;
+        best = boxes;
+      }
+    }
+    add_text(best.front().left, best.front().bottom - 2, text, Anchor::kStart, angle * 180 / M_PI);
+    taken_.insert(taken_.end(), best.begin(), best.end());
+  }
+
+  void draw_ceiling(const Roof& roof) {
+    const double memory = highest(true);
+    const double from = memory > 0 ? std::clamp(roof.rate / memory, data_.x_low, data_.x_high) : data_.x_low;
+    add_line(x_at(from), y_at(roof.rate), right_, y_at(roof.rate), Stroke::kRoof);
+    ceilings_.push_back({x_at(from), y_at(roof.rate), right_, y_at(roof.rate)});
+  }
+
+  // At the right end, above or below the ceiling, where it crosses no other one; otherwise beside the labels in its
+  // way.
+  void label_ceiling(const Roof& roof) {
+    const std::string text = text_of_roof(roof);
+    const double width = text_width(text);
+    const double line = y_at(roof.rate);
+    for (const bool any_line : {false, true}) {
+      for (double end = right_ - 4; end - width > left_; end -= 24) {
+        for (const double baseline : {line - 5, line + height_of_text() + 1}) {
+          const LabelBox box{end - width, baseline - height_of_text() + 3, end, baseline + 3};
+          const bool crossed = std::any_of(ceilings_.begin(), ceilings_.end(), [&](const LabelBox& each) {
+            return each.top > box.top && each.top < box.bottom;
+          });
+          if ((crossed && !any_line) || !is_free(box)) continue;
+          add_text(end, baseline, text, Anchor::kEnd);
+          taken_.push_back(box);
+          return;
+        }
+        if (!any_line) break;
+      }
+    }
+  }
+
+  bool is_free(const LabelBox& box) const {
+    return std::none_of(taken_.begin(), taken_.end(), [&box](const LabelBox& each) { return each.overlaps(box); });
+  }
+
+  void draw_marks() {
+    first_mark_ = picture_.circles.size();
+    for (const RooflineMark& mark : data_.marks) {
+      const bool counted = mark.flops > 0;
+      const double x = counted ? x_at(mark.intensity()) : (picture_.strip_left + picture_.strip_right) / 2;
+      // Beside the plot, the memory's roof goes on at the height of the left end of the axis.
+      const double y = y_at(counted ? mark.flop_rate() : data_.x_low * mark.byte_rate());
+      picture_.circles.push_back({x, y, radius_of(mark.ms), class_colour(mark.mark_class), counted, tooltip(mark)});
+    }
+  }
+
+  static std::string tooltip(const RooflineMark& mark) {
+    std::string text = mark.label + (mark.detail.empty() ? "" : ", " + mark.detail) + ": " +
+                       significant_text(mark.ms, 3) + " ms, " + rate_text(mark.flop_rate(), "FLOP/s") + ", " +
+                       rate_text(mark.byte_rate(), "B/s");
+    return mark.flops > 0 ? text + ", " + significant_text(mark.intensity(), 3) + " FLOP/B" : text;
+  }
+
+  struct Place {
+    LabelBox box;
+    double cost = 0;
+    std::optional<RooflinePicture::Line> leader;
+    std::vector<LabelBox> taken;  // by the label and its leader
+  };
+
+  // Each label takes the best place that earlier ones leave; of all orders, that with the least total cost counts.
+  void label_marks() {
+    std::vector<std::string> texts;
+    std::vector<std::vector<Place>> places;
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < std::min(kLabelledMarks, data_.marks.size()); ++i) {
+      texts.push_back(shortened(printable(data_.marks[i].label), kMaxLabelLength));
+      places.push_back(places_around(picture_.circles[first_mark_ + i], text_width(texts.back())));
+      order.push_back(i);
+    }
+    std::vector<const Place*> best;
+    double least = INFINITY;
+    do {
+      std::vector<const Place*> chosen(order.size());
+      double cost = 0;
+      for (const std::size_t i : order) {
+        constexpr double kWithoutLabel = 1000;  // the caption names the mark
+        chosen[i] = first_free(places[i], chosen);
+        cost += chosen[i] != nullptr ? chosen[i]->cost : kWithoutLabel;
+      }
+      if (cost >= least) continue;
+      least = cost;
+      best = chosen;
+    } while (std::next_permutation(order.begin(), order.end()));
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      if (best[i] == nullptr) continue;
+      add_text(best[i]->box.left, best[i]->box.bottom - 4, texts[i], Anchor::kStart);
+      if (best[i]->leader) picture_.lines.push_back(*best[i]->leader);
+    }
+  }
+
+  static const Place* first_free(const std::vector<Place>& places, const std::vector<const Place*>& chosen) {
+    const auto overlap = [](const Place& a, const Place& b) {
+      return std::any_of(a.taken.begin(), a.taken.end(), [&b](const LabelBox& each) {
+        return std::any_of(b.taken.begin(), b.taken.end(), [&](const LabelBox& other) { return each.overlaps(other); });
+      });
+    };
+    const auto found = std::find_if(places.begin(), places.end(), [&](const Place& place) {
+      return std::none_of(chosen.begin(), chosen.end(),
+                          [&](const Place* other) { return other != nullptr && overlap(place, *other); });
+    });
+    return found == places.end() ? nullptr : &*found;
+  }
+
+  // Places for a label around its circle that do not cover the labels of roofs; those that cost the least first.
+  std::vector<Place> places_around(const RooflinePicture::Circle& circle, double width) const {
+    constexpr int kDirections = 16;
+    constexpr double kLeaderGap = 8;  // labels that are farther from their mark have a leader
+    std::vector<Place> places;
+    for (const double gap : {3.0, 14.0, 28.0, 46.0, 70.0, 100.0}) {
+      for (int i = 0; i < kDirections; ++i) {
+        const double angle = 2 * M_PI * i / kDirections;
+        const double x = circle.x + std::cos(angle) * (circle.radius + gap + width / 2);
+        const double y = circle.y + std::sin(angle) * (circle.radius + gap + height_of_text() / 2);
+        Place place{{x - width / 2, y - height_of_text() / 2, x + width / 2, y + height_of_text() / 2}, gap, {}, {}};
+        place.cost += covered(place.box);
+        place.taken = {place.box};
+        if (gap > kLeaderGap) {
+          place.leader = leader(circle, place.box);
+          add_boxes_along(*place.leader, place.taken);
+        }
+        const bool inside = place.box.left >= picture_.strip_left && place.box.right <= right_ &&
+                            place.box.top >= picture_.top && place.box.bottom <= picture_.bottom;
+        if (inside &&
+            std::all_of(place.taken.begin(), place.taken.end(), [this](const LabelBox& each) { return is_free(each); }))
+          places.push_back(std::move(place));
+      }
+    }
+    std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.cost < b.cost; });
+    return places;
+  }
+
+  double marks_covered(const LabelBox& box) const {
+    double cost = 0;
+    for (std::size_t i = first_mark_; i < picture_.circles.size(); ++i) {
+      const auto& circle = picture_.circles[i];
+      const double x = circle.x - std::clamp(circle.x, box.left, box.right);
+      const double y = circle.y - std::clamp(circle.y, box.top, box.bottom);
+      const double depth = circle.radius + 1 - std::hypot(x, y);
+      if (depth > 0) cost += 8 + 4 * depth;
+    }
+    return cost;
+  }
+
+  double covered(const LabelBox& box) const {
+    constexpr double kRoofCost = 150;
+    double cost = marks_covered(box);
+    for (const LabelBox& line : ceilings_) {
+      if (box.overlaps({line.left, line.top - 1, line.right, line.bottom + 1})) cost += kRoofCost;
+    }
+    for (const LabelBox& line : slopes_) {
+      const auto height = [&line](double x) {
+        return line.top + (x - line.left) / (line.right - line.left) * (line.bottom - line.top);
+      };
+      const double left = std::max(box.left, line.left), right = std::min(box.right, line.right);
+      if (left < right && box.overlaps({left, height(right), right, height(left)})) cost += kRoofCost;
+    }
+    return cost;
+  }
+
+  // From the edge of the circle to the nearest point of the box.
+  static RooflinePicture::Line leader(const RooflinePicture::Circle& circle, const LabelBox& box) {
+    const double x = std::clamp(circle.x, box.left, box.right);
+    const double y = std::clamp(circle.y, box.top + 2, box.bottom - 2);
+    const double share = circle.radius / std::hypot(x - circle.x, y - circle.y);
+    return {circle.x + (x - circle.x) * share, circle.y + (y - circle.y) * share, x, y, Stroke::kLeader};
+  }
+
+  // Small boxes along a line, without its ends.
+  static void add_boxes_along(const RooflinePicture::Line& line, std::vector<LabelBox>& boxes) {
+    constexpr int kBoxes = 12;
+    for (int i = 1; i < kBoxes; ++i) {
+      const double x = line.x1 + (line.x2 - line.x1) * i / kBoxes, y = line.y1 + (line.y2 - line.y1) * i / kBoxes;
+      boxes.push_back({x - 1, y - 1, x + 1, y + 1});
+    }
+  }
+
+  const Chart& chart_;
+  const Roofline& data_;
+  RooflinePicture picture_;
+  double left_ = 0;
+  double right_ = 0;
+  std::vector<double> y_ticks_;
+  std::vector<LabelBox> slopes_;  // from the lower left to the upper right end
+  std::vector<LabelBox> ceilings_;
+  std::vector<LabelBox> taken_;  // by labels
+  std::size_t first_mark_ = 0;
+};
+
+}  // namespace
+
+RooflinePicture roofline_picture(const Chart& chart, double width) { return RooflineDrawing(chart, width).draw(); }
+
+}  // namespace kymo::report
