@@ -1,21 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- empty: The peaks of the device were not measured: `kymo peaks` measures them.
-SELECT DISTINCT
+SELECT
   t.case_title AS variant,
-  'memory' AS label,
-  'memory' AS kind,
-  w.peak_byte_rate AS rate
+  f.label,
+  f.kind,
+  f.rate
 FROM selected_run s
 JOIN training_run t ON t.run_id = s.run_id
-JOIN op_roofline w ON w.run_id = t.run_id
-WHERE w.peak_byte_rate IS NOT NULL
-UNION ALL
-SELECT DISTINCT
-  t.case_title,
-  CASE w.dtype WHEN 'f32' THEN 'fp32' WHEN 'f16' THEN 'fp16' WHEN 'f8' THEN 'fp8' ELSE w.dtype END,
-  'compute',
-  w.peak_flop_rate
-FROM selected_run s
-JOIN training_run t ON t.run_id = s.run_id
-JOIN op_roofline w ON w.run_id = t.run_id
-WHERE w.peak_flop_rate IS NOT NULL AND (w.dtype = 'f32' OR w.kind IN ('matmul', 'attention', 'convolution'))
+JOIN roofline_roof f ON f.run_id = t.run_id AND f.rank = 0 AND f.pass = 'ops'
+ORDER BY t.run_id, f.label

@@ -77,6 +77,12 @@ class LabTest(KymoTest):
         operators = [line for line in top.splitlines() if re.match(r"\| (baseline|optimised) \| `", line)]
         self.assertEqual(len(operators), 2 * 5, operators)
         self.assertNotIn("No runs", report)
+        pictures = {path.stem: path.read_text("utf-8") for path in (self.work / "report").rglob("roofline-*.svg")}
+        self.assertEqual(set(pictures), {"roofline-baseline", "roofline-optimised"})
+        for roof, name in (("fp32", "baseline"), ("bf16", "optimised")):
+            self.assertRegex(pictures[name := f"roofline-{name}"], rf">{roof} [\d.]+ [GT]FLOP/s</text>")
+            self.assertRegex(pictures[name], r">memory [\d.]+ [MGT]B/s</text>")
+            self.assertGreater(len(re.findall(r"<circle [^>]*><title>", pictures[name])), 20)
         page = (self.work / "report" / "report.html").read_text(encoding="utf-8")
         self.assertGreaterEqual(page.count("<svg"), 2)
         self.assertEqual(len(list(Path(self.work / "report").rglob("loss-curves*.svg"))), 1)

@@ -76,6 +76,9 @@ TEST_F(ObservedReport, QuickLookHasEverySection) {
   EXPECT_THAT(text, HasSubstr("figures/kernel-chart-transformer-lm.svg"));
   EXPECT_THAT(text, HasSubstr("no kernel records"));
   EXPECT_THAT(text, Not(HasSubstr("to the command")));
+  EXPECT_THAT(text, HasSubstr("| `aten::bmm` | `block/attention/scores` | 2.00 |"));
+  EXPECT_THAT(text, HasSubstr("The peaks of the device were not measured: `kymo peaks` measures them."));
+  EXPECT_THAT(text, HasSubstr("the largest: bmm, block/attention/scores (2.00 ms)"));
 }
 
 class DistributedReport : public ObservedReport {

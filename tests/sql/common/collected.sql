@@ -320,3 +320,14 @@ INSERT INTO device_memory (run_id, rank, pass, sequence, time_ns, stage, step, u
 (13, 0, 'memory', 4, 9000, 'end', -1, 13900, 13300);
 INSERT INTO out_of_memory (run_id, rank, pass, location, requested_bytes, free_bytes, peak_bytes) VALUES
 (15, 0, 'memory', 'device', 2000000000, 150000000, 84000000000);
+
+-- Work of the operators of run 14, without measured peaks.
+INSERT INTO op_work (
+  run_id, rank, pass, sequence, phase_id, scope_id, name_id, shapes_id, recomputed, kind, dtype, steps, calls, flops,
+  model_flops, masked_model_flops, bytes, host_ns, kernels, device_ns
+) VALUES
+(14, 0, 'ops', 0, 1, 20, 30, NULL, 0, 'matmul', 'f32', 1, 4, 1e6, 1e6, 1e6, 20000, 1000000, 0, 0),
+(14, 0, 'ops', 1, 1, 21, 30, NULL, 0, 'matmul', 'f32', 1, 4, 1e6, 1e6, 1e6, 20000, 1000000, 0, 0),
+(14, 0, 'ops', 2, 2, 23, 30, NULL, 0, 'matmul', 'f32', 1, 2, 2e6, 2e6, 2e6, 40000, 800000, 0, 0),
+(14, 0, 'ops', 3, 1, 22, 31, NULL, 0, 'softmax', 'f32', 1, 1, 5000, 5000, 5000, 8000, 300000, 0, 0),
+(14, 0, 'ops', 4, 2, 23, 32, NULL, 0, 'overhead', '', 1, 2, 0, 0, 0, 0, 700000, 0, 0);

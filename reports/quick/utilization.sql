@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Utilization of the device by matrix products, convolutions and attention.
+-- column title: title="run", once=true
+-- column phase: title="phase", format="code"
+-- column time_ms: title="time", unit="ms", format="significant", digits=3
+-- column model_gflop: title="work of the model", unit="GFLOP", format="significant", digits=3
+-- column peak_gflops: title="measured peak", unit="GFLOP/s", format="significant", digits=3
+-- column mfu: title="MFU", unit="%", digits=1
+-- column hfu: title="HFU", unit="%", digits=1
+-- column unknown: title="unknown work", unit="%", digits=1
+-- note: MFU counts what the model needs: causal attention in full, recomputation not; HFU counts what was executed.
+--   Embedding lookups have no operations. The peak is that of the type of most operations. "Unknown work" is the share
+--   of operators whose work kymo does not know in the time of all operators.
+-- empty: No operators with arguments: add `--passes time,ops --trace-detail shapes` to the command. Available for
+--   workloads that use LibTorch.
+SELECT
+  s.title,
+  u.phase,
+  u.time_ms,
+  u.model_flops / 1e9 AS model_gflop,
+  u.measured_peak_flop_rate / 1e9 AS peak_gflops,
+  100 * u.mfu AS mfu,
+  100 * u.hfu AS hfu,
+  100 * u.unknown_share AS unknown
+FROM selected_run s
+JOIN step_utilization u ON u.run_id = s.run_id
+WHERE u.model_flops > 0
+ORDER BY s.run_id, u.phase <> 'step', u.phase
