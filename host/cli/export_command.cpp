@@ -75,7 +75,11 @@ void add_export(CLI::App& app, Session& session) {
       ->add_option("--pass", arguments->request.choice.pass,
                    "trace, ops or memory [the first of these with kernels or operators]")
       ->type_name("PASS");
-  perfetto->footer("Example: kymo export perfetto --run 3 --rank 0 -o step.json");
+  perfetto->footer(
+      "If the pass recorded the arguments of operators (--trace-detail shapes), counters show the FLOP/s and bytes/s "
+      "of\n"
+      "those whose work is known, at the times of their kernels, or of their calls if there are no kernels.\n"
+      "Example: kymo export perfetto --run 3 --rank 0 -o step.json");
   CLI::App* memory = add_format(
       *command, session, "memory-viz", "Write a memory snapshot for pytorch.org/memory_viz and torch.cuda._memory_viz",
       "file, - for standard output [memory-runN-rankN.pickle]", arguments, [](const ExportArguments& given) {

@@ -47,6 +47,8 @@ class PerfettoWriter {
   void write_activity(const Row& row, const std::string& table);
   void add_kernel_arguments(TraceEvent& event, const Row& row);
   void write_counters();
+  // Work per second of the operators with known work (perfetto_rates.cpp)
+  void write_rates();
   // Track names, written after all tracks are known
   void name_track(const Track& track, const std::string& name, std::int64_t order);
   void name_process(std::int64_t process, const std::string& name, std::int64_t order);

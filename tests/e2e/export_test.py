@@ -6,6 +6,7 @@ import contextlib
 import csv
 import importlib.util
 import io
+import itertools
 import json
 import pickle
 import pickletools
@@ -132,7 +133,19 @@ class ExportTest(SharedRunTest):
 
 @needs_torch_parts
 class TrainingStepTest(ExportTest):
-    words = [*CASE, *METHOD, *ALL_PASSES]
+    words = [*CASE, *METHOD, *ALL_PASSES, "--trace-detail", "shapes"]
+
+    def test_perfetto_rates_add_up_to_the_work_of_the_operators(self):
+        _, events = self.trace("--pass", "ops")
+        ((flops, moved),) = self.rows(
+            "SELECT sum(calls * flops) / max(steps), sum(calls * bytes) / max(steps) FROM op_work WHERE pass = 'ops'"
+        )
+        for name, work in (("FLOP/s", flops), ("bytes/s", moved)):
+            points = [(event["ts"] / 1e6, event["args"]["rate"]) for event in events["C"] if event["name"] == name]
+            self.assertEqual(points, sorted(points, key=lambda point: point[0]))
+            self.assertEqual(points[-1][1], 0)
+            total = sum(rate * (end - start) for (start, rate), (end, _) in itertools.pairwise(points))
+            self.assertAlmostEqual(total / (work * (WARMUP + STEPS)), 1, delta=1e-6, msg=name)
 
     def test_perfetto_of_operators(self):
         whole, events = self.trace("--pass", "ops")

@@ -79,10 +79,11 @@ class LabTest(KymoTest):
         self.assertNotIn("No runs", report)
         pictures = {path.stem: path.read_text("utf-8") for path in (self.work / "report").rglob("roofline-*.svg")}
         self.assertEqual(set(pictures), {"roofline-baseline", "roofline-optimised"})
-        for roof, name in (("fp32", "baseline"), ("bf16", "optimised")):
-            self.assertRegex(pictures[name := f"roofline-{name}"], rf">{roof} [\d.]+ [GT]FLOP/s</text>")
-            self.assertRegex(pictures[name], r">memory [\d.]+ [MGT]B/s</text>")
-            self.assertGreater(len(re.findall(r"<circle [^>]*><title>", pictures[name])), 20)
+        for variant, roof in (("baseline", "fp32"), ("optimised", "bf16")):
+            picture = pictures[f"roofline-{variant}"]
+            self.assertRegex(picture, rf">{roof} [\d.]+ [GT]FLOP/s</text>")
+            self.assertRegex(picture, r">memory [\d.]+ [MGT]B/s</text>")
+            self.assertGreater(len(re.findall(r"<circle [^>]*><title>", picture)), 20)
         page = (self.work / "report" / "report.html").read_text(encoding="utf-8")
         self.assertGreaterEqual(page.count("<svg"), 2)
         self.assertEqual(len(list(Path(self.work / "report").rglob("loss-curves*.svg"))), 1)

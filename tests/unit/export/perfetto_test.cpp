@@ -176,6 +176,70 @@ TEST_F(Perfetto, OfAMemoryPassHasCounters) {
   EXPECT_EQ(counters[1]["args"]["parameter"], 1024);
 }
 
+// Work of aten::mm and of the operator that it calls.
+std::string work_of(const std::string& pass, int mm, int arguments) {
+  const std::string columns = ", 1, 1, ";
+  return "INSERT INTO op_work VALUES (3, 0, '" + pass + "', 0, NULL, NULL, " + std::to_string(mm) + ", " +
+         std::to_string(arguments) + ", 0, 'matmul', 'f32'" + columns + "1600, 1600, 1600, 800, 1, 0, 0), (3, 0, '" +
+         pass + "', 1, NULL, NULL, 1, NULL, 0, 'copy', 'f32'" + columns + "0, 0, 0, 300, 1, 0, 0), (3, 0, '" + pass +
+         "', 2, NULL, NULL, 2, NULL, 0, 'overhead', ''" + columns + "0, 0, 0, 0, 1, 0, 0), (3, 0, '" + pass +
+         "', 3, NULL, NULL, 3, NULL, 0, 'unknown', ''" + columns + "NULL, NULL, NULL, NULL, 1, 0, 0)";
+}
+
+std::vector<std::pair<double, std::int64_t>> counter(const Json& trace, const std::string& name) {
+  std::vector<std::pair<double, std::int64_t>> values;
+  for (const Json& event : trace["traceEvents"])
+    if (event["ph"] == "C" && event["name"] == name) values.emplace_back(event["ts"], event["args"]["rate"]);
+  return values;
+}
+
+TEST_F(Perfetto, OfAnOpsPassHasRatesWithoutCountingNestedCalls) {
+  const int mm = text_id("aten::mm"), arguments = text_id("[4, 256] [256]");
+  const std::string call = ", " + std::to_string(mm) + ", " + std::to_string(arguments) + ", ";
+  execute(work_of("ops", mm, arguments));
+  // Calls of 100 to 900 ns (with one that never ended), a nested one, one of its backward node, which is no call of the
+  // operator, overhead, one without rule, a copy on its own, and two at the same time on different threads.
+  execute("INSERT INTO op VALUES (3, 0, 'ops', 2, 0" + call + "0, 300, 400, 100, 0, NULL, 0, NULL, NULL, 'none'), " +
+          "(3, 0, 'ops', 3, NULL" + call + "1, 910, 920, 10, 0, NULL, 0, NULL, NULL, 'none'), " +
+          "(3, 0, 'ops', 4, NULL, 2, NULL, 0, 930, 940, 10, 0, NULL, 0, NULL, NULL, 'none'), " +
+          "(3, 0, 'ops', 5, NULL, 3, NULL, 0, 950, 960, 10, 0, NULL, 0, NULL, NULL, 'none'), " +
+          "(3, 0, 'ops', 6, NULL, 1, NULL, 0, 1000, 1100, 100, 0, NULL, 0, NULL, NULL, 'none'), " +
+          "(3, 0, 'ops', 7, NULL" + call + "0, 2000, 2800, 800, 0, NULL, 0, NULL, NULL, 'none'), " +
+          "(3, 0, 'ops', 8, NULL" + call + "0, 2400, 2800, 400, 1, NULL, 0, NULL, NULL, 'none')");
+  const Json trace = trace_of({.run = 3, .rank = {}, .pass = "ops"});
+  EXPECT_THAT(counter(trace, "FLOP/s"),
+              ElementsAre(std::pair(0.1, 2'000'000'000), std::pair(0.9, 0), std::pair(1.0, 0), std::pair(1.1, 0),
+                          std::pair(2.0, 2'000'000'000), std::pair(2.4, 6'000'000'000), std::pair(2.8, 0)));
+  EXPECT_THAT(
+      counter(trace, "bytes/s"),
+      ElementsAre(std::pair(0.1, 1'000'000'000), std::pair(0.9, 0), std::pair(1.0, 3'000'000'000), std::pair(1.1, 0),
+                  std::pair(2.0, 1'000'000'000), std::pair(2.4, 3'000'000'000), std::pair(2.8, 0)));
+}
+
+TEST_F(Perfetto, OfATracePassHasRatesOfKernels) {
+  const int mm = text_id("aten::mm"), arguments = text_id("[4, 256] [256]");
+  const std::string call = std::to_string(mm) + ", " + std::to_string(arguments) + ", 0, ";
+  execute(work_of("trace", mm, arguments));
+  execute("INSERT INTO op VALUES (3, 0, 'trace', 0, NULL, " + call +
+          "1040000, 1090000, 1, 0, NULL, 0, NULL, NULL, 'none'), "
+          "(3, 0, 'trace', 1, 0, 2, NULL, 0, 1050000, 1080000, 1, 0, NULL, 0, NULL, NULL, 'none')");
+  // Two kernels of one call, launched by what it calls, and two launches of a graph into which it was captured.
+  execute(
+      "DELETE FROM kernel; DELETE FROM memcpy; DELETE FROM memset;"
+      "INSERT INTO kernel VALUES (3, 0, 'trace', 0, 6, 1100000, 1100300, 7, 42, 0, NULL, NULL, 'launch', 0, NULL, 1), "
+      "(3, 0, 'trace', 1, 6, 1100400, 1100500, 7, 43, 0, NULL, NULL, 'launch', 0, NULL, 1), "
+      "(3, 0, 'trace', 2, 6, 1200000, 1200800, 7, 44, 1, NULL, NULL, 'launch', 0, 99, 0), "
+      "(3, 0, 'trace', 3, 6, 1300000, 1301600, 7, 45, 1, NULL, NULL, 'launch', 0, 99, 0), "
+      "(3, 0, 'trace', 4, 6, 1400000, 1400100, 7, 46, 1, NULL, NULL, 'launch', 0, NULL, NULL)");
+  const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
+  EXPECT_THAT(counter(trace, "FLOP/s"),
+              ElementsAre(std::pair(1100.0, 4'000'000'000), std::pair(1100.3, 0), std::pair(1100.4, 4'000'000'000),
+                          std::pair(1100.5, 0), std::pair(1200.0, 2'000'000'000), std::pair(1200.8, 0),
+                          std::pair(1300.0, 1'000'000'000), std::pair(1301.6, 0)));
+  for (const Json& event : trace["traceEvents"])
+    EXPECT_TRUE(event["name"] != "FLOP/s" || event["pid"] == 0) << "the process of the GPU";
+}
+
 TEST_F(Perfetto, SaysWhatWithoutCallsIsMissing) {
   execute("DELETE FROM api_call");
   const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
