@@ -2,6 +2,7 @@
 #include "analysis/derive.hpp"
 
 #include <iterator>
+#include <utility>
 
 #include "analysis/memory_timeline.hpp"
 #include "analysis/operator_work.hpp"
@@ -31,9 +32,10 @@ void derive(event::PassRecord& record, const DeriveSetting& setting) {
   derived.kernel_classes = kernel_classes(trace, setting.classifier ? *setting.classifier : Classifier());
   const std::vector<bool> is_communication = communicating(record);
   move_dropped_records(attribute_collectives(record.trace, is_communication), record);
-  derived.kernel_totals = kernel_totals(trace, setting.warmup);
   derived.op_totals = op_totals(trace, setting.warmup);
-  derived.op_work = op_work(record, setting.warmup);
+  OpWorkTotals work = op_work(record, setting.warmup);
+  derived.op_work = std::move(work.rows);
+  derived.kernel_totals = kernel_totals(trace, setting.warmup, work.row_of_activity);
   derived.step_activity =
       setting.on_host ? host_activity(record, setting.warmup) : step_activity(trace, is_communication, setting.warmup);
   derived.outliers = kernel_outliers(trace, is_communication, record.gpu_samples, setting.warmup);

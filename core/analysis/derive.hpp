@@ -49,9 +49,11 @@ std::vector<event::KernelClass> kernel_classes(const event::Trace& trace, const 
 /// removed, and a component that is only a number becomes *.
 std::vector<event::ScopePath> scope_paths(const event::Trace& trace);
 
-/// Returns the totals of activities in measured steps by kind, phase, scope, name and attribution, in order of first
-/// occurrence.
-std::vector<event::KernelTotal> kernel_totals(const event::Trace& trace, std::int64_t warmup);
+/// Returns the totals of activities in measured steps by kind, phase, scope, name, attribution, launch configuration
+/// and row in Derived::op_work, in order of first occurrence. `op_work_of` holds this row for each activity (-1: none);
+/// it is empty if there are none.
+std::vector<event::KernelTotal> kernel_totals(const event::Trace& trace, std::int64_t warmup,
+                                              const std::vector<std::int64_t>& op_work_of = {});
 
 /// Returns the totals of operators in measured steps by phase, scope, name and direction, in order of first occurrence.
 /// The time of a recursive operator counts at each level in host_ns and once in self_host_ns.

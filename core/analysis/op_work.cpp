@@ -124,15 +124,18 @@ class Totals {
   Totals(const Trace& trace, Resolver& resolver, std::int64_t warmup)
       : trace_(trace), resolver_(resolver), owners_(trace, resolver), warmup_(warmup) {}
 
-  std::vector<event::OpWork> take() {
+  OpWorkTotals take() {
     for (std::size_t i = 0; i < trace_.operators.size(); ++i)
       if (is_measured(trace_.operators[i].position.step)) add_call(i);
-    for (const event::Activity& activity : trace_.activities)
+    std::vector<std::int64_t> row_of_activity(trace_.activities.size(), kNone);
+    for (std::size_t i = 0; i < trace_.activities.size(); ++i) {
+      const event::Activity& activity = trace_.activities[i];
       if (is_measured(activity.step) && activity.op >= 0 && at(activity.op) < trace_.operators.size())
-        add_activity(activity);
+        row_of_activity[i] = add_activity(activity);
+    }
     const std::int64_t steps = measured_steps(trace_, warmup_);
     for (event::OpWork& row : rows_) row.steps = steps;
-    return std::move(rows_);
+    return {std::move(rows_), std::move(row_of_activity)};
   }
 
  private:
@@ -174,13 +177,15 @@ class Totals {
     row.host_ns += owner == kNone ? call.self_ns : std::max<std::int64_t>(0, call.end_ns - call.start_ns);
   }
 
-  void add_activity(const event::Activity& activity) {
+  /// Returns the index of its row.
+  std::int64_t add_activity(const event::Activity& activity) {
     const std::size_t counted = counting(at(activity.op));
     event::OpWork& row = row_of(counted);
     ++row.kernels;
     row.device_ns += std::max<std::int64_t>(0, activity.end_ns - activity.start_ns);
     const bool is_replayed = activity.graph_node != 0 && !is_measured(trace_.operators[counted].position.step);
     if (is_replayed && replayed_.emplace(counted, activity.correlation_id).second) ++row.calls;
+    return &row - rows_.data();
   }
 
   const Trace& trace_;
@@ -194,7 +199,7 @@ class Totals {
 
 }  // namespace
 
-std::vector<event::OpWork> op_work(const event::PassRecord& record, std::int64_t warmup) {
+OpWorkTotals op_work(const event::PassRecord& record, std::int64_t warmup) {
   const Trace& trace = record.trace;
   const bool has_arguments =
       std::ranges::any_of(trace.operators, [](const Operator& call) { return call.shapes != event::kNoText; });

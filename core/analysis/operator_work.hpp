@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,11 @@ std::optional<event::CallWork> operator_work(std::string_view name, const Argume
 /// Returns true for operators that do no work themselves: views, allocations and those that only call others.
 bool is_overhead(std::string_view name);
 
+struct OpWorkTotals {
+  std::vector<event::OpWork> rows;
+  std::vector<std::int64_t> row_of_activity;  ///< index into rows for each activity of the trace; -1: none
+};
+
 /// Returns the work of the operators in measured steps by phase, scope, name, arguments and whether they were
 /// recomputed, in order of first occurrence; empty if no arguments were recorded. Declarations of the workload take
 /// precedence over rules. Work counts at the outermost operator that has a rule, with the time and the kernels of
@@ -38,6 +44,6 @@ bool is_overhead(std::string_view name);
 /// is_overhead(), or if it calls operators with work and launches nothing itself; otherwise its work is unknown.
 /// Operators of a captured CUDA graph count once per replay in which one of their kernels ran. An operator with an
 /// autograd sequence number of its own within a node of the backward pass is recomputed. Activities must be attributed.
-std::vector<event::OpWork> op_work(const event::PassRecord& record, std::int64_t warmup);
+OpWorkTotals op_work(const event::PassRecord& record, std::int64_t warmup);
 
 }  // namespace kymo::analysis

@@ -46,11 +46,6 @@ StepSet steps_of_host(const Trace& trace) {
 
 bool is_measured(std::int32_t step, std::int64_t warmup) { return step >= 0 && step >= warmup; }
 
-GroupKey key_of(const Activity& activity) {
-  const auto how = static_cast<std::uint32_t>(activity.attribution) << 8 | static_cast<std::uint32_t>(activity.kind);
-  return {packed(activity.scope, activity.name), packed(static_cast<std::uint32_t>(activity.phase), how)};
-}
-
 GroupKey key_of(const Operator& call) {
   return {packed(call.scope, call.name),
           packed(static_cast<std::uint32_t>(call.position.phase), call.backward ? 1 : 0)};
@@ -116,17 +111,25 @@ std::vector<event::ScopePath> scope_paths(const Trace& trace) {
   return paths;
 }
 
-std::vector<event::KernelTotal> kernel_totals(const Trace& trace, std::int64_t warmup) {
+std::vector<event::KernelTotal> kernel_totals(const Trace& trace, std::int64_t warmup,
+                                              const std::vector<std::int64_t>& op_work_of) {
   StepSet steps = steps_of_host(trace);
   std::vector<event::KernelTotal> totals;
-  Grouping groups;
-  for (const Activity& activity : trace.activities) {
+  Grouping launches, groups;
+  for (std::size_t i = 0; i < trace.activities.size(); ++i) {
+    const Activity& activity = trace.activities[i];
     if (!is_measured(activity.step, warmup)) continue;
     steps.add(activity.step);
-    const std::uint32_t group = groups.number_of(key_of(activity));
+    const std::int64_t launch_config = activity.kind == ActivityKind::kKernel ? activity.shape : -1;
+    const std::int64_t op_work = op_work_of.empty() ? -1 : op_work_of[i];
+    const auto how = static_cast<std::uint32_t>(activity.attribution) << 8 | static_cast<std::uint32_t>(activity.kind);
+    const std::uint32_t launch = launches.number_of(
+        {packed(static_cast<std::uint32_t>(launch_config), static_cast<std::uint32_t>(op_work)), how});
+    const std::uint32_t group = groups.number_of(
+        {packed(activity.scope, activity.name), packed(static_cast<std::uint32_t>(activity.phase), launch)});
     if (group == totals.size()) {
       totals.push_back({activity.kind, activity.phase, activity.scope, activity.name, activity.attribution, 0, 0, 0, 0,
-                        std::numeric_limits<std::int64_t>::max(), 0});
+                        std::numeric_limits<std::int64_t>::max(), 0, launch_config, op_work});
     }
     event::KernelTotal& total = totals[group];
     const std::int64_t duration = duration_ns(activity.start_ns, activity.end_ns);

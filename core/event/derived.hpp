@@ -31,6 +31,8 @@ struct KernelTotal {
   TextId name = kNoText;
   Attribution attribution = Attribution::kNone;
   std::int64_t steps = 0, calls = 0, bytes = 0, total_ns = 0, min_ns = 0, max_ns = 0;
+  std::int64_t launch_config = -1;  ///< kernels: index into Trace::shapes
+  std::int64_t op_work = -1;        ///< index into Derived::op_work
 };
 
 struct OpTotal {

@@ -30,10 +30,11 @@ void write_rank(RankTarget& to, const event::PassRecord& record) {
     device_id = 1;
     Statement(to.connection,
               "INSERT INTO device (device_id, uuid, kind, name, memory_bytes, multiprocessors, max_sm_clock_mhz, "
-              "max_memory_clock_mhz) "
-              "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+              "max_memory_clock_mhz, multiprocessor_threads, multiprocessor_blocks, multiprocessor_registers, "
+              "multiprocessor_shared_bytes, reserved_shared_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .bind_all(*device_id, d.uuid, d.kind, d.name, d.memory_bytes, d.multiprocessors, d.max_sm_clock_mhz,
-                  d.max_memory_clock_mhz)
+                  d.max_memory_clock_mhz, d.multiprocessor_threads, d.multiprocessor_blocks, d.multiprocessor_registers,
+                  d.multiprocessor_shared_bytes, d.reserved_shared_bytes)
         .run();
   }
   Statement(to.connection,

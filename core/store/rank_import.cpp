@@ -162,7 +162,18 @@ std::int64_t import_device(const Connection& results, const Connection& source, 
   Statement id(results, "SELECT device_id FROM main.device WHERE uuid = ?");
   id.bind(1, uuid.text(0));
   if (!id.step()) throw Error("its device row lacks required values");
-  return id.integer(0);
+  const std::int64_t device_id = id.integer(0);
+  // An older version may have stored the device without some of its properties.
+  select.reset();
+  select.step();
+  for (int i = 0; i < static_cast<int>(columns.size()); ++i) {
+    if (select.is_null(i)) continue;
+    const std::string& column = columns[static_cast<std::size_t>(i)];
+    Statement(results, "UPDATE main.device SET " + column + " = ? WHERE device_id = ? AND " + column + " IS NULL")
+        .bind_all(select.text(i), device_id)
+        .run();
+  }
+  return device_id;
 }
 
 IdMap import_texts(const Connection& results, const Connection& source, bool newer) {

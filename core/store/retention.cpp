@@ -69,9 +69,6 @@ class StepRows {
         return "start_ns < " + end_ + " AND end_ns > " + begin_;
       case Extent::kLifetime:
         return "alloc_ns < " + end_ + " AND coalesce(free_ns, " + end_ + ") > " + begin_;
-      case Extent::kShape:
-        return "launch_config IN (SELECT launch_config FROM main.kernel WHERE " + owner_ + " AND " + of(Extent::kStep) +
-               ")";
       case Extent::kStack:
         return "stack IN (SELECT stack FROM main.allocation WHERE " + owner_ + " AND " + of(Extent::kLifetime) + ")";
       case Extent::kFrame:

@@ -29,7 +29,6 @@ enum class Extent {
   kMoment,    ///< has a column step; rows at defined moments are also retained
   kTime,      ///< from start_ns to end_ns
   kLifetime,  ///< from alloc_ns to free_ns, which is NULL if it was never freed
-  kShape,     ///< referenced by kernels
   kStack,     ///< referenced by allocations
   kFrame,     ///< referenced by stacks
 };

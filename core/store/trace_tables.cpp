@@ -36,7 +36,8 @@ auto kernel_total_table() {
       {sequence_column<K>(), column<&K::kind>("kind"), phase_column<&K::phase>("phase_id"),
        string_column<&K::scope>("scope_id"), name_column<&K::name>("name_id"), column<&K::attribution>("attribution"),
        column<&K::steps>("steps"), column<&K::calls>("calls"), column<&K::bytes>("bytes"),
-       column<&K::total_ns>("total_ns"), column<&K::min_ns>("min_ns"), column<&K::max_ns>("max_ns")});
+       column<&K::total_ns>("total_ns"), column<&K::min_ns>("min_ns"), column<&K::max_ns>("max_ns"),
+       column_or_null<&K::launch_config>("launch_config"), column_or_null<&K::op_work>("op_work")});
 }
 
 auto op_total_table() {
@@ -147,7 +148,7 @@ auto range_table() {
 auto launch_config_table() {
   using S = event::LaunchShape;
   using R = const Entry<S>&;
-  return declare_table<S>("launch_config", Extent::kShape,
+  return declare_table<S>("launch_config", Extent::kNoEvent,
                           [](const PassRecord& record) -> const auto& { return record.trace.shapes; },
                           {sequence_column<S>("launch_config"),
                            {"grid_x", [](R r) { return r.item.grid[0]; }},

@@ -10,6 +10,13 @@ WITH peak AS (
   SELECT
     device_id,
     max(CASE WHEN kind IN ('copy', 'read') THEN rate END) AS byte_rate,
+    max(CASE kind WHEN 'cache' THEN rate END) AS cache_byte_rate,
+    max(
+      CASE kind
+        WHEN 'cache'
+          THEN (SELECT max(m.value) FROM metric m WHERE m.run_id = device_peak.run_id AND m.name = 'buffer_bytes')
+      END
+    ) AS cache_bytes,
     max(CASE WHEN kind = 'matmul' AND dtype = 'fp32' THEN rate END) AS fp32,
     max(CASE WHEN kind = 'matmul' AND dtype = 'tf32' THEN rate END) AS tf32,
     max(CASE WHEN kind = 'matmul' AND dtype = 'bf16' THEN rate END) AS bf16,
@@ -30,6 +37,8 @@ operator AS (
     o.kind,
     o.dtype,
     o.recomputed,
+    CAST(min(o.sequence) AS INTEGER) AS op_work, -- without an affinity, joins would not be indexed
+    o.kind IN ('matmul', 'attention', 'convolution') AS is_matrix,
     1.0 * sum(o.calls) / max(o.steps) AS calls,
     sum(o.calls * o.flops) / max(o.steps) AS flops,
     sum(o.calls * o.model_flops) / max(o.steps) AS model_flops,
@@ -51,24 +60,44 @@ timed AS (
     CASE WHEN o.kernels > 0 THEN 'device' ELSE 'host' END AS clock,
     CASE WHEN o.kernels > 0 THEN o.device_ms ELSE o.host_ms END AS time_ms,
     k.device_id,
-    t.byte_rate AS peak_byte_rate,
+    t.byte_rate,
+    t.cache_byte_rate,
+    t.cache_bytes,
+    t.tf32,
     CASE
-      WHEN o.dtype = 'f32' OR o.kind NOT IN ('matmul', 'attention', 'convolution') THEN t.fp32
+      WHEN o.dtype = 'f32' OR NOT o.is_matrix THEN t.fp32
       WHEN o.dtype = 'bf16' THEN t.bf16
       WHEN o.dtype = 'f16' THEN t.fp16
       WHEN o.dtype = 'f8' THEN t.fp8
-    END AS peak_flop_rate,
-    CASE WHEN o.dtype = 'f32' THEN nullif(max(coalesce(t.tf32, 0), coalesce(t.bf16, 0)), 0) END AS lower_precision_rate
+    END AS type_rate,
+    CASE WHEN o.dtype = 'f32' THEN nullif(max(coalesce(t.tf32, 0), coalesce(t.bf16, 0)), 0) END AS lower_rate
   FROM operator o
   JOIN rank k ON k.run_id = o.run_id AND k.rank = o.rank AND k.pass = o.pass
   LEFT JOIN peak t ON t.device_id = k.device_id
 ),
-limited AS (
+fast AS (
   SELECT
     t.*,
-    1e3 * t.flops / t.peak_flop_rate AS compute_ms,
-    1e3 * t.bytes / t.peak_byte_rate AS memory_ms
+    coalesce(t.is_matrix AND t.dtype = 'f32' AND 1e3 * t.flops > 1.1 * t.type_rate * t.time_ms, 0) AS runs_in_tf32
   FROM timed t
+),
+served AS (
+  SELECT
+    t.*,
+    CASE WHEN t.runs_in_tf32 THEN coalesce(t.tf32, t.type_rate) ELSE t.type_rate END AS peak_flop_rate,
+    CASE WHEN NOT t.runs_in_tf32 THEN t.lower_rate END AS lower_precision_rate,
+    CASE
+      WHEN t.bytes <= t.cache_bytes * t.calls AND 1e3 * t.bytes > t.byte_rate * t.time_ms THEN t.cache_byte_rate
+      ELSE t.byte_rate
+    END AS peak_byte_rate
+  FROM fast t
+),
+limited AS (
+  SELECT
+    s.*,
+    1e3 * s.flops / s.peak_flop_rate AS compute_ms,
+    1e3 * s.bytes / s.peak_byte_rate AS memory_ms
+  FROM served s
 )
 SELECT
   -- run
@@ -91,6 +120,10 @@ SELECT
   l.dtype,
   -- as in op_work
   l.recomputed,
+  -- lowest sequence of its rows in op_work
+  l.op_work,
+  -- 1 for matrix products, convolutions and attention, which count for the utilization
+  l.is_matrix,
   -- calls per step
   l.calls,
   -- clock of the times: device if it launched kernels, otherwise host
@@ -113,12 +146,15 @@ SELECT
   1e3 * l.flops / nullif(l.time_ms, 0) AS flop_rate,
   -- bytes per second
   1e3 * l.bytes / nullif(l.time_ms, 0) AS byte_rate,
-  -- measured peak of matrix products of this type (device_peak), fp32 without TF32; for other operators, that of fp32.
-  -- NULL if it was not measured
+  -- measured peak of matrix products of this type (device_peak), fp32 without TF32; that of tf32 if a product of fp32
+  -- exceeds the peak of fp32 by 10 %; for other operators, that of fp32. NULL if it was not measured
   l.peak_flop_rate,
-  -- measured peak of copy or read, the higher one; NULL if it was not measured
+  -- measured peak of copy or read, the higher one; that of the L2 cache if the operator is faster and the bytes of a
+  -- call fit into the buffer of that measurement. NULL if it was not measured
   l.peak_byte_rate,
-  -- for fp32: the higher one of the measured peaks of tf32 and bf16
+  -- 1 if that is the peak of the cache
+  l.peak_byte_rate <> l.byte_rate AS from_cache,
+  -- for fp32: the higher one of the measured peaks of tf32 and bf16; NULL if it runs in TF32 already
   l.lower_precision_rate,
   -- time for the operations at the peak
   l.compute_ms,
@@ -131,6 +167,7 @@ SELECT
     ELSE 'memory'
   END AS bound,
   -- the longer one of the two times over the measured time: 1 is the roofline. Above 1, operands came from a cache
+  -- whose peak is unknown
   CASE
     WHEN l.kind = 'overhead' OR l.memory_ms IS NULL OR (l.compute_ms IS NULL AND l.flops > 0) THEN NULL
     ELSE max(coalesce(l.compute_ms, 0), l.memory_ms) / nullif(l.time_ms, 0)
@@ -166,10 +203,9 @@ total AS (
   SELECT
     o.run_id,
     o.counted_phase AS phase,
-    sum(CASE WHEN o.kind IN ('matmul', 'attention', 'convolution') THEN o.flops END) AS flops,
-    sum(CASE WHEN o.kind IN ('matmul', 'attention', 'convolution') THEN o.model_flops END) AS model_flops,
-    sum(CASE WHEN o.kind IN ('matmul', 'attention', 'convolution') THEN o.masked_model_flops END)
-      AS masked_model_flops,
+    sum(CASE WHEN o.is_matrix THEN o.flops END) AS flops,
+    sum(CASE WHEN o.is_matrix THEN o.model_flops END) AS model_flops,
+    sum(CASE WHEN o.is_matrix THEN o.masked_model_flops END) AS masked_model_flops,
     sum(CASE o.kind WHEN 'unknown' THEN o.time_ms ELSE 0 END) / nullif(sum(o.time_ms), 0) AS unknown_share
   FROM row_of_phase o
   GROUP BY o.run_id, o.counted_phase
@@ -181,7 +217,7 @@ main_type AS (
     max(peak_flop_rate) AS peak_flop_rate,
     row_number() OVER (PARTITION BY run_id ORDER BY sum(model_flops) DESC) AS position
   FROM op_roofline
-  WHERE kind IN ('matmul', 'attention', 'convolution')
+  WHERE is_matrix
   GROUP BY run_id, dtype
 ),
 device_of_run AS (
@@ -256,48 +292,52 @@ FROM rated r;
 
 -- Why each operator is not faster, from its roofline. Overhead has no row. A roof limits an operator that attains 60 %
 -- of it, latency limits calls below 5 µs, and a lower precision is worth it if its peak is 1.5 times as high and the
--- operator is not above 1.1 of the fp32 peak, which means that it runs in a lower precision already.
+-- operator does not run in TF32 already. A collective waits if a quarter of its time passes before the last rank
+-- starts.
 CREATE VIEW op_verdict AS
-WITH threshold AS (
-  SELECT
-    0.6 AS attained,
-    1.1 AS plain_attained,
-    1.5 AS precision_gain,
-    0.005 AS short_call_ms
-),
-fact AS (
+WITH fact AS (
   SELECT
     o.*,
     o.time_ms / o.calls AS call_ms,
     t.attained AS attained_threshold,
-    t.plain_attained,
     t.precision_gain,
-    t.short_call_ms,
+    t.short_us,
+    t.wait_share AS wait_threshold,
     max(coalesce(o.compute_ms, 0), coalesce(o.memory_ms, 0)) / o.calls AS best_call_ms,
     CASE WHEN o.time_ms < o.calls THEN 1e3 ELSE 1 END AS call_scale,
     CASE WHEN o.time_ms < o.calls THEN 'µs' ELSE 'ms' END AS call_unit,
     CASE WHEN o.peak_flop_rate < 1e12 THEN 1e9 ELSE 1e12 END AS flop_scale,
-    CASE WHEN o.peak_flop_rate < 1e12 THEN 'GFLOP/s' ELSE 'TFLOP/s' END AS flop_unit
+    CASE WHEN o.peak_flop_rate < 1e12 THEN 'GFLOP/s' ELSE 'TFLOP/s' END AS flop_unit,
+    w.waits,
+    w.summary AS wait_summary
   FROM op_roofline o
-  CROSS JOIN threshold t
+  CROSS JOIN verdict_threshold t
+  LEFT JOIN collective_wait w
+    ON o.kind = 'collective'
+    AND w.run_id = o.run_id
+    AND w.pass = o.pass
+    AND w.phase = o.phase
+    AND replace(o.name, '_', '') LIKE '%' || w.operation || '%'
   WHERE o.kind <> 'overhead' AND o.time_ms > 0
 ),
 judged AS (
   SELECT
     f.*,
     CASE
-      WHEN f.kind = 'collective' THEN 'waiting for communication'
+      WHEN f.kind = 'collective' AND f.waits IS NULL THEN 'no waits'
+      WHEN f.kind = 'collective' AND f.waits THEN 'waiting for communication'
+      WHEN f.kind = 'collective' THEN 'communication-bound'
       WHEN f.flops IS NULL THEN 'unknown work'
       WHEN f.bound IS NULL THEN 'no peaks'
       WHEN
-        f.kind IN ('matmul', 'attention', 'convolution')
+        f.is_matrix
         AND f.bound = 'compute'
-        AND f.attained BETWEEN f.attained_threshold AND f.plain_attained
+        AND f.attained >= f.attained_threshold
         AND f.lower_precision_rate >= f.precision_gain * f.peak_flop_rate
         THEN 'wrong precision'
       WHEN f.attained >= f.attained_threshold AND f.bound = 'memory' THEN 'memory-bound'
       WHEN f.attained >= f.attained_threshold THEN 'compute-bound'
-      WHEN f.call_ms < f.short_call_ms THEN 'latency-bound'
+      WHEN 1e3 * f.call_ms < f.short_us THEN 'latency-bound'
       ELSE 'undecided'
     END AS finding
   FROM fact f
@@ -333,15 +373,20 @@ SELECT
   j.byte_rate,
   -- as in op_roofline
   j.attained,
-  -- wrong precision, memory-bound, compute-bound, latency-bound, waiting for communication, or `cannot be determined
-  -- from these passes`; the first of these in this order: communication, precision, roof, latency
+  -- waiting for communication (for another rank), communication-bound (by the transfer), wrong precision, memory-bound,
+  -- compute-bound, latency-bound, or `cannot be determined from these passes`: the first of these in this order
   CASE
-    WHEN j.finding IN ('unknown work', 'no peaks', 'undecided') THEN 'cannot be determined from these passes'
+    WHEN
+      j.finding IN ('no waits', 'unknown work', 'no peaks', 'undecided')
+      THEN 'cannot be determined from these passes'
     ELSE j.finding
   END AS verdict,
   -- the numbers that the verdict is based on
   CASE j.finding
-    WHEN 'waiting for communication' THEN printf('%.3g ms per step in collective calls', j.time_ms)
+    WHEN 'no waits'
+      THEN printf('%.3g ms per step in collective calls whose starts on all ranks were not recorded', j.time_ms)
+    WHEN 'waiting for communication' THEN j.wait_summary
+    WHEN 'communication-bound' THEN j.wait_summary
     WHEN 'unknown work' THEN 'kymo has no rule for the work of this operator, and the workload declares none'
     WHEN 'no peaks' THEN 'the peaks of the device were not measured for this data type'
     WHEN 'wrong precision'
@@ -361,7 +406,11 @@ SELECT
           j.byte_rate / 1e9,
           j.attained,
           j.peak_byte_rate / 1e9,
-          CASE WHEN j.attained > 1 THEN ': operands came from a cache' ELSE '' END
+          CASE
+            WHEN j.from_cache THEN ' of the L2 cache'
+            WHEN j.attained > 1 THEN ': operands came from a cache'
+            ELSE ''
+          END
         )
     WHEN 'compute-bound'
       THEN
@@ -387,17 +436,22 @@ SELECT
   END AS reason,
   -- thresholds of the verdicts
   printf(
-    'attained >= %.2g, fp32 <= %.2g, lower precision >= %.2g times, call < %.2g µs',
+    'attained >= %.2g, lower precision >= %.2g times, call < %.2g µs, wait >= %.2g of a collective',
     j.attained_threshold,
-    j.plain_attained,
     j.precision_gain,
-    1e3 * j.short_call_ms
+    j.short_us,
+    j.wait_threshold
   ) AS thresholds,
   -- what would decide; empty if it is decided
   CASE j.finding
     WHEN 'unknown work' THEN 'declare its work with operator_work()'
     WHEN 'no peaks' THEN CASE j.dtype WHEN 'f64' THEN 'no peak of this type can be measured' ELSE 'kymo peaks' END
     WHEN 'undecided' THEN 'hardware counters'
+    WHEN 'no waits' THEN 'trace, with all ranks'
     ELSE ''
-  END AS next_step
+  END AS next_step,
+  -- as in op_roofline
+  j.op_work,
+  -- as in op_roofline
+  j.clock
 FROM judged j;

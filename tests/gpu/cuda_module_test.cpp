@@ -144,6 +144,11 @@ TEST_F(CudaModuleTest, DescribesTheGpu) {
   EXPECT_EQ(devices[0].uuid.size(), 40u);
   EXPECT_FALSE(devices[0].name.empty());
   EXPECT_GT(devices[0].multiprocessors.value_or(0), 0);
+  EXPECT_GE(devices[0].multiprocessor_threads.value_or(0), 1024);
+  EXPECT_GE(devices[0].multiprocessor_blocks.value_or(0), 16);
+  EXPECT_GE(devices[0].multiprocessor_registers.value_or(0), 65536);
+  EXPECT_GE(devices[0].multiprocessor_shared_bytes.value_or(0), 64 << 10);
+  EXPECT_LE(devices[0].reserved_shared_bytes.value_or(-1), 4 << 10);
   EXPECT_GT(devices[0].max_sm_clock_mhz.value_or(0), 100);
   EXPECT_FALSE(module_->driver_version().empty());
 }

@@ -63,6 +63,11 @@ event::Device describe(int index, Nvml* nvml) {
   device.name = properties.name;
   device.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
   device.multiprocessors = properties.multiProcessorCount;
+  device.multiprocessor_threads = properties.maxThreadsPerMultiProcessor;
+  device.multiprocessor_blocks = properties.maxBlocksPerMultiProcessor;
+  device.multiprocessor_registers = properties.regsPerMultiprocessor;
+  device.multiprocessor_shared_bytes = static_cast<std::int64_t>(properties.sharedMemPerMultiprocessor);
+  device.reserved_shared_bytes = static_cast<std::int64_t>(properties.reservedSharedMemPerBlock);
   device.index = index;
   if (nvml) {
     try {

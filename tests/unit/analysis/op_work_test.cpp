@@ -36,7 +36,7 @@ class OpWorkTest : public testing::Test {
   }
   std::vector<OpWork> totals(std::int64_t warmup = 1) {
     record_.trace = made_.trace;
-    return op_work(record_, warmup);
+    return op_work(record_, warmup).rows;
   }
   /// The only row of an operator.
   static OpWork only(const std::vector<OpWork>& rows, const event::Trace& trace, const std::string& name) {
@@ -94,6 +94,19 @@ TEST_F(OpWorkTest, CountsAtTheOutermostOperatorWithARule) {
   EXPECT_EQ(outer.call.kind, WorkKind::kOverhead);
   EXPECT_EQ(outer.host_ns, 20) << "without what it called";
   EXPECT_EQ(outer.arguments, event::kNoText);
+}
+
+TEST_F(OpWorkTest, TellsTheRowOfEachActivity) {
+  call("aten::addmm", "f32[11] f32[5, 7] f32[7, 11]", 0, 50, -1, 0);  // warm-up
+  call("aten::t", "f32[5, 7]", 50, 60);
+  call("aten::addmm", "f32[11] f32[5, 7] f32[7, 11]", 60, 90);
+  call("aten::copy_", "f32[5, 11] f32[11]", 70, 80, 2);
+  kernel(0, 5, 0, 0, 0);
+  kernel(3, 5);
+  kernel(-1, 5);
+  kernel(2, 30);
+  record_.trace = made_.trace;
+  EXPECT_EQ(op_work(record_, 1).row_of_activity, (std::vector<std::int64_t>{-1, 1, -1, 1}));
 }
 
 TEST_F(OpWorkTest, OperatorsWithoutARuleAreUnknownAndKeepTheirTime) {

@@ -53,6 +53,24 @@ TEST(Totals, TellScopesAndAttributionsApart) {
   EXPECT_EQ(totals[0].calls, 2);
 }
 
+TEST(Totals, TellLaunchConfigurationsAndOperatorsApart) {
+  TraceBuilder made;
+  made.activity_at(0, 0, 0, 1).shape = 2;
+  made.activity_at(0, 0, 1, 3).shape = 1;
+  made.activity_at(0, 0, 3, 6).shape = 2;
+  made.activity_at(0, 0, 6, 10).shape = 2;
+  made.activity_at(0, 0, 10, 15, "memcpy", ActivityKind::kMemcpy);
+  const auto totals = kernel_totals(made.trace, 0, {5, 5, -1, 5, 6});
+  ASSERT_EQ(totals.size(), 4u);
+  EXPECT_EQ(totals[0].total_ns, 1 + 4);
+  EXPECT_EQ(totals[0].launch_config, 2);
+  EXPECT_EQ(totals[0].op_work, 5);
+  EXPECT_EQ(totals[1].launch_config, 1);
+  EXPECT_EQ(totals[2].op_work, -1);
+  EXPECT_EQ(totals[3].launch_config, -1) << "a copy has none";
+  EXPECT_EQ(totals[3].op_work, 6);
+}
+
 TEST(Totals, StepsWithoutKernelsAreMeasuredToo) {
   TraceBuilder made;
   made.scope("a", 0, 1);

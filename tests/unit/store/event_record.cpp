@@ -116,7 +116,7 @@ void add_derived(PassRecord& record) {
   derived.kernel_classes = {{texts.intern(kHostileName), "kernel", "matmul"}};
   derived.scope_paths = {{texts.intern("block_0/attention"), "block/attention", 2}};
   derived.kernel_totals = {{ActivityKind::kKernel, 0, texts.intern("block_0/attention"), texts.intern(kHostileName),
-                            Attribution::kLaunch, 2, 1, 0, 50, 50, 50},
+                            Attribution::kLaunch, 2, 1, 0, 50, 50, 50, 3, 7},
                            {ActivityKind::kMemcpy, 1, kNoText, texts.intern("memcpy host to device"),
                             Attribution::kPhase, 2, 1, 1 << 20, 50, 50, 50}};
   derived.op_totals = {{0, texts.intern("block_0/attention"), texts.intern("aten::mm"), false, 2, 1, 75, 60, 1, 50}};
@@ -230,9 +230,9 @@ std::vector<TableContent> event_contents() {
            "1|(unnamed)|0|barrier|0|0|40|NULL|40|NULL|0|-1|||none"},
       {"kernel_total",
        "kind, " + text("phase_id") + ", " + text("scope_id") + ", " + text("name_id") +
-           ", attribution, steps, calls, bytes, total_ns, min_ns, max_ns",
+           ", attribution, steps, calls, bytes, total_ns, min_ns, max_ns, launch_config, op_work",
        "kernel|forward|block_0/attention|" + h +
-           "|launch|2|1|0|50|50|50;memcpy|backward||memcpy host to device|phase|2|1|1048576|50|50|50"},
+           "|launch|2|1|0|50|50|50|3|7;memcpy|backward||memcpy host to device|phase|2|1|1048576|50|50|50|NULL|NULL"},
       {"op_total",
        text("phase_id") + ", " + text("scope_id") + ", " + text("name_id") +
            ", backward, steps, calls, host_ns, self_host_ns, kernels, device_ns",

@@ -59,7 +59,7 @@ event::PassRecord make_record(std::int64_t steps) {
   record.marks.push_back({"ready", 17, -1});
   record.memory_counters = {{-1, 20, 100, 200, 1}, {0, 30, 150, 400, 3}};
   record.memory = {1 << 20, 1 << 18, 1 << 19};
-  record.device = {"cpu-1234", "cpu", "A processor", 1 << 30, 8, std::nullopt, std::nullopt, 0};
+  record.device = {"cpu-1234", "cpu", "A processor", 1 << 30, 8, {}, {}, 2048, 32, 65536, 233472, 1024, 0};
   return record;
 }
 

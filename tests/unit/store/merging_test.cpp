@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "store/results.hpp"
+#include "store/sqlite.hpp"
 #include "unit/store/fixture.hpp"
 
 namespace kymo::store::testing {
@@ -38,6 +39,18 @@ TEST_F(Merging, RemapsIdsAndKeepsEverything) {
   EXPECT_EQ(ask(a, "SELECT name, value FROM environment_fact WHERE invocation_id = 2"),
             ask(b, "SELECT name, value FROM environment_fact"));
   EXPECT_EQ(ask(a, "SELECT DISTINCT name, sha256 FROM run_library WHERE run_id > 2"), "librest.so|7b7b");
+}
+
+TEST_F(Merging, AddsPropertiesOfADeviceThatAnOlderVersionDidNotStore) {
+  make_database(path("a.db"), 1);
+  make_database(path("b.db"), 1);
+  const std::string limits = "SELECT name, multiprocessors, multiprocessor_threads, reserved_shared_bytes FROM device";
+  EXPECT_EQ(ask(ResultsDatabase(path("b.db"), Mode::kReadOnly), limits), "A processor|8|2048|1024");
+  Connection(path("a.db"), Connection::Access::kReadWrite)
+      .exec("UPDATE device SET name = 'older', multiprocessor_threads = NULL, multiprocessors = 7");
+  ResultsDatabase a(path("a.db"), Mode::kReadWrite);
+  a.merge(path("b.db"));
+  EXPECT_EQ(ask(a, limits), "older|7|2048|1024");
 }
 
 TEST_F(Merging, DoingItAgainChangesNothing) {

@@ -31,13 +31,13 @@ class RetentionTest : public StoreTest {
     for (const std::string& table : tables) text += table + " " + ask(database, "SELECT count(*) FROM " + table) + "; ";
     return text;
   }
-  const std::vector<std::string> derived_{
-      "statistic",  "overhead",     "kernel_total", "op_total", "step_activity", "kernel_outlier", "memory_phase",
-      "clock_sync", "kernel_class", "scope_path",   "metric",   "mark",          "work",           "rank"};
-  const std::vector<std::string> events_{"range",     "launch_config",   "kernel",         "memcpy", "memset",
-                                         "api_call",  "synchronization", "cupti_overhead", "op",     "allocation",
-                                         "segment",   "memory_point",    "device_memory",  "stack",  "stack_frame",
-                                         "collective"};
+  const std::vector<std::string> derived_{"statistic",     "overhead",       "kernel_total", "op_total",
+                                          "step_activity", "kernel_outlier", "memory_phase", "clock_sync",
+                                          "kernel_class",  "scope_path",     "metric",       "mark",
+                                          "work",          "rank",           "launch_config"};
+  const std::vector<std::string> events_{"range",           "kernel",         "memcpy", "memset",      "api_call",
+                                         "synchronization", "cupti_overhead", "op",     "allocation",  "segment",
+                                         "memory_point",    "device_memory",  "stack",  "stack_frame", "collective"};
   const std::vector<std::string> sampled_{"sample", "gpu_sample", "memory_counter", "step_duration"};
 };
 
@@ -71,11 +71,10 @@ TEST_F(RetentionTest, OneStepLeavesTheMiddleOne) {
   store(database, Keep::kOneStep);
   EXPECT_EQ(counts(database, derived_), counts(all, derived_));
   EXPECT_EQ(counts(database, sampled_), counts(all, sampled_));
-  EXPECT_EQ(
-      counts(database, events_),
-      "range 2; launch_config 1; kernel 1; memcpy 1; memset 0; api_call 1; synchronization 1; cupti_overhead 1; op "
-      "1; allocation 1; "
-      "segment 1; memory_point 1; device_memory 2; stack 2; stack_frame 2; collective 1; ");
+  EXPECT_EQ(counts(database, events_),
+            "range 2; kernel 1; memcpy 1; memset 0; api_call 1; synchronization 1; cupti_overhead 1; op "
+            "1; allocation 1; "
+            "segment 1; memory_point 1; device_memory 2; stack 2; stack_frame 2; collective 1; ");
   EXPECT_EQ(ask(database, "SELECT step, launch_config FROM kernel"), "2|0");
   EXPECT_EQ(
       ask(database, "SELECT name_id = (SELECT string_id FROM string WHERE text = 'cudaLaunchKernel') FROM api_call"),

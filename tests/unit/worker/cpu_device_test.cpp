@@ -16,6 +16,7 @@ TEST(CpuDevice, HasANameAndAStableIdentity) {
   EXPECT_EQ(device.uuid, cpu_device().uuid);
   EXPECT_GT(device.memory_bytes, 1 << 20);
   EXPECT_GT(device.multiprocessors.value_or(0), 0);
+  EXPECT_FALSE(device.multiprocessor_threads) << "launch limits are those of a GPU";
 }
 
 }  // namespace

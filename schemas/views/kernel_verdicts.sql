@@ -1,0 +1,512 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Why kernels are not faster, from their launch configurations, the gaps between them, the work of the operators that
+-- launched them, and the waits of collectives.
+
+-- The thresholds of op_verdict and kernel_verdict. One row.
+CREATE VIEW verdict_threshold AS
+SELECT
+  -- share of the roofline from which a roof limits an operator
+  0.6 AS attained,
+  -- ratio of the peaks from which a lower precision is worth it
+  1.5 AS precision_gain,
+  -- duration in µs below which the latency of a call dominates
+  5.0 AS short_us,
+  -- share of a collective from which it counts as waiting for another rank
+  0.25 AS wait_share,
+  -- idle share of a phase from which its short kernels are launch-bound
+  0.2 AS idle_share,
+  -- mean duration in µs below which a kernel is short in such a phase
+  10.0 AS launch_us,
+  -- share of the multiprocessors without a block, in the last wave or in the only one, from which it matters
+  0.2 AS lost_share,
+  -- occupancy below which latencies are not hidden
+  0.25 AS occupancy,
+  -- share of the time of a kernel that belongs to one operator, and of that operator's time that belongs to the kernel,
+  -- from which the operator's roofline is that of the kernel
+  0.8 AS operator_share;
+
+-- The collectives of each phase: wait for the last rank, and transfer.
+CREATE VIEW collective_wait AS
+SELECT
+  -- run
+  w.run_id,
+  -- pass
+  w.pass,
+  -- phase of the calls
+  w.phase,
+  -- as in collective_summary, without underscores
+  w.operation,
+  -- wait per step, mean over ranks
+  w.wait_ms,
+  -- transfer per step
+  w.transfer_ms,
+  -- wait over wait + transfer; NULL if it is not known for all ranks
+  w.wait_share,
+  -- 1 if this share reaches the threshold and the mean wait exceeds the error of the clocks
+  CASE WHEN w.wait_share IS NOT NULL THEN w.wait_share >= t.wait_share AND w.wait_us > w.clock_error_us END AS waits,
+  -- the same in words
+  CASE
+    WHEN w.wait_share IS NOT NULL
+      THEN
+        printf(
+          '%.3g ms per step wait for the last rank, %.3g %% of the time; %.3g ms transfer at %.3g GB/s bus bandwidth',
+          w.wait_ms,
+          100 * w.wait_share,
+          w.transfer_ms,
+          w.bus_bytes / nullif(w.transfer_ms, 0) / 1e6
+        )
+  END AS summary
+FROM (
+  SELECT
+    s.run_id,
+    s.pass,
+    s.phase,
+    replace(s.operation, '_', '') AS operation,
+    sum(s.wait_ms) AS wait_ms,
+    sum(s.transfer_ms) AS transfer_ms,
+    sum(s.wait_ms) / nullif(sum(s.wait_ms + s.transfer_ms), 0) AS wait_share,
+    1e3 * sum(s.wait_ms) / sum(CASE WHEN s.wait_ms IS NOT NULL THEN s.launches END) AS wait_us,
+    sum(CASE WHEN s.transfer_ms IS NOT NULL THEN s.bus_bytes END) AS bus_bytes,
+    max(s.clock_error_us) AS clock_error_us
+  FROM collective_summary s
+  GROUP BY s.run_id, s.pass, s.phase, replace(s.operation, '_', '')
+) w
+CROSS JOIN verdict_threshold t;
+
+-- Each kernel by module, name and launch configuration, within each phase, per step, and why it is not faster. Copies
+-- and memsets have no row. The pass is `ops` if operators with arguments launched kernels in it, otherwise that of
+-- kernel_pass. Occupancy and waves follow from the launch configuration and the limits of the device; clusters and a
+-- smaller part of the L1 cache configured as shared memory can reduce them.
+CREATE VIEW kernel_verdict AS
+WITH chosen AS (
+  SELECT
+    k.run_id,
+    k.rank,
+    CASE WHEN k.has_operators THEN 'ops' ELSE k.pass END AS pass,
+    k.has_operators
+  FROM (
+    SELECT
+      p.*,
+      EXISTS(
+        SELECT 1
+        FROM kernel_total t
+        WHERE t.run_id = p.run_id AND t.rank = p.rank AND t.pass = 'ops' AND t.op_work IS NOT NULL
+      ) AS has_operators
+    FROM kernel_pass p
+  ) k
+),
+-- Each row of op_work with the row of op_verdict that it is part of, and a row for kernels without an operator. It is a
+-- union because SQLite would not index a join. Inner joins, and one partition per query, let it read the selected runs
+-- alone.
+operator AS (
+  SELECT
+    u.run_id,
+    u.rank,
+    u.pass,
+    u.sequence,
+    u.op_work,
+    max(u.name) OVER same AS name,
+    max(u.arguments) OVER same AS arguments,
+    max(u.dtype) OVER same AS dtype,
+    max(u.time_ms) OVER same AS time_ms,
+    max(u.flop_rate) OVER same AS flop_rate,
+    max(u.byte_rate) OVER same AS byte_rate,
+    max(u.attained) OVER same AS attained,
+    max(u.verdict) OVER same AS verdict,
+    max(u.reason) OVER same AS reason,
+    max(u.next_step) OVER same AS next_step
+  FROM (
+    SELECT
+      w.run_id,
+      w.rank,
+      w.pass,
+      w.sequence,
+      min(w.sequence) OVER (
+        PARTITION BY
+          w.run_id, w.rank, w.pass, w.phase_id, q.module, w.name_id, w.shapes_id, w.kind, w.dtype, w.recomputed
+      ) AS op_work,
+      NULL AS name,
+      NULL AS arguments,
+      NULL AS dtype,
+      NULL AS time_ms,
+      NULL AS flop_rate,
+      NULL AS byte_rate,
+      NULL AS attained,
+      NULL AS verdict,
+      NULL AS reason,
+      NULL AS next_step
+    FROM op_work w
+    LEFT JOIN scope_path q ON q.scope_id = w.scope_id
+    UNION ALL
+    SELECT
+      run_id,
+      rank,
+      pass,
+      NULL,
+      op_work,
+      name,
+      arguments,
+      dtype,
+      time_ms,
+      flop_rate,
+      byte_rate,
+      attained,
+      verdict,
+      reason,
+      next_step
+    FROM op_verdict
+    WHERE clock = 'device'
+    UNION ALL
+    SELECT
+      run_id,
+      rank,
+      pass,
+      -1,
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      NULL
+    FROM rank
+  ) u
+  WINDOW same AS (PARTITION BY u.run_id, u.rank, u.pass, u.op_work)
+),
+part AS (
+  SELECT
+    t.run_id,
+    t.rank,
+    t.pass,
+    t.phase_id,
+    q.module,
+    t.name_id,
+    t.launch_config,
+    o.op_work,
+    o.name AS operator,
+    o.arguments,
+    o.dtype,
+    o.time_ms AS operator_ms,
+    o.flop_rate,
+    o.byte_rate,
+    o.attained,
+    o.verdict AS operator_verdict,
+    o.reason AS operator_reason,
+    o.next_step AS operator_next_step,
+    max(c.has_operators) AS has_operators,
+    max(t.steps) AS steps,
+    sum(t.calls) AS calls,
+    sum(t.total_ns) AS operator_ns
+  FROM chosen c
+  CROSS JOIN kernel_total t ON t.run_id = c.run_id AND t.rank = c.rank AND t.pass = c.pass AND t.kind = 'kernel'
+  LEFT JOIN scope_path q ON q.scope_id = t.scope_id
+  JOIN operator o
+    ON o.run_id = t.run_id AND o.rank = t.rank AND o.pass = t.pass AND o.sequence = coalesce(t.op_work, -1)
+  GROUP BY t.run_id, t.rank, t.pass, t.phase_id, q.module, t.name_id, t.launch_config, o.op_work
+),
+-- One row per kernel after the filter on `position`: with the operator that launched most of it.
+launched AS (
+  SELECT
+    p.*,
+    sum(p.calls) OVER same AS all_calls,
+    sum(p.operator_ns) OVER same AS total_ns,
+    row_number() OVER (
+      PARTITION BY p.run_id, p.rank, p.pass, p.phase_id, p.module, p.name_id, p.launch_config
+      ORDER BY p.operator_ns DESC, p.op_work
+    ) AS position
+  FROM part p
+  WINDOW same AS (PARTITION BY p.run_id, p.rank, p.pass, p.phase_id, p.module, p.name_id, p.launch_config)
+),
+-- Registers are allocated to warps in units of 256 within each of the four parts of a multiprocessor, shared memory in
+-- units of 128 bytes.
+sized AS (
+  SELECT
+    l.*,
+    l.total_ns / 1e3 / l.all_calls AS mean_us,
+    sum(l.total_ns) OVER (PARTITION BY l.run_id, l.rank) AS step_ns,
+    g.grid_x * g.grid_y * g.grid_z AS blocks,
+    g.block_x * g.block_y * g.block_z AS threads,
+    (g.block_x * g.block_y * g.block_z + 31) / 32 AS warps,
+    g.registers,
+    (32 * g.registers + 255) / 256 * 256 AS warp_registers,
+    g.static_shared_bytes + g.dynamic_shared_bytes AS shared_bytes,
+    (g.static_shared_bytes + g.dynamic_shared_bytes + d.reserved_shared_bytes + 127) / 128 * 128 AS block_shared_bytes,
+    d.multiprocessors,
+    d.multiprocessor_threads / 32 AS max_warps,
+    d.multiprocessor_blocks,
+    d.multiprocessor_registers,
+    d.multiprocessor_shared_bytes
+  FROM launched l
+  LEFT JOIN launch_config g
+    ON g.run_id = l.run_id AND g.rank = l.rank AND g.pass = l.pass AND g.launch_config = l.launch_config
+  LEFT JOIN rank k ON k.run_id = l.run_id AND k.rank = l.rank AND k.pass = l.pass
+  LEFT JOIN device d ON d.device_id = k.device_id
+  WHERE l.position = 1
+),
+limited AS (
+  SELECT
+    s.*,
+    s.max_warps / s.warps AS warp_limit,
+    coalesce(s.multiprocessor_registers / 4 / nullif(s.warp_registers, 0) * 4 / s.warps, s.multiprocessor_blocks)
+      AS register_limit,
+    coalesce(s.multiprocessor_shared_bytes / nullif(s.block_shared_bytes, 0), s.multiprocessor_blocks) AS shared_limit
+  FROM sized s
+),
+resident AS (
+  SELECT
+    i.*,
+    nullif(min(i.warp_limit, i.register_limit, i.shared_limit, i.multiprocessor_blocks), 0) AS resident_blocks
+  FROM limited i
+),
+filled AS (
+  SELECT
+    r.*,
+    CASE r.resident_blocks
+      WHEN r.warp_limit THEN 'threads'
+      WHEN r.register_limit THEN 'registers'
+      WHEN r.shared_limit THEN 'shared memory'
+      WHEN r.multiprocessor_blocks THEN 'blocks'
+    END AS limiting_resource,
+    1.0 * r.resident_blocks * r.warps / r.max_warps AS occupancy,
+    1.0 * min(r.resident_blocks * r.multiprocessors, r.blocks) * r.warps / (r.max_warps * r.multiprocessors)
+      AS active_occupancy,
+    r.multiprocessors * r.resident_blocks AS wave_blocks,
+    1.0 * r.blocks / (r.multiprocessors * r.resident_blocks) AS waves,
+    (r.blocks + r.multiprocessors * r.resident_blocks - 1) / (r.multiprocessors * r.resident_blocks) AS whole_waves
+  FROM resident r
+),
+fact AS (
+  SELECT
+    f.*,
+    (f.blocks - (f.whole_waves - 1) * f.wave_blocks) * 1.0 / f.wave_blocks AS last_wave,
+    (f.whole_waves - f.waves) / f.whole_waves AS tail_loss,
+    coalesce(p.text, 'other') AS phase,
+    n.text AS name,
+    coalesce(c.short_name, n.text) AS short_name,
+    coalesce(c.class, 'other') AS class,
+    h.idle_share,
+    h.gaps,
+    h.pass AS idle_pass,
+    w.waits,
+    w.summary AS wait_summary,
+    t.short_us,
+    t.launch_us,
+    t.idle_share AS idle_threshold,
+    t.lost_share,
+    t.occupancy AS occupancy_threshold,
+    t.operator_share,
+    f.operator_ns >= t.operator_share * f.total_ns AND f.operator_ns / 1e6 / f.steps >= t.operator_share * f.operator_ms
+      AS is_operator,
+    t.attained AS attained_threshold,
+    t.precision_gain,
+    t.wait_share AS wait_threshold
+  FROM filled f
+  CROSS JOIN verdict_threshold t
+  JOIN string n ON n.string_id = f.name_id
+  LEFT JOIN string p ON p.string_id = f.phase_id
+  LEFT JOIN kernel_class c ON c.name_id = f.name_id
+  LEFT JOIN launch_gap h ON h.run_id = f.run_id AND h.rank = f.rank AND h.phase = coalesce(p.text, 'other')
+  LEFT JOIN collective_wait w
+    ON c.class = 'communication'
+    AND w.run_id = f.run_id
+    AND w.pass = f.pass
+    AND w.phase = coalesce(p.text, 'other')
+    AND replace(c.short_name, '_', '') LIKE '%' || w.operation || '%'
+),
+judged AS (
+  SELECT
+    f.*,
+    CASE
+      WHEN f.class = 'communication' AND f.waits IS NULL THEN 'no waits'
+      WHEN f.class = 'communication' AND f.waits THEN 'waiting for communication'
+      WHEN f.class = 'communication' THEN 'communication-bound'
+      WHEN f.mean_us < f.launch_us AND f.idle_share >= f.idle_threshold AND f.idle_pass = 'trace' THEN 'launch-bound'
+      WHEN
+        f.is_operator AND f.operator_verdict IN ('wrong precision', 'memory-bound', 'compute-bound')
+        THEN f.operator_verdict
+      WHEN f.waves > 1 AND f.tail_loss >= f.lost_share THEN 'tail effect'
+      WHEN f.mean_us < f.launch_us AND f.idle_share >= f.idle_threshold THEN 'gaps in ops'
+      WHEN
+        f.mean_us < f.short_us
+        OR f.blocks <= (1 - f.lost_share) * f.multiprocessors
+        OR (f.active_occupancy < f.occupancy_threshold AND f.class NOT IN ('matmul', 'attention'))
+        THEN 'latency-bound'
+      ELSE 'undecided'
+    END AS finding,
+    printf('%.4g µs per call, ', f.mean_us)
+    || CASE
+      WHEN f.blocks IS NULL THEN 'launch configuration not recorded'
+      WHEN f.resident_blocks IS NULL
+        THEN printf('%d blocks of %d threads, limits of the device not recorded', f.blocks, f.threads)
+      ELSE
+        printf(
+          '%d blocks of %d threads on %d multiprocessors, waves: %.3g of %d blocks (%s), %.3g %% of the warps active',
+          f.blocks,
+          f.threads,
+          f.multiprocessors,
+          f.waves,
+          f.wave_blocks,
+          f.limiting_resource,
+          100 * f.active_occupancy
+        )
+    END AS launch
+  FROM fact f
+)
+SELECT
+  -- run
+  j.run_id,
+  -- rank that launched it
+  j.rank,
+  -- pass in which it ran
+  j.pass,
+  -- phase that launched it; `other` outside of phases
+  j.phase,
+  -- scope path without the indices of repeated modules; NULL if unknown
+  j.module,
+  -- full name
+  j.name,
+  -- name without template arguments, parameters and namespaces
+  j.short_name,
+  -- kernel class
+  j.class,
+  -- row of launch_config; NULL if the database is older
+  j.launch_config,
+  -- calls per step
+  1.0 * j.all_calls / j.steps AS calls,
+  -- time per step
+  j.total_ns / 1e6 / j.steps AS time_ms,
+  -- share of the time of all kernels of the step
+  1.0 * j.total_ns / nullif(j.step_ns, 0) AS share_of_step,
+  -- mean duration of a call
+  j.mean_us,
+  -- blocks of the grid
+  j.blocks,
+  -- threads of a block
+  j.threads,
+  -- registers per thread
+  j.registers,
+  -- shared memory of a block, static and dynamic
+  j.shared_bytes,
+  -- blocks that fit on a multiprocessor at a time; NULL, like what follows from it, if the limits of the device are not
+  -- known
+  j.resident_blocks,
+  -- threads, registers, shared memory or blocks: the first of these that allows no more
+  j.limiting_resource,
+  -- warps of these blocks over the maximum
+  j.occupancy,
+  -- the same with the blocks of the grid, if they do not fill the multiprocessors
+  j.active_occupancy,
+  -- blocks over those that fit on all multiprocessors at a time
+  j.waves,
+  -- size of the last wave relative to a full one
+  j.last_wave,
+  -- share of the time that is lost if all blocks take equally long: (⌈waves⌉ − waves) / ⌈waves⌉. Does not apply to a
+  -- single wave
+  CASE WHEN j.waves > 1 THEN j.tail_loss END AS tail_loss,
+  -- idle share of the GPU in the phase; see launch_gap
+  j.idle_share,
+  -- operator whose work is that of the kernel, and its arguments and rates as in op_verdict; NULL if there is none
+  CASE WHEN j.is_operator THEN j.operator END AS operator,
+  -- its arguments
+  CASE WHEN j.is_operator THEN j.arguments END AS arguments,
+  -- its type
+  CASE WHEN j.is_operator THEN j.dtype END AS dtype,
+  -- floating-point operations per second
+  CASE WHEN j.is_operator THEN j.flop_rate END AS flop_rate,
+  -- bytes per second
+  CASE WHEN j.is_operator THEN j.byte_rate END AS byte_rate,
+  -- share of the roofline
+  CASE WHEN j.is_operator THEN j.attained END AS attained,
+  -- waiting for communication (for another rank), communication-bound (by the transfer), launch-bound (short, and the
+  -- GPU is idle between kernels), wrong precision, memory-bound, compute-bound, tail effect, latency-bound (short, few
+  -- blocks or low occupancy), or `cannot be determined from these passes`: the first of these in this order
+  CASE
+    WHEN j.finding IN ('no waits', 'gaps in ops', 'undecided') THEN 'cannot be determined from these passes'
+    ELSE j.finding
+  END AS verdict,
+  -- the numbers that the verdict is based on
+  CASE j.finding
+    WHEN 'no waits' THEN j.launch || '; the starts of the collective on all ranks were not recorded'
+    WHEN 'waiting for communication' THEN j.wait_summary
+    WHEN 'communication-bound' THEN j.wait_summary
+    WHEN 'launch-bound'
+      THEN
+        printf(
+          '%.4g µs per call, the GPU is idle for %.3g %% of the phase in %.4g gaps per step',
+          j.mean_us,
+          100 * j.idle_share,
+          j.gaps
+        )
+    WHEN 'gaps in ops'
+      THEN
+        printf(
+          '%.4g µs per call, the GPU is idle for %.3g %% of the phase in the pass ops, which delays launches',
+          j.mean_us,
+          100 * j.idle_share
+        )
+    WHEN 'tail effect'
+      THEN
+        j.launch
+        || printf(
+          '; the last wave has %.3g of the blocks of a full one, %.3g %% of the time is lost',
+          j.last_wave,
+          100 * j.tail_loss
+        )
+    WHEN 'latency-bound'
+      THEN
+        j.launch
+        || CASE
+          WHEN j.mean_us < j.short_us THEN ': a short call'
+          WHEN j.blocks <= (1 - j.lost_share) * j.multiprocessors THEN ': few blocks'
+          ELSE ': low occupancy'
+        END
+    WHEN 'undecided'
+      THEN
+        j.launch
+        || CASE
+          WHEN
+            j.waves <= 1
+            THEN '; one wave: no tail follows from the grid, a persistent kernel divides its work itself'
+          ELSE ''
+        END
+        || CASE
+          WHEN j.is_operator THEN '; ' || j.operator || ': ' || j.operator_reason
+          WHEN NOT j.has_operators THEN '; its work is unknown'
+          WHEN j.op_work IS NULL THEN '; no operator launched it'
+          ELSE
+            printf(
+              '; no operator launched %.3g of it and spent %.3g of its time in it', j.operator_share, j.operator_share
+            )
+        END
+    ELSE j.operator || ': ' || j.operator_reason
+  END AS reason,
+  -- thresholds of the verdicts
+  printf(
+    'wait >= %.2g of a collective; idle >= %.2g and call < %.3g µs; attained >= %.2g, lower precision >= %.2g times, '
+    || 'operator >= %.2g; tail >= %.2g; call < %.2g µs, multiprocessors without a block >= %.2g, active warps < %.2g '
+    || '(except matmul and attention)',
+    j.wait_threshold,
+    j.idle_threshold,
+    j.launch_us,
+    j.attained_threshold,
+    j.precision_gain,
+    j.operator_share,
+    j.lost_share,
+    j.short_us,
+    j.lost_share,
+    j.occupancy_threshold
+  ) AS thresholds,
+  -- the pass or command that would decide; empty if it is decided
+  CASE
+    WHEN j.finding = 'no waits' THEN 'trace, with all ranks'
+    WHEN j.finding = 'gaps in ops' THEN 'trace'
+    WHEN j.finding <> 'undecided' THEN ''
+    WHEN NOT j.has_operators THEN 'ops with --trace-detail shapes'
+    WHEN j.resident_blocks IS NULL THEN 'trace, recorded by this version of kymo'
+    ELSE coalesce(CASE WHEN j.is_operator THEN nullif(j.operator_next_step, '') END, 'hardware counters')
+  END AS next_step
+FROM judged j;
