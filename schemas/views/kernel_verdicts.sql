@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Why kernels are not faster, from their launch configurations, the gaps between them, the work of the operators that
--- launched them, and the waits of collectives.
+-- launched them, and the waits of collectives. In kernel_verdict, `operator` has each row of op_work with the row of
+-- op_verdict that it is part of, and a row for kernels without an operator: a union, because SQLite would not index a
+-- join. `launched` has one row per kernel at position 1, with the operator that launched most of it.
 
 -- The thresholds of op_verdict and kernel_verdict. One row.
 CREATE VIEW verdict_threshold AS
@@ -76,7 +78,8 @@ CROSS JOIN verdict_threshold t;
 -- Each kernel by module, name and launch configuration, within each phase, per step, and why it is not faster. Copies
 -- and memsets have no row. The pass is `ops` if operators with arguments launched kernels in it, otherwise that of
 -- kernel_pass. Occupancy and waves follow from the launch configuration and the limits of the device; clusters and a
--- smaller part of the L1 cache configured as shared memory can reduce them.
+-- smaller part of the L1 cache configured as shared memory can reduce them. Registers are allocated to warps in units of
+-- 256 within each of the four parts of a multiprocessor, shared memory in units of 128 bytes.
 CREATE VIEW kernel_verdict AS
 WITH chosen AS (
   SELECT
@@ -95,9 +98,6 @@ WITH chosen AS (
     FROM kernel_pass p
   ) k
 ),
--- Each row of op_work with the row of op_verdict that it is part of, and a row for kernels without an operator. It is a
--- union because SQLite would not index a join. Inner joins, and one partition per query, let it read the selected runs
--- alone.
 operator AS (
   SELECT
     u.run_id,
@@ -208,7 +208,6 @@ part AS (
     ON o.run_id = t.run_id AND o.rank = t.rank AND o.pass = t.pass AND o.sequence = coalesce(t.op_work, -1)
   GROUP BY t.run_id, t.rank, t.pass, t.phase_id, q.module, t.name_id, t.launch_config, o.op_work
 ),
--- One row per kernel after the filter on `position`: with the operator that launched most of it.
 launched AS (
   SELECT
     p.*,
@@ -221,8 +220,6 @@ launched AS (
   FROM part p
   WINDOW same AS (PARTITION BY p.run_id, p.rank, p.pass, p.phase_id, p.module, p.name_id, p.launch_config)
 ),
--- Registers are allocated to warps in units of 256 within each of the four parts of a multiprocessor, shared memory in
--- units of 128 bytes.
 sized AS (
   SELECT
     l.*,

@@ -37,7 +37,7 @@ operator AS (
     o.kind,
     o.dtype,
     o.recomputed,
-    CAST(min(o.sequence) AS INTEGER) AS op_work, -- without an affinity, joins would not be indexed
+    min(o.sequence) AS op_work,
     o.kind IN ('matmul', 'attention', 'convolution') AS is_matrix,
     1.0 * sum(o.calls) / max(o.steps) AS calls,
     sum(o.calls * o.flops) / max(o.steps) AS flops,
