@@ -28,10 +28,6 @@ constexpr std::array<std::pair<const char*, const char*>, 7> kCategories{{{"para
 
 std::string text_of(const Json& row, const char* name) { return row[name].is_null() ? "" : value_text(row[name]); }
 
-std::string share_text(const Json& row) {
-  return row["share"].is_null() ? "" : fmt::format("{:.1f} %", 100 * row["share"].get<double>());
-}
-
 std::string table_text(TextTable table, const TableStyle& style) {
   if (style.markdown) return markdown(table) + "\n";
   if (!style.wide) fit(table, style.columns);
@@ -48,7 +44,7 @@ std::string calls_text(const Json& rows, const std::string& what, const std::str
               [&](std::size_t row) { return fmt::format("{:.4g}", rows[row]["calls"].get<double>()); });
   builder.add(time, true, 0,
               [&](std::size_t row) { return format_duration(rows[row]["time_ms"].get<double>() * kNsPerMs); });
-  builder.add("share", true, 0, [&](std::size_t row) { return share_text(rows[row]); });
+  builder.add("share", true, 0, [&](std::size_t row) { return percent_text(rows[row]["share"]); });
   return table_text(builder.table(), style);
 }
 

@@ -117,6 +117,10 @@ Json values_of(Runs& runs) {
 
 }  // namespace
 
+std::string percent_text(const Json& share) {
+  return share.is_null() ? "" : fmt::format("{:.1f} %", 100 * share.get<double>());
+}
+
 std::string value_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& options) {

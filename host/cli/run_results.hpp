@@ -18,6 +18,9 @@ using measure::WorkloadSettings;
 /// The value of a setting as text; strings are unquoted.
 std::string value_text(const Json& value);
 
+/// A share such as "12.3 %"; empty for null.
+std::string percent_text(const Json& share);
+
 /// Reads the settings from an object with `workload`, `parameters` and the members named in `options`; those get the
 /// prefix "--".
 WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& options = {});

@@ -316,8 +316,8 @@ void add_show(CLI::App& app, Session& session) {
   add_run_number(*show, arguments);
   show->add_flag("--wide", arguments->wide, "show every column, whatever the width of the terminal");
   show->add_flag("--roofline", arguments->roofline,
-                 "show how close the operators come to the measured peaks, and why; needs a pass with --trace-detail "
-                 "shapes and 'kymo peaks'");
+                 "show how close operators and kernels come to the measured peaks, and why; needs a pass with "
+                 "--trace-detail shapes and 'kymo peaks'");
   finish(*show, show_run);
 
   CLI::App* log = app.add_subcommand("log", "Print what the workers of a run printed, and the output of --wrap");

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Why kernels are not faster, from their launch configurations, the gaps between them, the work of the operators that
--- launched them, and the waits of collectives. In kernel_verdict, `operator` has each row of op_work with the row of
--- op_verdict that it is part of, and a row for kernels without an operator: a union, because SQLite would not index a
--- join. `launched` has one row per kernel at position 1, with the operator that launched most of it.
+-- launched them, and the waits of collectives. kernel_verdict assigns the rows of op_verdict to kernels by a union and
+-- windows because SQLite would not index a join. Row 1 of each kernel in `launched` has the operator that launched most
+-- of it.
 
 -- The thresholds of op_verdict and kernel_verdict. One row.
 CREATE VIEW verdict_threshold AS
@@ -78,8 +78,8 @@ CROSS JOIN verdict_threshold t;
 -- Each kernel by module, name and launch configuration, within each phase, per step, and why it is not faster. Copies
 -- and memsets have no row. The pass is `ops` if operators with arguments launched kernels in it, otherwise that of
 -- kernel_pass. Occupancy and waves follow from the launch configuration and the limits of the device; clusters and a
--- smaller part of the L1 cache configured as shared memory can reduce them. Registers are allocated to warps in units of
--- 256 within each of the four parts of a multiprocessor, shared memory in units of 128 bytes.
+-- smaller part of the L1 cache configured as shared memory can reduce them. Registers are allocated to warps in units
+-- of 256 within each of the four parts of a multiprocessor, shared memory in units of 128 bytes.
 CREATE VIEW kernel_verdict AS
 WITH chosen AS (
   SELECT
@@ -98,85 +98,6 @@ WITH chosen AS (
     FROM kernel_pass p
   ) k
 ),
-operator AS (
-  SELECT
-    u.run_id,
-    u.rank,
-    u.pass,
-    u.sequence,
-    u.op_work,
-    max(u.name) OVER same AS name,
-    max(u.arguments) OVER same AS arguments,
-    max(u.dtype) OVER same AS dtype,
-    max(u.time_ms) OVER same AS time_ms,
-    max(u.flop_rate) OVER same AS flop_rate,
-    max(u.byte_rate) OVER same AS byte_rate,
-    max(u.attained) OVER same AS attained,
-    max(u.verdict) OVER same AS verdict,
-    max(u.reason) OVER same AS reason,
-    max(u.next_step) OVER same AS next_step
-  FROM (
-    SELECT
-      w.run_id,
-      w.rank,
-      w.pass,
-      w.sequence,
-      min(w.sequence) OVER (
-        PARTITION BY
-          w.run_id, w.rank, w.pass, w.phase_id, q.module, w.name_id, w.shapes_id, w.kind, w.dtype, w.recomputed
-      ) AS op_work,
-      NULL AS name,
-      NULL AS arguments,
-      NULL AS dtype,
-      NULL AS time_ms,
-      NULL AS flop_rate,
-      NULL AS byte_rate,
-      NULL AS attained,
-      NULL AS verdict,
-      NULL AS reason,
-      NULL AS next_step
-    FROM op_work w
-    LEFT JOIN scope_path q ON q.scope_id = w.scope_id
-    UNION ALL
-    SELECT
-      run_id,
-      rank,
-      pass,
-      NULL,
-      op_work,
-      name,
-      arguments,
-      dtype,
-      time_ms,
-      flop_rate,
-      byte_rate,
-      attained,
-      verdict,
-      reason,
-      next_step
-    FROM op_verdict
-    WHERE clock = 'device'
-    UNION ALL
-    SELECT
-      run_id,
-      rank,
-      pass,
-      -1,
-      NULL,
-      NULL,
-      NULL,
-      NULL,
-      NULL,
-      NULL,
-      NULL,
-      NULL,
-      NULL,
-      NULL,
-      NULL
-    FROM rank
-  ) u
-  WINDOW same AS (PARTITION BY u.run_id, u.rank, u.pass, u.op_work)
-),
 part AS (
   SELECT
     t.run_id,
@@ -186,17 +107,13 @@ part AS (
     q.module,
     t.name_id,
     t.launch_config,
-    o.op_work,
-    o.name AS operator,
-    o.arguments,
-    o.dtype,
-    o.time_ms AS operator_ms,
-    o.flop_rate,
-    o.byte_rate,
-    o.attained,
-    o.verdict AS operator_verdict,
-    o.reason AS operator_reason,
-    o.next_step AS operator_next_step,
+    w.phase_id AS operator_phase_id,
+    r.module AS operator_module,
+    w.name_id AS operator_id,
+    w.shapes_id,
+    w.kind,
+    w.dtype,
+    w.recomputed,
     max(c.has_operators) AS has_operators,
     max(t.steps) AS steps,
     sum(t.calls) AS calls,
@@ -204,21 +121,101 @@ part AS (
   FROM chosen c
   CROSS JOIN kernel_total t ON t.run_id = c.run_id AND t.rank = c.rank AND t.pass = c.pass AND t.kind = 'kernel'
   LEFT JOIN scope_path q ON q.scope_id = t.scope_id
-  JOIN operator o
-    ON o.run_id = t.run_id AND o.rank = t.rank AND o.pass = t.pass AND o.sequence = coalesce(t.op_work, -1)
-  GROUP BY t.run_id, t.rank, t.pass, t.phase_id, q.module, t.name_id, t.launch_config, o.op_work
+  LEFT JOIN op_work w ON w.run_id = t.run_id AND w.rank = t.rank AND w.pass = t.pass AND w.sequence = t.op_work
+  LEFT JOIN scope_path r ON r.scope_id = w.scope_id
+  GROUP BY
+    t.run_id, t.rank, t.pass, t.phase_id, q.module, t.name_id, t.launch_config, w.phase_id, r.module, w.name_id,
+    w.shapes_id, w.kind, w.dtype, w.recomputed
+),
+matched AS (
+  SELECT
+    u.*,
+    max(u.verdict) OVER same AS operator_verdict,
+    max(u.reason) OVER same AS operator_reason,
+    max(u.next_step) OVER same AS operator_next_step,
+    max(u.time_ms) OVER same AS operator_ms,
+    max(u.flop_rate) OVER same AS operator_flop_rate,
+    max(u.byte_rate) OVER same AS operator_byte_rate,
+    max(u.attained) OVER same AS operator_attained
+  FROM (
+    SELECT
+      p.run_id,
+      p.rank,
+      p.pass,
+      p.phase_id,
+      p.module,
+      p.name_id,
+      p.launch_config,
+      p.has_operators,
+      p.steps,
+      p.calls,
+      p.operator_ns,
+      coalesce(f.text, 'other') AS operator_phase,
+      p.operator_module,
+      n.text AS operator,
+      s.text AS arguments,
+      p.kind,
+      p.dtype,
+      p.recomputed,
+      NULL AS time_ms,
+      NULL AS flop_rate,
+      NULL AS byte_rate,
+      NULL AS attained,
+      NULL AS verdict,
+      NULL AS reason,
+      NULL AS next_step
+    FROM part p
+    LEFT JOIN string f ON f.string_id = p.operator_phase_id
+    LEFT JOIN string n ON n.string_id = p.operator_id
+    LEFT JOIN string s ON s.string_id = p.shapes_id
+    UNION ALL
+    SELECT
+      run_id,
+      rank,
+      pass,
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      NULL,
+      phase,
+      module,
+      name,
+      arguments,
+      kind,
+      dtype,
+      recomputed,
+      time_ms,
+      flop_rate,
+      byte_rate,
+      attained,
+      verdict,
+      reason,
+      next_step
+    FROM op_verdict
+    WHERE clock = 'device'
+  ) u
+  WINDOW same AS (
+    PARTITION BY
+      u.run_id, u.rank, u.pass, u.operator_phase, u.operator_module, u.operator, u.arguments, u.kind, u.dtype,
+      u.recomputed
+  )
 ),
 launched AS (
   SELECT
-    p.*,
-    sum(p.calls) OVER same AS all_calls,
-    sum(p.operator_ns) OVER same AS total_ns,
+    m.*,
+    sum(m.calls) OVER same AS all_calls,
+    sum(m.operator_ns) OVER same AS total_ns,
     row_number() OVER (
-      PARTITION BY p.run_id, p.rank, p.pass, p.phase_id, p.module, p.name_id, p.launch_config
-      ORDER BY p.operator_ns DESC, p.op_work
+      PARTITION BY m.run_id, m.rank, m.pass, m.phase_id, m.module, m.name_id, m.launch_config
+      ORDER BY m.operator_ns DESC, m.operator, m.arguments
     ) AS position
-  FROM part p
-  WINDOW same AS (PARTITION BY p.run_id, p.rank, p.pass, p.phase_id, p.module, p.name_id, p.launch_config)
+  FROM matched m
+  WHERE m.name_id IS NOT NULL
+  WINDOW same AS (PARTITION BY m.run_id, m.rank, m.pass, m.phase_id, m.module, m.name_id, m.launch_config)
 ),
 sized AS (
   SELECT
@@ -413,11 +410,11 @@ SELECT
   -- its type
   CASE WHEN j.is_operator THEN j.dtype END AS dtype,
   -- floating-point operations per second
-  CASE WHEN j.is_operator THEN j.flop_rate END AS flop_rate,
+  CASE WHEN j.is_operator THEN j.operator_flop_rate END AS flop_rate,
   -- bytes per second
-  CASE WHEN j.is_operator THEN j.byte_rate END AS byte_rate,
+  CASE WHEN j.is_operator THEN j.operator_byte_rate END AS byte_rate,
   -- share of the roofline
-  CASE WHEN j.is_operator THEN j.attained END AS attained,
+  CASE WHEN j.is_operator THEN j.operator_attained END AS attained,
   -- waiting for communication (for another rank), communication-bound (by the transfer), launch-bound (short, and the
   -- GPU is idle between kernels), wrong precision, memory-bound, compute-bound, tail effect, latency-bound (short, few
   -- blocks or low occupancy), or `cannot be determined from these passes`: the first of these in this order
@@ -473,7 +470,7 @@ SELECT
         || CASE
           WHEN j.is_operator THEN '; ' || j.operator || ': ' || j.operator_reason
           WHEN NOT j.has_operators THEN '; its work is unknown'
-          WHEN j.op_work IS NULL THEN '; no operator launched it'
+          WHEN j.operator IS NULL THEN '; no operator launched it'
           ELSE
             printf(
               '; no operator launched %.3g of it and spent %.3g of its time in it', j.operator_share, j.operator_share

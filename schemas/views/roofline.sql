@@ -37,7 +37,6 @@ operator AS (
     o.kind,
     o.dtype,
     o.recomputed,
-    min(o.sequence) AS op_work,
     o.kind IN ('matmul', 'attention', 'convolution') AS is_matrix,
     1.0 * sum(o.calls) / max(o.steps) AS calls,
     sum(o.calls * o.flops) / max(o.steps) AS flops,
@@ -120,8 +119,6 @@ SELECT
   l.dtype,
   -- as in op_work
   l.recomputed,
-  -- lowest sequence of its rows in op_work
-  l.op_work,
   -- 1 for matrix products, convolutions and attention, which count for the utilization
   l.is_matrix,
   -- calls per step
@@ -451,7 +448,7 @@ SELECT
     ELSE ''
   END AS next_step,
   -- as in op_roofline
-  j.op_work,
+  j.kind,
   -- as in op_roofline
   j.clock
 FROM judged j;

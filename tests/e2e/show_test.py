@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stored runs on the terminal: kymo runs, kymo show and kymo log, and what observed passes print."""
 
+import contextlib
 import json
+import sqlite3
 import unittest
 
 from kymo_tool import PLUGINS, KymoTest, SharedRunTest, needs_torch_parts
@@ -120,6 +122,32 @@ class RooflineTest(KymoTest):
         self.assertAlmostEqual(step["mfu"], declared / (step["time_ms"] / 1e3) / step["measured_peak_flop_rate"])
         attained = {row["attained"] for row in roofline["operators"]}
         self.assertTrue(all(share is None or share > 0 for share in attained))
+
+    def test_kernels_have_verdicts(self):
+        self.kymo("run", PROBE, *SHORT)
+        connection = sqlite3.connect(self.work / "kymo.db")
+        with contextlib.closing(connection), connection:
+            # As if the run had been observed on a GPU: 10 % more blocks than fit at a time, and 8 blocks.
+            connection.executescript("""
+                INSERT INTO device VALUES (9, 'gpu', 'cuda', 'H100', 1, 132, NULL, NULL, 2048, 32, 65536, 233472, 1024);
+                INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, stdout, stderr)
+                VALUES (1, 0, 'trace', 1, '', 'ok', 9, '', '');
+                INSERT INTO string (string_id, text) VALUES (900, 'void most<float>()'), (901, 'few');
+                INSERT INTO kernel_class VALUES (900, 'most', 'other'), (901, 'few', 'other');
+                INSERT INTO launch_config VALUES (1, 0, 'trace', 0, 290, 1, 1, 1024, 1, 1, 0, 0, 32),
+                (1, 0, 'trace', 1, 8, 1, 1, 128, 1, 1, 0, 0, 32);
+                INSERT INTO kernel_total VALUES
+                (1, 0, 'trace', 0, 'kernel', NULL, NULL, 901, 'none', 1, 1, 0, 100000, 1, 1, 1, NULL),
+                (1, 0, 'trace', 1, 'kernel', NULL, NULL, 900, 'none', 1, 2, 0, 800000, 1, 1, 0, NULL);
+            """)
+        shown = self.kymo("show", "--roofline").stdout
+        self.assertRegex(shown, r"\n# +kernel .*verdict\n[- ]+\n1 +most .* 800 µs .*tail effect\n2 +few .*latency-bound\n")
+        self.assertRegex(shown, r"\n1\. most: 400 µs per call, 290 blocks .*45\.1 % of the time is lost\n2\. few: ")
+        self.assertIn("\nthresholds: ", shown)
+        self.assertIn("no roofline: ", shown)
+        first, second = self.kymo_json("show", "--roofline")["roofline"]["kernels"]
+        self.assertEqual((first["verdict"], first["resident_blocks"], first["tail_loss"] > 0.4), ("tail effect", 2, True))
+        self.assertEqual((second["name"], second["waves"]), ("few", 8 / (132 * 16)))
 
 
 class AbTest(KymoTest):

@@ -23,6 +23,6 @@ SELECT
   v.verdict,
   v.reason
 FROM op_roofline o
-JOIN op_verdict v ON v.op_work = o.op_work
+JOIN op_verdict v ON v.phase = o.phase AND v.name = o.name AND v.arguments = o.arguments
 WHERE o.dtype = 'f32' AND o.kind <> 'collective'
 ORDER BY o.name, o.arguments;

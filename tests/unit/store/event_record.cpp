@@ -230,9 +230,9 @@ std::vector<TableContent> event_contents() {
            "1|(unnamed)|0|barrier|0|0|40|NULL|40|NULL|0|-1|||none"},
       {"kernel_total",
        "kind, " + text("phase_id") + ", " + text("scope_id") + ", " + text("name_id") +
-           ", attribution, steps, calls, bytes, total_ns, min_ns, max_ns, launch_config, op_work",
+           ", attribution, steps, calls, bytes, total_ns, min_ns, max_ns",
        "kernel|forward|block_0/attention|" + h +
-           "|launch|2|1|0|50|50|50|3|7;memcpy|backward||memcpy host to device|phase|2|1|1048576|50|50|50|NULL|NULL"},
+           "|launch|2|1|0|50|50|50;memcpy|backward||memcpy host to device|phase|2|1|1048576|50|50|50"},
       {"op_total",
        text("phase_id") + ", " + text("scope_id") + ", " + text("name_id") +
            ", backward, steps, calls, host_ns, self_host_ns, kernels, device_ns",

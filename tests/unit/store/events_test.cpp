@@ -43,6 +43,7 @@ TEST_F(Events, EveryTableComesBackFromARun) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = begin(database);
   database.finalize_run(run_id, Outcome{}, {}, {write(run_id, 0, Pass::kTrace, make_event_record())});
+  EXPECT_EQ(ask(database, "SELECT launch_config, op_work FROM kernel_total"), "3|7;NULL|NULL");
   expect_everything(database, "run_id = 1 AND rank = 0 AND pass = 'trace'");
   EXPECT_EQ(ask(database, "SELECT trace_status FROM rank"), "events only");
   EXPECT_EQ(ask(database, "SELECT short_name, class, text FROM kernel_class JOIN string ON string_id = name_id"),

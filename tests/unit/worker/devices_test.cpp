@@ -33,12 +33,14 @@ TEST(Devices, PrintsWhatTheProbeReads) {
 TEST(Devices, ReadsGpus) {
   const Devices devices = answer_of(
       R"(echo '{"gpus": [{"uuid": "GPU-1", "kind": "cuda", "name": "H200", "memory_bytes": 5, "multiprocessors": 132,
-      "multiprocessor_threads": 2048, "max_sm_clock_mhz": 1980, "max_memory_clock_mhz": null, "index": 0}], "no_gpu_reason": "",
+      "max_sm_clock_mhz": 1980, "max_memory_clock_mhz": null, "multiprocessor_threads": 2048,
+      "multiprocessor_blocks": 32, "multiprocessor_registers": 65536, "multiprocessor_shared_bytes": 233472,
+      "reserved_shared_bytes": null, "index": 0}], "no_gpu_reason": "",
       "driver_version": "580.1"}')");
   ASSERT_EQ(devices.gpus.size(), 1u);
   EXPECT_EQ(devices.gpus[0].multiprocessors, 132);
   EXPECT_EQ(devices.gpus[0].multiprocessor_threads, 2048);
-  EXPECT_FALSE(devices.gpus[0].multiprocessor_registers) << "a probe of an older version";
+  EXPECT_FALSE(devices.gpus[0].reserved_shared_bytes);
   EXPECT_FALSE(devices.gpus[0].max_memory_clock_mhz);
   EXPECT_EQ(devices.driver_version, "580.1");
   EXPECT_EQ(devices.no_gpu_reason, "");
