@@ -33,7 +33,7 @@ def spin_kernel(run):
 
 @kymo.workload(phases=tuple(EXPECTED))
 def verdicts(run, n: kymo.Int(minimum=256) = 8192, elements: kymo.Int(minimum=1024) = 1 << 28):
-    """One kind of kernel per phase: products of n × n, and sums of vectors"""
+    """One kind of kernel per phase: products of n × n matrices, a vector times a number, and spinning kernels"""
     spin = spin_kernel(run)
     device = torch.cuda.get_device_properties(run.device_index)
     wave = device.multi_processor_count * (device.max_threads_per_multi_processor // 1024)
@@ -47,7 +47,7 @@ def verdicts(run, n: kymo.Int(minimum=256) = 8192, elements: kymo.Int(minimum=10
             torch.add(tiny, 1)
 
     bodies = {
-        "memory_bound": lambda: torch.add(vector, vector),
+        "memory_bound": lambda: torch.mul(vector, 2),
         "compute_bound": lambda: torch.mm(half, half),
         "wrong_precision": lambda: torch.mm(single, single),
         "launch_bound": launch_bound,
