@@ -53,7 +53,7 @@ TEST_P(Golden, IsReadWithoutBeingWritten) {
   const std::string before = content_of(path("golden.db"));
   {
     ResultsDatabase database(path("golden.db"), Mode::kReadOnly);
-    EXPECT_EQ(database.select_runs({}), 2);
+    EXPECT_EQ(database.select_runs(ResultsDatabase::Selection{}), 2);
     EXPECT_EQ(ask(database, "SELECT status, parameters, step_median_ms FROM run_list ORDER BY run_id"),
               "ok|causal=true dtype=fp32 n=0 scale=0.5|0.001065;oom|causal=true dtype=fp32 n=1 scale=0.5|NULL");
     EXPECT_EQ(ask(database, "SELECT phase, count, clock FROM phase_time ORDER BY phase"),

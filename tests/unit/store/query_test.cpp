@@ -48,7 +48,7 @@ TEST_F(Query, ParametersAreBoundNotPasted) {
 
 TEST_F(Query, AdmitsReadingOnly) {
   ResultsDatabase database(path("a.db"), Mode::kReadWrite);
-  database.select_runs({});
+  database.select_runs(ResultsDatabase::Selection{});
   const std::string before = content_of(path("a.db"));
   for (const char* sql : {"DELETE FROM run",
                           "INSERT INTO meta VALUES ('a', 'b')",
