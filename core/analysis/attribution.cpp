@@ -38,11 +38,13 @@ class CapturedNodes {
   struct Node {
     ScopeAttribution attributed;
     std::int32_t phase = -1;
+    std::int64_t op = -1;
   };
 
   CapturedNodes(const std::vector<event::GraphNode>& nodes, ScopeFinder& finder) : index_(numbers_of(nodes)) {
     nodes_.reserve(nodes.size());
-    for (const auto& node : nodes) nodes_.push_back({finder.locate(node.position), finder.phase(node.position)});
+    for (const auto& node : nodes)
+      nodes_.push_back({finder.locate(node.position), finder.phase(node.position), node.position.op});
   }
 
   const Node* find(std::uint64_t number) {
@@ -106,9 +108,10 @@ class ActivityAttributor {
     memsets_seen_ |= activity.kind == event::ActivityKind::kMemset;
   }
 
-  /// Uses the phase of the node, or that of the launch if the graph was captured outside of phases.
+  /// Uses the phase and the operator of the node, or those of the launch if the graph was captured outside of them.
   ScopeAttribution attribution_in_graph(Activity& activity) {
     const CapturedNodes::Node* node = nodes_.find(activity.graph_node);
+    if (node && recorded_operator(node->op) >= 0) activity.op = node->op;
     if (node && (node->phase >= 0 || node->attributed.scope != event::kNoText)) {
       if (node->phase >= 0) activity.phase = node->phase;
       return {Attribution::kGraph, node->attributed.scope};

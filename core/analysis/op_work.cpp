@@ -122,7 +122,15 @@ class Owners {
 class Totals {
  public:
   Totals(const Trace& trace, Resolver& resolver, std::int64_t warmup)
-      : trace_(trace), resolver_(resolver), owners_(trace, resolver), warmup_(warmup) {}
+      : trace_(trace),
+        resolver_(resolver),
+        owners_(trace, resolver),
+        warmup_(warmup),
+        captured_(trace.operators.size(), false) {
+    for (const auto& node : trace.graph_nodes)
+      if (node.position.op >= 0 && at(node.position.op) < captured_.size())
+        captured_[counting(at(node.position.op))] = true;
+  }
 
   OpWorkTotals take() {
     for (std::size_t i = 0; i < trace_.operators.size(); ++i)
@@ -170,7 +178,7 @@ class Totals {
 
   void add_call(std::size_t index) {
     const std::int64_t owner = owners_.of(index);
-    if (owner != kNone && at(owner) != index) return;
+    if (captured_[index] || (owner != kNone && at(owner) != index)) return;
     const Operator& call = trace_.operators[index];
     event::OpWork& row = row_of(index);
     ++row.calls;
@@ -183,7 +191,7 @@ class Totals {
     event::OpWork& row = row_of(counted);
     ++row.kernels;
     row.device_ns += std::max<std::int64_t>(0, activity.end_ns - activity.start_ns);
-    const bool is_replayed = activity.graph_node != 0 && !is_measured(trace_.operators[counted].position.step);
+    const bool is_replayed = activity.graph_node != 0 && captured_[counted];
     if (is_replayed && replayed_.emplace(counted, activity.correlation_id).second) ++row.calls;
     return &row - rows_.data();
   }
@@ -192,6 +200,7 @@ class Totals {
   Resolver& resolver_;
   Owners owners_;
   const std::int64_t warmup_;
+  std::vector<bool> captured_;  // calls whose work a CUDA graph executes when it is launched
   Grouping pairs_, groups_;
   std::vector<event::OpWork> rows_;
   std::set<std::pair<std::size_t, std::uint32_t>> replayed_;  // calls and launches of their graph

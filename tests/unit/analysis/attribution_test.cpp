@@ -215,7 +215,8 @@ TEST(Attribution, CountsLaunchesWhoseWorkWasDropped) {
 TEST(Attribution, ReplayedGraphsBelongWhereTheirNodesWereCaptured) {
   TraceBuilder made;
   const auto scope = made.scope("block_1", 0, 10);
-  made.trace.graph_nodes.push_back({501, position(-1, 0, scope)});
+  made.op("aten::mm", 0, 1, position(-1, 0));
+  made.trace.graph_nodes.push_back({501, position(-1, 0, scope, {}, 0)});
   made.trace.graph_nodes.push_back({502, position(-1, 1, -1, {4, 1})});
   made.trace.graph_nodes.push_back({503, position(-1, 2)});
   made.trace.graph_nodes.push_back({504, position(-1, -1)});
@@ -240,6 +241,7 @@ TEST(Attribution, ReplayedGraphsBelongWhereTheirNodesWereCaptured) {
     EXPECT_EQ(activity.step, static_cast<std::int32_t>(i / 5));
     EXPECT_EQ(activity.attribution, expected[i % 5].attribution) << i;
     EXPECT_EQ(activity.phase, expected[i % 5].phase) << i;
+    EXPECT_EQ(activity.op, i % 5 == 0 ? 0 : -1) << i;
     EXPECT_EQ(made.text(activity.scope), expected[i % 5].scope) << i;
   }
 }

@@ -34,6 +34,13 @@ class OpWorkTest : public testing::Test {
     activity.graph_node = graph_node;
     activity.correlation_id = launch;
   }
+  void captured(std::int64_t op, std::initializer_list<std::uint64_t> nodes) {
+    for (const std::uint64_t node : nodes) {
+      event::GraphNode added{node, {}};
+      added.position.op = op;
+      made_.trace.graph_nodes.push_back(added);
+    }
+  }
   std::vector<OpWork> totals(std::int64_t warmup = 1) {
     record_.trace = made_.trace;
     return op_work(record_, warmup).rows;
@@ -181,6 +188,7 @@ TEST_F(OpWorkTest, RecomputedOperatorsAreNoWorkOfTheModel) {
 TEST_F(OpWorkTest, CapturedOperatorsCountOncePerReplay) {
   call("aten::mm", kProduct, 0, 10, -1, 0);             // captured in the warm-up step
   call("aten::copy_", "f32[5] f32[5]", 10, 20, -1, 0);  // captured, but part of no replayed kernel
+  captured(0, {7, 8});
   for (const std::uint32_t launch : {21u, 22u}) {
     kernel(0, 100, 7, launch, 1);
     kernel(0, 50, 8, launch, 1);
@@ -193,6 +201,18 @@ TEST_F(OpWorkTest, CapturedOperatorsCountOncePerReplay) {
   EXPECT_EQ(rows[0].device_ns, 300);
   EXPECT_EQ(rows[0].host_ns, 0);
   EXPECT_EQ(rows[0].steps, 1);
+}
+
+TEST_F(OpWorkTest, CapturingInAMeasuredStepExecutesNothing) {
+  call("aten::linear", "f32[2, 3] f32[4, 3]", 0, 30);
+  call("aten::mm", kProduct, 5, 10, 0);
+  captured(1, {7});
+  kernel(1, 100, 7, 21, 1);
+  kernel(1, 100, 7, 22, 2);
+  const OpWork product = only("aten::mm");
+  EXPECT_EQ(product.calls, 2);
+  EXPECT_EQ(product.kernels, 2);
+  EXPECT_EQ(product.host_ns, 0);
 }
 
 }  // namespace
