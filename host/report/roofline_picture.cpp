@@ -183,9 +183,7 @@ class RooflineDrawing {
     for (const Roof& roof : data_.roofs) {
       if (!roof.memory) draw_ceiling(roof);
     }
-    for (const Roof& roof : data_.roofs) {
-      if (!roof.memory) label_ceiling(roof);
-    }
+    label_ceilings();
   }
 
   std::string text_of_roof(const Roof& roof) const {
@@ -241,18 +239,36 @@ class RooflineDrawing {
     ceilings_.push_back({x_at(from), y_at(roof.rate), right_, y_at(roof.rate)});
   }
 
-  // At the right end, above or below the ceiling, where it crosses no other one; otherwise beside the labels in its
+  // Ceilings that look like one line share a label.
+  void label_ceilings() {
+    constexpr double kSameLine = 5;
+    std::string text;
+    double top = 0, bottom = 0;
+    for (const Roof& roof : data_.roofs) {
+      if (roof.memory) continue;
+      const double line = y_at(roof.rate);
+      if (!text.empty() && line - bottom > kSameLine) {
+        label_ceiling(text, top, bottom);
+        text.clear();
+      }
+      if (text.empty()) top = line;
+      bottom = line;
+      text += (text.empty() ? "" : ", ") + text_of_roof(roof);
+    }
+    if (!text.empty()) label_ceiling(text, top, bottom);
+  }
+
+  // At the right end, above or below the lines, where it crosses no other ceiling; otherwise beside the labels in its
   // way.
-  void label_ceiling(const Roof& roof) {
-    const std::string text = text_of_roof(roof);
+  void label_ceiling(const std::string& text, double top, double bottom) {
+    constexpr double kLetterHeight = 9;
     const double width = text_width(text);
-    const double line = y_at(roof.rate);
     for (const bool any_line : {false, true}) {
       for (double end = right_ - 4; end - width > left_; end -= 24) {
-        for (const double baseline : {line - 5, line + height_of_text() + 1}) {
-          const LabelBox box{end - width, baseline - height_of_text() + 3, end, baseline + 3};
+        for (const double baseline : {top - 4, bottom + kLetterHeight + 4}) {
+          const LabelBox box{end - width, baseline - kLetterHeight - 2, end, baseline + 3};
           const bool crossed = std::any_of(ceilings_.begin(), ceilings_.end(), [&](const LabelBox& each) {
-            return each.top > box.top && each.top < box.bottom;
+            return each.top > baseline - kLetterHeight && each.top < baseline + 1;
           });
           if ((crossed && !any_line) || !is_free(box)) continue;
           add_text(end, baseline, text, Anchor::kEnd);
