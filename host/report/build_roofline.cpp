@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -48,7 +49,7 @@ class RooflineBuilder {
     std::stable_sort(roofline_.roofs.begin(), roofline_.roofs.end(),
                      [](const Roof& a, const Roof& b) { return a.rate > b.rate; });
     share_scales({&roofline_});
-    chart_.caption += largest() + without_operations() + without_mark();
+    chart_.caption += largest() + without_mark();
     return std::move(chart_);
   }
 
@@ -118,20 +119,12 @@ class RooflineBuilder {
     return " The area of a mark is proportional to its time; the largest: " + join(names, "; ") + ".";
   }
 
-  std::string without_operations() const {
-    const auto count = std::count_if(roofline_.marks.begin(), roofline_.marks.end(),
-                                     [](const RooflineMark& mark) { return mark.flops == 0; });
-    if (count == 0) return "";
-    return " The outlined marks at the left have no floating-point operations; they are as far from the roof of the "
-           "memory as their bytes per second.";
-  }
-
   std::string without_mark() const {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < missing_ms_.size(); ++i) {
       if (missing_ms_[i] >= 0) names.push_back(roofline_.classes[i] + in_ms(missing_ms_[i]));
     }
-    return names.empty() ? "" : " Without a mark, because work or time is unknown or zero: " + join(names, ", ") + ".";
+    return names.empty() ? "" : " Without a mark, for lack of known work or time: " + join(names, ", ") + ".";
   }
 
   const ChartSpec& spec_;
@@ -143,10 +136,22 @@ class RooflineBuilder {
 }  // namespace
 
 void share_scales(const std::vector<Roofline*>& rooflines) {
+  // Marks with less than a thousandth of the time do not extend the axes.
+  const auto counting = [](const Roofline& roofline) {
+    double total_ms = 0, longest_ms = 0;
+    for (const RooflineMark& mark : roofline.marks) {
+      total_ms += mark.ms;
+      longest_ms = std::max(longest_ms, mark.ms);
+    }
+    std::vector<RooflineMark> marks;
+    std::copy_if(roofline.marks.begin(), roofline.marks.end(), std::back_inserter(marks),
+                 [&](const RooflineMark& mark) { return mark.ms >= std::min(total_ms / 1000, longest_ms); });
+    return marks;
+  };
   LogRange x, y;
   double longest_ms = 0, ridge_low = INFINITY, ridge_high = 0;
   for (const Roofline* each : rooflines) {
-    for (const RooflineMark& mark : each->marks) {
+    for (const RooflineMark& mark : counting(*each)) {
       longest_ms = std::max(longest_ms, mark.ms);
       x.take(mark.intensity());
       y.take(mark.flop_rate());
@@ -168,14 +173,14 @@ void share_scales(const std::vector<Roofline*>& rooflines) {
   x.take(ridge_high * kAfterRidge);
   x = x.widened(1.6, {0.1, 100});
   for (const Roofline* each : rooflines) {
-    for (const RooflineMark& mark : each->marks) {
+    for (const RooflineMark& mark : counting(*each)) {
       if (mark.flops == 0) y.take(x.low * mark.byte_rate());
     }
     for (const Roof& roof : each->roofs) {
       if (roof.memory) y.take(x.low * roof.rate);
     }
   }
-  y = y.widened(2, {1e6, 1e9});
+  y = y.widened(3, {1e6, 1e9});
   for (Roofline* each : rooflines) {
     each->longest_ms = longest_ms;
     each->x_low = x.low;

@@ -174,8 +174,9 @@ class HtmlWriter {
     body_ +=
         "<figure class=\"chart\">\n" +
         (is_interactive(chart) ? chart_box(chart) : "<div class=\"kymo-picture\">\n" + inline_svg(chart) + "</div>\n");
-    body_ += fmt::format("<figcaption><b>Figure {}.</b> {}</figcaption>\n</figure>\n", ++figures_,
-                         escape_html(chart.caption + interactive_notes(chart)));
+    body_ += fmt::format(
+        "<figcaption><b>Figure {}.</b> {}</figcaption>\n</figure>\n", ++figures_,
+        escape_html(is_interactive(chart) ? chart.caption + interactive_notes(chart) : picture_caption(chart)));
   }
 
   // The static picture is shown in print and without JavaScript.

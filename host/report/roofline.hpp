@@ -36,6 +36,17 @@ struct Roofline {
   double longest_ms = 0;             ///< time of the largest mark of all charts that are compared
   /// Ends of the axes, the same in all charts that are compared: operations per byte and operations per second.
   double x_low = 0, x_high = 0, y_low = 0, y_high = 0;
+
+  /// Beside the plot, a mark without operations is as far from the roof of the memory as its bytes per second.
+  double height_of(const RooflineMark& mark) const {
+    return mark.flops > 0 ? mark.flop_rate() : x_low * mark.byte_rate();
+  }
+  bool contains(const RooflineMark& mark) const {
+    const double height = height_of(mark);
+    const bool is_beside = mark.flops == 0;
+    return height >= y_low && height <= y_high &&
+           (is_beside || (mark.intensity() >= x_low && mark.intensity() <= x_high));
+  }
 };
 
 }  // namespace kymo::report

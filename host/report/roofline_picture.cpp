@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "base/text.hpp"
 #include "report/axis.hpp"
 #include "report/number.hpp"
 #include "report/palette.hpp"
@@ -65,6 +66,11 @@ struct LabelBox {
   }
 };
 
+bool has_marks_beside(const Roofline& roofline) {
+  return std::any_of(roofline.marks.begin(), roofline.marks.end(),
+                     [&](const RooflineMark& mark) { return mark.flops == 0 && roofline.contains(mark); });
+}
+
 class RooflineDrawing {
   using Stroke = RooflinePicture::Stroke;
   static constexpr double kPlotHeight = 360;
@@ -101,8 +107,7 @@ class RooflineDrawing {
     picture_.bottom = picture_.top + kPlotHeight;
     picture_.height = picture_.bottom + 52;
     picture_.strip_left = picture_.strip_right = left_;
-    const bool strip =
-        std::any_of(data_.marks.begin(), data_.marks.end(), [](const RooflineMark& mark) { return mark.flops == 0; });
+    const bool strip = has_marks_beside(data_);
     if (strip) picture_.strip_right = left_ += kStripWidth;
   }
 
@@ -287,10 +292,11 @@ class RooflineDrawing {
   void draw_marks() {
     first_mark_ = picture_.circles.size();
     for (const RooflineMark& mark : data_.marks) {
+      if (!data_.contains(mark)) continue;
+      drawn_.push_back(&mark);
       const bool counted = mark.flops > 0;
       const double x = counted ? x_at(mark.intensity()) : (picture_.strip_left + picture_.strip_right) / 2;
-      // Beside the plot, the memory's roof goes on at the height of the left end of the axis.
-      const double y = y_at(counted ? mark.flop_rate() : data_.x_low * mark.byte_rate());
+      const double y = y_at(data_.height_of(mark));
       picture_.circles.push_back({x, y, radius_of(mark.ms), class_colour(mark.mark_class), counted, tooltip(mark)});
     }
   }
@@ -314,8 +320,8 @@ class RooflineDrawing {
     std::vector<std::string> texts;
     std::vector<std::vector<Place>> places;
     std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < std::min(kLabelledMarks, data_.marks.size()); ++i) {
-      texts.push_back(shortened(printable(data_.marks[i].label), kMaxLabelLength));
+    for (std::size_t i = 0; i < std::min(kLabelledMarks, drawn_.size()); ++i) {
+      texts.push_back(shortened(printable(drawn_[i]->label), kMaxLabelLength));
       places.push_back(places_around(picture_.circles[first_mark_ + i], text_width(texts.back())));
       order.push_back(i);
     }
@@ -364,17 +370,20 @@ class RooflineDrawing {
         const double x = circle.x + std::cos(angle) * (circle.radius + gap + width / 2);
         const double y = circle.y + std::sin(angle) * (circle.radius + gap + height_of_text() / 2);
         Place place{{x - width / 2, y - height_of_text() / 2, x + width / 2, y + height_of_text() / 2}, gap, {}, {}};
+        const bool inside = place.box.left >= picture_.strip_left && place.box.right <= right_ &&
+                            place.box.top >= picture_.top && place.box.bottom <= picture_.bottom;
+        if (!inside || !is_free(place.box)) continue;
         place.cost += covered(place.box);
         place.taken = {place.box};
         if (gap > kLeaderGap) {
+          constexpr double kCrossedLabel = 200;
           place.leader = leader(circle, place.box);
           add_boxes_along(*place.leader, place.taken);
+          if (!std::all_of(place.taken.begin(), place.taken.end(),
+                           [this](const LabelBox& each) { return is_free(each); }))
+            place.cost += kCrossedLabel;
         }
-        const bool inside = place.box.left >= picture_.strip_left && place.box.right <= right_ &&
-                            place.box.top >= picture_.top && place.box.bottom <= picture_.bottom;
-        if (inside &&
-            std::all_of(place.taken.begin(), place.taken.end(), [this](const LabelBox& each) { return is_free(each); }))
-          places.push_back(std::move(place));
+        places.push_back(std::move(place));
       }
     }
     std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.cost < b.cost; });
@@ -435,10 +444,32 @@ class RooflineDrawing {
   std::vector<LabelBox> slopes_;  // from the lower left to the upper right end
   std::vector<LabelBox> ceilings_;
   std::vector<LabelBox> taken_;  // by labels
+  std::vector<const RooflineMark*> drawn_;
   std::size_t first_mark_ = 0;
 };
 
 }  // namespace
+
+std::string roofline_notes(const Roofline& roofline) {
+  std::vector<std::string> notes;
+  if (has_marks_beside(roofline)) {
+    notes.emplace_back(
+        "The outlined marks at the left have no floating-point operations; they are as far from the roof of the memory "
+        "as their bytes per second.");
+  }
+  std::size_t count = 0;
+  double ms = 0;
+  for (const RooflineMark& mark : roofline.marks) {
+    if (roofline.contains(mark)) continue;
+    ++count;
+    ms += mark.ms;
+  }
+  if (count > 0) {
+    notes.push_back("Outside of the axes: " + std::to_string(count) + (count == 1 ? " mark" : " marks") + " with " +
+                    significant_text(ms, 2) + " ms.");
+  }
+  return join(notes, " ");
+}
 
 RooflinePicture roofline_picture(const Chart& chart, double width) { return RooflineDrawing(chart, width).draw(); }
 

@@ -10,6 +10,7 @@
 #include "report/area.hpp"
 #include "report/number.hpp"
 #include "report/palette.hpp"
+#include "report/roofline_picture.hpp"
 
 namespace kymo::report {
 namespace {
@@ -193,6 +194,7 @@ TimelinePicture timeline_picture(const Chart& chart, double plot_px) { return Pi
 
 std::string picture_notes(const Chart& chart) {
   if (chart.kind == ChartKind::kTimeline) return join(timeline_picture(chart, kTimelinePlotPx).notes, " ");
+  if (chart.kind == ChartKind::kRoofline) return roofline_notes(chart.roofline);
   return chart.kind == ChartKind::kArea ? join(area_picture(chart).notes, " ") : "";
 }
 

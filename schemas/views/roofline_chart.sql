@@ -2,7 +2,7 @@
 -- The marks and the roofs of roofline charts.
 
 -- Operators with work of each module, per step, phases and arguments together. Of a GPU run, only operators that
--- launched kernels are compared with the peaks of the GPU; the others have the class `on the host` and no operations.
+-- launched kernels are compared with the peaks of the GPU; the others have the class `no kernels` and no operations.
 CREATE VIEW roofline_mark AS
 SELECT
   -- run
@@ -13,8 +13,8 @@ SELECT
   o.pass,
   -- operator and module: `mm, block/feed_forward`
   replace(o.name, 'aten::', '') || coalesce(', ' || o.module, '') AS label,
-  -- kind as in op_work, or `on the host`
-  CASE WHEN r.device_kind = 'cuda' AND o.clock = 'host' THEN 'on the host' ELSE o.kind END AS class,
+  -- kind as in op_work, or `no kernels`
+  CASE WHEN r.device_kind = 'cuda' AND o.clock = 'host' THEN 'no kernels' ELSE o.kind END AS class,
   -- data type as in op_work
   o.dtype AS detail,
   -- floating-point operations that were executed; NULL if unknown

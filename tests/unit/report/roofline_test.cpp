@@ -102,11 +102,12 @@ void expect_within_plot(const RooflinePicture& picture) {
 TEST(Roofline, CaptionNamesTheLargestMarksAndWhatHasNone) {
   const Chart chart = sample_roofline();
   EXPECT_THAT(chart.caption, HasSubstr("the largest: mm, head (20.0 ms); add (2.00 ms); copy (1.00 ms)."));
-  EXPECT_THAT(chart.caption, HasSubstr("outlined"));
-  EXPECT_THAT(chart.caption, HasSubstr("unknown or zero: unknown (0.500 ms)."));
+  EXPECT_THAT(roofline_notes(chart.roofline), HasSubstr("outlined"));
+  EXPECT_THAT(chart.caption, HasSubstr("known work or time: unknown (0.500 ms)."));
   EXPECT_EQ(chart.roofline.marks.size(), 3u);
   const Chart plain = roofline_of({row("add", "elementwise", 1e6, 12e6, 2.0, "")}, kRoofs);
-  EXPECT_THAT(plain.caption, AllOf(Not(HasSubstr("outlined")), Not(HasSubstr("unknown"))));
+  EXPECT_THAT(plain.caption, Not(HasSubstr("unknown")));
+  EXPECT_EQ(roofline_notes(plain.roofline), "");
 }
 
 TEST(Roofline, NamesRowsThatHaveNoQuotients) {
@@ -117,7 +118,7 @@ TEST(Roofline, NamesRowsThatHaveNoQuotients) {
       kRoofs);
   ASSERT_EQ(chart.roofline.marks.size(), 1u);
   EXPECT_THAT(chart.caption,
-              HasSubstr("zero: b (0 ms), c (2.00 ms), d (3.00 ms), e (4.00 ms), f (0 ms), g (5.00 ms)."));
+              HasSubstr("time: b (0 ms), c (2.00 ms), d (3.00 ms), e (4.00 ms), f (0 ms), g (5.00 ms)."));
 }
 
 TEST(Roofline, RoofsMeetAtTheRidgeAndMarksStandBelowThem) {
@@ -233,7 +234,7 @@ TEST(Roofline, NineDecadesHaveFewTicks) {
   Rows marks;
   for (int i = 0; i < 10; ++i)
     marks.push_back(
-        row("op " + std::to_string(i), "a", 1e3 * std::pow(10.0, i), 1e6, 0.001 * std::pow(10.0, i % 4), ""));
+        row("op " + std::to_string(i), "a", 1e3 * std::pow(10.0, i), 1e6, 0.01 * std::pow(10.0, i % 3), ""));
   const RooflinePicture picture = roofline_picture(roofline_of(marks, kRoofs), kWidth);
   expect_within_plot(picture);
   expect_apart(labels_of(picture));
@@ -246,6 +247,24 @@ TEST(Roofline, NineDecadesHaveFewTicks) {
   EXPECT_THAT(below.size(), AllOf(::testing::Ge(4u), ::testing::Le(10u)));
   const Chart extreme = roofline_of({row("a", "a", 1e-150, 1e150, 1.0, ""), row("b", "a", 1e150, 1e-100, 1.0, "")}, {});
   EXPECT_LT(roofline_picture(extreme, kWidth).texts.size(), 40u);
+}
+
+TEST(Roofline, NegligibleMarksDoNotExtendTheAxes) {
+  Chart chart = roofline_of({row("mm", "matmul", 1e9, 1e8, 10.0, ""), row("tiny", "copy", 0, 1, 0.005, ""),
+                             row("small", "elementwise", 1, 1e6, 0.004, ""), row("within", "add", 1e5, 1e5, 0.001, "")},
+                            kRoofs);
+  EXPECT_GT(chart.roofline.x_low, 0.1);
+  EXPECT_EQ(roofline_notes(chart.roofline), "Outside of the axes: 2 marks with 0.0090 ms.");
+  const RooflinePicture picture = roofline_picture(chart, kWidth);
+  EXPECT_EQ(picture.strip_left, picture.strip_right);
+  circle_of(picture, "within");
+  std::vector<std::string> texts;
+  for (const auto& text : picture.texts) texts.push_back(text.text);
+  EXPECT_THAT(texts, AllOf(::testing::Contains("mm"), ::testing::Contains("within"), Not(::testing::Contains("tiny"))));
+  Document document;
+  document.sections.push_back({"H", 1, {chart}});
+  for (const auto render : {render_html, render_markdown, render_latex, render_typst})
+    EXPECT_THAT(render(document)[0].content, HasSubstr("Outside of the axes"));
 }
 
 TEST(Roofline, LabelsOfMarksAndRoofsDoNotOverlap) {
