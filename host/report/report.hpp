@@ -15,7 +15,7 @@ struct Request {
   std::filesystem::path out_folder;  ///< created if missing
   std::vector<std::string> formats;  ///< any of known_formats()
   store::ResultsDatabase::Selection selection;
-  std::optional<store::ResultsDatabase::ComparedRuns> comparison;  ///< instead of a selection; see compares_runs()
+  std::optional<store::ResultsDatabase::ComparedRuns> comparison = {};  ///< instead of a selection; see compares_runs()
 };
 
 /// Names of the installed reports.
