@@ -36,20 +36,24 @@ SELECT DISTINCT
   o.rank,
   -- pass
   o.pass,
-  -- data type of the matrix products that reached it, or `memory`
-  CASE o.dtype WHEN 'f32' THEN 'fp32' WHEN 'f16' THEN 'fp16' WHEN 'f8' THEN 'fp8' ELSE o.dtype END AS label,
+  -- data type of the matrix products that reached it, as in device_peak; `memory` or `cache` for bytes
+  p.dtype AS label,
   -- compute or memory
   'compute' AS kind,
   -- FLOP/s or B/s
-  o.peak_flop_rate AS rate
+  p.rate
 FROM op_roofline o
-WHERE o.peak_flop_rate IS NOT NULL AND (o.dtype = 'f32' OR o.kind IN ('matmul', 'attention', 'convolution'))
+JOIN rank k ON k.run_id = o.run_id AND k.rank = o.rank AND k.pass = o.pass
+JOIN device_peak p ON p.device_id = k.device_id AND p.kind = 'matmul' AND p.rate = o.peak_flop_rate
+WHERE
+  p.dtype IN (CASE o.dtype WHEN 'f16' THEN 'fp16' WHEN 'f8' THEN 'fp8' WHEN 'f32' THEN 'fp32' ELSE o.dtype END, 'tf32')
+  AND (o.is_matrix OR o.dtype = 'f32')
 UNION ALL
 SELECT DISTINCT
   o.run_id,
   o.rank,
   o.pass,
-  'memory',
+  CASE WHEN o.from_cache THEN 'cache' ELSE 'memory' END,
   'memory',
   o.peak_byte_rate
 FROM op_roofline o
