@@ -120,7 +120,7 @@ std::vector<event::KernelTotal> kernel_totals(const Trace& trace, std::int64_t w
     const Activity& activity = trace.activities[i];
     if (!is_measured(activity.step, warmup)) continue;
     steps.add(activity.step);
-    const std::int64_t launch_config = activity.kind == ActivityKind::kKernel ? activity.shape : -1;
+    const std::int64_t launch_config = activity.kind == ActivityKind::kKernel ? std::int64_t{activity.shape} : -1;
     const std::int64_t op_work = op_work_of.empty() ? -1 : op_work_of[i];
     const auto how = static_cast<std::uint32_t>(activity.attribution) << 8 | static_cast<std::uint32_t>(activity.kind);
     const std::uint32_t launch = launches.number_of(
