@@ -56,6 +56,7 @@ class Accumulation(kymo.Workload):
         exact = self.terms * self.value
         run.metric("sum", self.total.item())
         run.metric("exact_sum", exact)
+        run.metric("term", self.term.item())
         run.metric("relative_error", abs(self.total.item() - exact) / abs(exact) if exact else 0.0)
 
     def _add(self):

@@ -5,6 +5,19 @@ kymo run autocast_types --axis dtype=fp16,bf16
 """
 
 import kymo
+from kymo import tensors
+
+# The mean square of values that fp16 can represent, but not their squares. bf16 has the range of fp32.
+WIDE = 300.0
+
+
+def mean_squares(run):
+    """The mean square of values with a standard deviation of WIDE, in each type, as text because it may be infinite."""
+    import torch
+
+    values = WIDE * torch.randn(1000, device=run.device, generator=tensors.generator(run))
+    squares = {name: values.to(tensors.dtype(name)).square() for name in ("fp32", "bf16", "fp16")}
+    return {name: f"{square.mean().item():g}" for name, square in squares.items()}
 
 
 def toy_model(inputs, outputs):
@@ -54,6 +67,9 @@ class AutocastTypes(kymo.Workload):
         results["loss"].backward()
         for name, types in self.types_of(results).items():
             run.metric(f"{name}_dtype", types)
+        for name, mean in mean_squares(run).items():
+            run.metric(f"mean_square_{name}", mean)
+            run.metric(f"epsilon_{name}", torch.finfo(tensors.dtype(name)).eps)
 
     def types_of(self, results):
         """The types of everything in the forward and backward pass by name, such as "float16"."""

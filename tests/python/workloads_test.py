@@ -250,6 +250,7 @@ class WorkloadsTest(unittest.TestCase):
             _, run = self.assert_verified("accumulation", ["sum"], addition=addition)
             self.assertAlmostEqual(run.metrics["sum"], expected, places=4)
             self.assertAlmostEqual(run.metrics["relative_error"], abs(run.metrics["sum"] - 10) / 10)
+            self.assertAlmostEqual(run.metrics["term"], 0.01 if addition == "fp32" else 0.01000214, places=8)
 
     def test_wrong_sum_is_found(self):
         made, run = prepared("accumulation", terms=10)
@@ -263,6 +264,8 @@ class WorkloadsTest(unittest.TestCase):
             _, run = self.assert_verified("autocast_types", ["logits"], dtype=dtype)
             for name, expected in {**known, "first_layer_dtype": linear, "logits_dtype": linear}.items():
                 self.assertEqual(run.metrics[name], expected, name)
+            self.assertEqual((run.metrics["mean_square_fp16"], run.metrics["epsilon_bf16"]), ("inf", 2**-7))
+            self.assertAlmostEqual(float(run.metrics["mean_square_bf16"]) / 9e4, 1, delta=0.2)
             for name in ("layer_norm_dtype", "loss_dtype"):  # depend on the device
                 self.assertIn(run.metrics[name], {"float32", linear}, name)
 
