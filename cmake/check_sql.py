@@ -46,7 +46,7 @@ def table_problems():
     tables = set()
     for path in files("schemas/migrations/*.sql"):
         tables.update(CREATED.findall(path.read_text(encoding="utf-8")))
-    for path in files("host/cli/*.cpp", "host/report/*.cpp", "reports/*/*.sql", "reports/*/report.toml"):
+    for path in files("host/cli/*.cpp", "host/report/*.cpp", "reports/*/*.sql", "reports/*/*.toml"):
         sql = statements_in(path)
         for name in sorted(set(SOURCE.findall(sql)) & tables - SUBJECTS - set(COMMON_TABLE.findall(sql))):
             yield f"{path.relative_to(ROOT)}: reads the table '{name}'; read a view instead, or add one"
@@ -56,7 +56,7 @@ def workload_problems():
     names = set()
     for path in files("plugins/*/*.cpp", "plugins/lib/*/*.cpp"):
         names.update(DECLARED.findall(path.read_text(encoding="utf-8")))
-    for path in files("schemas/views/*.sql", "reports/*/*.sql", "reports/*/report.toml"):
+    for path in files("schemas/views/*.sql", "reports/*/*.sql", "reports/*/*.toml"):
         sql = statements_in(path)
         for line in sql.splitlines():
             named = {name for literal in re.findall(r"'([^']*)'", line) for name in names if name in literal}

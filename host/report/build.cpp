@@ -28,14 +28,58 @@ class DocumentBuilder {
       Prose prose = render_prose(banner, query_, definition_.file + ": banner");
       if (!prose.empty()) document.front_matter.push_back(Notice{Notice::Kind::kWarning, std::move(prose)});
     }
-    for (const SectionSpec& section : definition_.sections) document.sections.push_back(build_section(section));
+    for (const SectionSpec& spec : definition_.sections) {
+      Section section = build_section(spec);
+      const bool asked = !spec.tables.empty() || !spec.charts.empty();
+      const bool has_data = std::any_of(section.blocks.begin(), section.blocks.end(), [](const Block& block) {
+        return std::holds_alternative<Table>(block) || std::holds_alternative<Chart>(block);
+      });
+      if (!spec.in_appendix || !asked || has_data)
+        add_section(document, std::move(section));
+      else if (spec.level == 1)
+        omitted_parent_ = spec.heading;
+    }
+    add_details(document);
+    if (!missing_.items.empty()) document.sections.push_back({kPartsWithoutData, 1, {missing_}});
     return document;
   }
 
  private:
+  // A parent without data of its own remains as a heading if one of its subsections has data.
+
+  void add_section(Document& document, Section&& section) {
+    if (section.level == 2 && omitted_parent_) document.sections.push_back({*omitted_parent_, 1, {}});
+    omitted_parent_.reset();
+    document.sections.push_back(std::move(section));
+  }
+
+  /// Names the sections with the detail at the end of each section that refers to some.
+  void add_details(Document& document) const {
+    std::set<std::string> present;
+    for (const Section& section : document.sections) present.insert(section.heading);
+    for (const SectionSpec& spec : definition_.sections) {
+      Paragraph paragraph{{{Style::kPlain, "Detail: "}}};
+      for (const std::string& name : spec.detail) {
+        if (!present.contains(name)) continue;
+        if (paragraph.spans.size() > 1) paragraph.spans.push_back({Style::kPlain, ", "});
+        paragraph.spans.push_back({Style::kEmphasis, name});
+      }
+      if (paragraph.spans.size() == 1) continue;
+      paragraph.spans.push_back({Style::kPlain, "."});
+      for (Section& section : document.sections)
+        if (section.heading == spec.heading) section.blocks.emplace_back(paragraph);
+    }
+  }
+
   Section build_section(const SectionSpec& spec) {
     Section section{spec.heading, spec.level, {}};
+    in_appendix_ = spec.in_appendix;
+    if (!spec.question.empty()) section.blocks.emplace_back(Paragraph{{{Style::kEmphasis, spec.question}}});
+    if (!spec.formula.empty()) add_prose(section.blocks, parse_prose("**Formula.** " + trim(spec.formula)));
     add_prose(section.blocks, render_prose(spec.prose, query_, definition_.file + ": section " + quote(spec.heading)));
+    if (!spec.explanation.empty())
+      add_prose(section.blocks,
+                parse_prose("**Explanation** (not measured; " + spec.source + "). " + trim(spec.explanation)));
     for (const QueryFile& table : spec.tables) add_table(section, table);
     for (const ChartSpec& chart : spec.charts) add_charts(section, chart);
     return section;
@@ -47,7 +91,15 @@ class DocumentBuilder {
 
   // A table and a chart of the same rows would otherwise print the same sentence twice.
   void add_empty(Section& section, const std::string& sentence) {
-    if (!emitted_.insert({&section, sentence}).second) return;
+    if (!emitted_.insert({section.heading, sentence}).second) return;
+    if (in_appendix_) {
+      Spans item{{Style::kStrong, section.heading}, {Style::kPlain, ": "}};
+      for (const auto& part : parse_prose(sentence))
+        if (const auto* text = std::get_if<Paragraph>(&part))
+          item.insert(item.end(), text->spans.begin(), text->spans.end());
+      missing_.items.push_back(std::move(item));
+      return;
+    }
     section.blocks.push_back(Notice{Notice::Kind::kEmpty, parse_prose(sentence)});
   }
 
@@ -328,7 +380,10 @@ class DocumentBuilder {
   const ReportDefinition& definition_;
   const QueryFunction& query_;
   std::set<std::string> names_;
-  std::set<std::pair<const Section*, std::string>> emitted_;
+  std::set<std::pair<std::string, std::string>> emitted_;  ///< heading and sentence
+  bool in_appendix_ = false;                               ///< of the section that is being built
+  List missing_;                                           ///< parts of the appendix without data
+  std::optional<std::string> omitted_parent_;              ///< heading
 };
 
 }  // namespace

@@ -117,6 +117,15 @@ std::filesystem::path query_path(const std::filesystem::path& folder, const std:
   return folder / name;
 }
 
+// Files of sections may be shared: `content` and `appendix` may name a file of a neighboring report.
+std::string toml_path(const std::string& key, const std::string& name, const std::string& location) {
+  static const std::regex kName(R"((\.\./[A-Za-z0-9_-]+/)?[A-Za-z0-9_-]+\.toml)");
+  if (!std::regex_match(name, kName))
+    throw UsageError(location + ": key " + quote(key) +
+                     " must name a .toml file, NAME.toml or ../REPORT/NAME.toml, not " + quote(name));
+  return name;
+}
+
 QueryFile read_query(const std::filesystem::path& folder, const std::string& name, const std::string& location) {
   const std::filesystem::path path = query_path(folder, "file", name, location);
   return parse_query(read_file(path), path.string());
@@ -228,14 +237,14 @@ ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, con
   return chart;
 }
 
-SectionSpec read_section(const Json& table, const std::filesystem::path& folder, const std::string& file,
-                         std::size_t number) {
-  Keys keys(table, fmt::format("{}: section {}", file, number));
-  SectionSpec section;
-  section.heading = keys.text("heading");
-  const std::string location = fmt::format("{}: section {}", file, quote(section.heading));
-  section.level = static_cast<int>(keys.integer_or("level", 1));
-  if (section.level != 1 && section.level != 2) throw UsageError(location + ": key 'level' must be 1 or 2");
+void read_content(SectionSpec& section, Keys& keys, const std::filesystem::path& folder, const std::string& location) {
+  section.question = keys.text_or("question", "");
+  section.formula = keys.text_or("formula", "");
+  section.explanation = keys.text_or("explanation", "");
+  section.source = keys.text_or("source", "");
+  if (section.explanation.empty() != section.source.empty())
+    throw UsageError(location + ": keys 'explanation' and 'source' need each other");
+  if (keys.find("detail") != nullptr) section.detail = keys.texts("detail");
   section.prose.text = keys.text_or("prose", "");
   section.prose.values = read_values(keys.find_array("value"), location);
   if (const Json* tables = keys.find_array("table")) {
@@ -248,8 +257,48 @@ SectionSpec read_section(const Json& table, const std::filesystem::path& folder,
   if (const Json* charts = keys.find_array("chart")) {
     for (const Json& each : *charts) section.charts.push_back(read_chart(each, folder, location));
   }
+}
+
+SectionSpec read_section(const Json& table, const std::filesystem::path& folder, const std::string& file,
+                         std::size_t number) {
+  Keys keys(table, fmt::format("{}: section {}", file, number));
+  SectionSpec section;
+  section.heading = keys.text("heading");
+  const std::string location = fmt::format("{}: section {}", file, quote(section.heading));
+  section.level = static_cast<int>(keys.integer_or("level", 1));
+  if (section.level != 1 && section.level != 2) throw UsageError(location + ": key 'level' must be 1 or 2");
+  const std::string content = keys.text_or("content", "");
+  if (content.empty()) {
+    read_content(section, keys, folder, location);
+  } else {
+    const std::filesystem::path path = folder / toml_path("content", content, location);
+    const Json shared = read_toml(path);
+    Keys shared_keys(shared, path.string());
+    read_content(section, shared_keys, path.parent_path(), path.string());
+    shared_keys.finish();
+  }
   keys.finish();
   return section;
+}
+
+void read_sections(ReportDefinition& report, Keys& keys, const std::filesystem::path& file, bool in_appendix) {
+  const Json* sections = keys.find_array("section");
+  if (sections == nullptr || sections->empty()) throw UsageError(file.string() + ": needs at least one [[section]]");
+  for (std::size_t i = 0; i < sections->size(); ++i) {
+    report.sections.push_back(read_section(sections->at(i), file.parent_path(), file.string(), i + 1));
+    report.sections.back().in_appendix = in_appendix;
+  }
+}
+
+// A reference to a section that was renamed would otherwise be omitted silently, as one to a section without data.
+void check_details(const ReportDefinition& report) {
+  std::vector<std::string> headings;
+  for (const SectionSpec& section : report.sections) headings.push_back(section.heading);
+  for (const SectionSpec& section : report.sections)
+    for (const std::string& name : section.detail)
+      if (std::find(headings.begin(), headings.end(), name) == headings.end())
+        throw UsageError(fmt::format("{}: section {}: key 'detail' names the section {}, which does not exist{}",
+                                     report.file, quote(section.heading), quote(name), suggestion(name, headings)));
 }
 
 bool continues_entry(const std::string& line) { return line.starts_with("--   ") && !trim(line.substr(2)).empty(); }
@@ -334,11 +383,16 @@ ReportDefinition read_definition(const std::filesystem::path& folder) {
       report.banners.push_back(std::move(banner));
     }
   }
-  const Json* sections = keys.find_array("section");
-  if (sections == nullptr || sections->empty()) throw UsageError(report.file + ": needs at least one [[section]]");
-  for (std::size_t i = 0; i < sections->size(); ++i)
-    report.sections.push_back(read_section(sections->at(i), folder, report.file, i + 1));
+  read_sections(report, keys, file, false);
+  if (const std::string appendix = keys.text_or("appendix", ""); !appendix.empty()) {
+    const std::filesystem::path path = folder / toml_path("appendix", appendix, report.file);
+    const Json shared = read_toml(path);
+    Keys shared_keys(shared, path.string());
+    read_sections(report, shared_keys, path, true);
+    shared_keys.finish();
+  }
   keys.finish();
+  check_details(report);
   return report;
 }
 

@@ -103,12 +103,20 @@ struct ProseSpec {
   std::vector<ValueSpec> values;
 };
 
+/// One [[section]]. Its keys other than `heading` and `level` may be in a file of their own, `content`, so that several
+/// reports can share it; queries are then looked up in the folder of that file.
 struct SectionSpec {
   std::string heading;
   int level = 1;
   ProseSpec prose;
   std::vector<QueryFile> tables;
   std::vector<ChartSpec> charts;
+  std::string question{};             ///< printed first
+  std::string formula{};              ///< printed after the question, marked as such
+  std::string explanation{};          ///< printed after the prose, marked as not measured, with its source
+  std::string source{};               ///< of the explanation
+  std::vector<std::string> detail{};  ///< headings of sections to name at the end, if they have data
+  bool in_appendix = false;           ///< parts without data are listed at the end of the report
 };
 
 struct ReportDefinition {
@@ -121,8 +129,11 @@ struct ReportDefinition {
   std::vector<SectionSpec> sections;
 };
 
-/// Reads report.toml of a folder and the files it names. Throws UsageError with file and key for unknown keys, missing
-/// keys and wrong types.
+/// Heading of the list of the parts of an appendix that have no data.
+inline constexpr const char* kPartsWithoutData = "Parts without data";
+
+/// Reads report.toml of a folder and the files it names. The sections of the file `appendix` follow those of the
+/// report. Throws UsageError with file and key for unknown keys, missing keys and wrong types.
 ReportDefinition read_definition(const std::filesystem::path& folder);
 
 /// Parses a query with its header comment, which must contain a caption and a sentence for empty results; `name` is

@@ -9,6 +9,9 @@
 -- column matrices: title="in score matrices", format="significant", digits=3
 -- note: Blocks live after the last successful allocation. Contents are inferred from the block size and the requesting
 --   operator.
+-- note: On a GPU, total, reserved and not allocated, CUDA context and other, and free memory add up to the device
+--   memory. Reserved and not allocated: memory of the caching allocator in which no block is long enough
+--   (fragmentation).
 -- empty: No memory pass ran out of memory; `kymo suite run cs336 --filter attention-memory-blocks` tests larger cases.
 WITH smallest AS (
   SELECT
@@ -19,11 +22,16 @@ WITH smallest AS (
     o.requested_bytes,
     o.free_bytes,
     o.location,
-    o.rank
+    o.rank,
+    d.memory_bytes,
+    coalesce(k.reserved_peak_bytes, p.peak_reserved_bytes) AS reserved
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'attention-memory-blocks'
   JOIN attention_run a ON a.run_id = r.run_id
   JOIN oom o ON o.run_id = r.run_id AND o.pass = 'memory'
+  LEFT JOIN rank k ON k.run_id = r.run_id AND k.rank = o.rank AND k.pass = 'memory'
+  LEFT JOIN device d ON d.device_id = k.device_id
+  LEFT JOIN memory_peak p ON p.run_id = r.run_id AND p.rank = o.rank AND p.phase = 'run' AND p.device = 'cuda'
   ORDER BY a.score_matrix_bytes, a.head_dim, r.run_id DESC
   LIMIT 1
 ),
@@ -74,6 +82,28 @@ line AS (
   UNION ALL
   SELECT
     2,
+    'reserved and not allocated',
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    nullif(max(0, m.reserved - (SELECT sum(b.allocated_bytes) FROM block b)), 0),
+    m.matrix
+  FROM smallest m
+  UNION ALL
+  SELECT
+    3,
+    'CUDA context and other',
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    nullif(max(0, m.memory_bytes - m.free_bytes - m.reserved), 0),
+    m.matrix
+  FROM smallest m
+  UNION ALL
+  SELECT
+    6,
     'failed request',
     NULL,
     (SELECT nullif(r.failed_phase, '') FROM run r WHERE r.run_id = m.run_id),
@@ -84,7 +114,7 @@ line AS (
   FROM smallest m
   UNION ALL
   SELECT
-    3,
+    4,
     'free memory',
     NULL,
     NULL,
@@ -95,17 +125,15 @@ line AS (
   FROM smallest m
   UNION ALL
   SELECT
-    4,
+    5,
     CASE m.location WHEN 'device' THEN 'device' ELSE 'host' END || ' memory',
     NULL,
     NULL,
     NULL,
     NULL,
-    d.memory_bytes,
+    m.memory_bytes,
     m.matrix
   FROM smallest m
-  JOIN rank k ON k.run_id = m.run_id AND k.rank = m.rank AND k.pass = 'memory'
-  JOIN device d ON d.device_id = k.device_id
 )
 SELECT
   what,

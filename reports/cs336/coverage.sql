@@ -10,7 +10,7 @@
 -- note: A trace is reliable if at least 99.9 % of the device time has a phase, 98 % a scope and 99 % a class.
 -- note: A step is consistent if the span of its kernels differs from its time between CUDA events by at most 1 % or 60
 --   µs, whichever is larger.
--- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
+-- empty: No kernels of the case `kernels`: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 WITH traced AS (
   SELECT
     s.run_id,

@@ -6,12 +6,14 @@
 -- column median_ms: title="median", unit="ms", format="significant", digits=4
 -- column communication_ms: title="communication", unit="ms", format="significant", digits=3
 -- column share: title="share of step", unit="%", digits=1
+-- column exposed_ms: title="exposed (trace)", unit="ms", format="significant", digits=3
 -- column speedup: title="speedup", format="significant", digits=3
 -- column tokens: title="tokens per second", format="significant", digits=4
 -- column spread_ms: title="rank spread", unit="ms", format="significant", digits=2
 -- column verified: title="verified"
--- note: Communication is the phase of that name, mean over ranks: communication that is not hidden by backward. Its
---   share is relative to the mean step of the ranks.
+-- note: Communication is the phase of that name, mean over ranks: what the host waits for after backward. Its share is
+--   relative to the mean step of the ranks. – means: the phase is empty, because the strategy waits within backward.
+--   Exposed: time of a traced step in which the GPU only communicates, in any phase.
 -- note: Speedup: median step of the baseline, which is the first strategy of the configuration, over that of this
 --   strategy. "no exchange" omits the gradient exchange: it gives the compute-only time, and wrong training results.
 -- empty: No data-parallel training measured: `kymo suite run cs336 --filter ddp` adds this data.
@@ -21,8 +23,9 @@ SELECT
   CASE WHEN d.status_label <> '' THEN d.status_label ELSE x.mean_ms END AS mean_ms,
   CASE WHEN d.status_label = '' THEN x.std_ms END AS std_ms,
   x.median_ms,
-  x.communication_ms,
-  100 * x.communication_share AS share,
+  CASE WHEN x.communication_ms >= 0.02 THEN x.communication_ms END AS communication_ms,
+  CASE WHEN x.communication_ms >= 0.02 THEN 100 * x.communication_share END AS share,
+  x.exposed_ms,
   x.speedup,
   x.tokens_per_s AS tokens,
   x.spread_ms,

@@ -12,7 +12,7 @@ JOIN ddp_summary x ON x.run_id = s.run_id AND x.family = 'data_parallel'
 JOIN
   json_each(
     json_object(
-      'phase communication', 100 * x.communication_share,
+      'phase communication', CASE WHEN x.communication_ms >= 0.02 THEN 100 * x.communication_share END,
       'exposed (trace)', 100 * (
         SELECT avg(o.exposed_share)
         FROM communication_overlap o

@@ -10,9 +10,12 @@
 -- column latency_ms: unit="ms", format="significant", digits=4
 -- column fastest: title="fastest"
 -- column lead: title="speedup over the next", format="significant", digits=3
+-- column noise: title="beyond the noise"
 -- column fills: title="fills the GPU"
 -- note: Medians. Forward and backward are timed separately, back to back without synchronization, and summed. – means:
 --   not measured.
+-- note: Beyond the noise: the confidence intervals of the two fastest do not overlap. The runs were not interleaved, so
+--   that clocks may have drifted between them; kymo ab compares two implementations in interleaved slices.
 -- note: A shape fills the GPU if it has at least one block of 128 queries per SM.
 -- empty: No attention kernels measured: `kymo suite run cs336 --filter '^flash'` adds this data.
 WITH measured AS (
@@ -26,6 +29,8 @@ WITH measured AS (
     a.implementation,
     a.implementation_order,
     min(l.forward_backward_ms) AS latency_ms,
+    max(f.median_low_ms + coalesce(b.median_low_ms, 0)) AS low_ms,
+    min(f.median_high_ms + coalesce(b.median_high_ms, 0)) AS high_ms,
     max(nullif(d.status_label, '')) AS status_label,
     max(a.fills_device) AS fills_device
   FROM selected_run s
@@ -33,6 +38,8 @@ WITH measured AS (
   JOIN run_status d ON d.run_id = r.run_id
   JOIN attention_run a ON a.run_id = r.run_id
   LEFT JOIN attention_latency l ON l.run_id = r.run_id AND l.forward_backward_ms > 0
+  LEFT JOIN phase_time f ON f.run_id = l.run_id AND f.phase = 'forward'
+  LEFT JOIN phase_time b ON b.run_id = l.backward_run_id AND b.phase = 'backward'
   GROUP BY a.dtype, a.causal, a.head_dim, a.batch, a.heads, a.seq, a.implementation_order, a.implementation
   HAVING coalesce(latency_ms, status_label) IS NOT NULL
 )
@@ -48,6 +55,10 @@ SELECT
   coalesce(latency_ms, status_label) AS latency_ms,
   CASE WHEN min(latency_ms) OVER shape > 0 THEN first_value(implementation) OVER fastest_first END AS fastest,
   nth_value(latency_ms, 2) OVER fastest_first / min(latency_ms) OVER shape AS lead,
+  CASE
+    WHEN nth_value(low_ms, 2) OVER fastest_first > first_value(high_ms) OVER fastest_first THEN 'yes'
+    WHEN nth_value(low_ms, 2) OVER fastest_first <= first_value(high_ms) OVER fastest_first THEN 'no'
+  END AS noise,
   CASE max(fills_device) OVER shape WHEN 1 THEN 'yes' WHEN 0 THEN 'no' END AS fills
 FROM measured
 WINDOW

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Device time per step by kernel class and phase:
--- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
+-- empty: No kernels of the case `kernels`: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 -- The smallest and the largest trained size, each at its longest context. Classes below 1 % of the step are combined.
 WITH traced AS (
   SELECT

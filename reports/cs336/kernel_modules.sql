@@ -9,7 +9,7 @@
 -- column matmul_share: title="matmul share", unit="%", digits=1
 -- note: Times exclude nested modules and are summed over all layers. Backward kernels are attributed to the module of
 --   their forward operator.
--- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
+-- empty: No kernels of the case `kernels`: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 -- number of rows shown
 WITH setting (rows_shown) AS (VALUES (15)),
 chosen AS (

@@ -11,7 +11,7 @@
 -- note: Inference is a run without gradients. Forward and backward are phases of the training step. A fused attention
 --   kernel is of class attention, including its matmuls.
 -- note: Fastest-growing other class: the class with the largest increase in share from inference to the training step.
--- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
+-- empty: No kernels of the case `kernels`: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 WITH traced AS (
   SELECT
     r.run_id,

@@ -7,14 +7,17 @@
 -- column kernel_ms: title="kernels", unit="ms", format="significant"
 -- column kernel_share: title="kernels / time pass", unit="%", digits=1
 -- column busy_ms: title="GPU busy", unit="ms", format="significant"
--- column idle_ms: title="idle", unit="ms", format="significant", digits=3
--- column idle_share: title="idle share", unit="%", digits=1
+-- column unused_share: title="time pass not busy", unit="%", digits=1
+-- column stretch: title="traced / time pass", format="significant", digits=3
+-- column idle_share: title="idle in the trace", unit="%", digits=1
 -- column gaps: title="gaps", format="significant", digits=3
 -- column longest_gap_us: title="longest gap", unit="µs", format="significant", digits=3
 -- note: The time pass runs without profiling. Kernels: total duration of all kernels, copies and memsets; exceeds busy
 --   if they overlap.
--- note: Busy and idle times are from profiled steps, which may be slower; see section Data quality for the overhead.
--- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
+-- note: Busy: time of a traced step in which the GPU works. Time pass not busy: the part of the step without profiling
+--   that this does not fill, at least zero. A traced step may be longer, by the given factor; its idle share is then
+--   too high.
+-- empty: No kernels of the case `kernels`: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 WITH traced AS (
   SELECT
     r.run_id,
@@ -45,7 +48,8 @@ SELECT
   k.kernel_ms,
   100 * k.kernel_ms / nullif(p.mean_ms, 0) AS kernel_share,
   g.busy_ms,
-  g.idle_ms,
+  100 * max(0, 1 - g.busy_ms / nullif(p.mean_ms, 0)) AS unused_share,
+  g.span_ms / nullif(p.mean_ms, 0) AS stretch,
   100 * g.idle_share AS idle_share,
   g.gaps,
   g.longest_gap_us

@@ -12,7 +12,7 @@
 -- note: Calls are per step. The share is relative to the device time of all kernels, copies and memsets. Long names are
 --   truncated; see the view kernel_summary for full names.
 -- note: Mode forward runs inference; train runs forward, backward and optimizer.
--- empty: No kernel records: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
+-- empty: No kernels of the case `kernels`: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 WITH traced AS (
   SELECT
     r.run_id,

@@ -11,8 +11,8 @@
 -- column other_bytes: title="other", format="bytes"
 -- column allocated_bytes: title="total", format="bytes"
 -- column state_share: title="optimizer state relative to unsharded", unit="%", digits=1
--- note: Allocated sizes of live blocks, at the optimizer update of the first measured step. Optimizer state is created
---   by the first update.
+-- note: Allocated sizes of live blocks. Before and after the update: of the first measured step. Optimizer ready:
+--   before the first step.
 -- empty: No memory records of the sharded optimizer: `kymo suite run cs336 --filter sharding` adds this data.
 SELECT
   m.setting,

@@ -3,33 +3,32 @@
 -- column case_name: title="run"
 -- column phase: title="phase", format="code"
 -- column operation: title="operation", format="code"
--- column calls: title="calls per step", format="significant", digits=4
--- column launches: title="launches per step", format="significant", digits=4
+-- column calls: title="calls per step", format="plain"
+-- column launches: title="launches per step", format="plain"
 -- column bytes: title="bytes per step", format="bytes"
 -- column wait_us: title="wait", unit="µs", format="significant", digits=3
 -- column transfer_us: title="transfer", unit="µs", format="significant", digits=3
 -- column wait_share: title="wait share", unit="%", digits=1
--- column clock_error_us: title="clock uncertainty", unit="± µs", format="significant", digits=2
 -- column busbw: title="busbw", unit="GB/s", format="significant", digits=3
 -- column straggler: title="last rank", format="plain"
 -- column straggler_share: title="share of launches", unit="%", digits=0
 -- note: Means per launch over the measured steps of the trace, on aligned clocks. A launch is a call or a group of
 --   calls that share their kernels. Wait: from the start of a rank to the start of the last rank, mean over ranks.
---   Transfer: from the start of the last rank to the end of the last rank to finish. Waits below the clock uncertainty
---   are not significant.
+--   Transfer: from the start of the last rank to the end of the last rank to finish.
+-- note: The busbw of grouped broadcasts from several ranks can exceed that of an all-reduce: they use the links in both
+--   directions, for different data.
 -- note: Last rank: the rank that started last most often. – means: the start or the clock of a rank is unknown.
 -- empty: No collectives traced: `kymo suite run cs336 --filter 'collectives|ddp|sharding'` adds this data.
 SELECT
   coalesce(p.strategy || ' (' || p.setting || ')', r.workload || ', ' || s.title) AS case_name,
   c.phase,
   c.operation,
-  c.calls,
-  c.launches,
+  CASE WHEN c.calls = CAST(c.calls AS INTEGER) THEN CAST(c.calls AS INTEGER) ELSE c.calls END AS calls,
+  CASE WHEN c.launches = CAST(c.launches AS INTEGER) THEN CAST(c.launches AS INTEGER) ELSE c.launches END AS launches,
   c.bytes,
   c.wait_us,
   c.transfer_us,
   100 * c.wait_share AS wait_share,
-  c.clock_error_us AS clock_error_us,
   c.busbw_gb_s AS busbw,
   c.straggler,
   100 * c.straggler_share AS straggler_share

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Cost model of a collective, time per call plus size over bandwidth, fitted to measured all_reduce runs, and its
--- prediction for gradients exchanged in buckets.
+-- prediction for gradients exchanged in buckets; limits of parallelism at the measured rates.
 
 -- Time of an all_reduce as alpha + bytes / bandwidth, for each machine, backend, number of ranks and element type:
 -- weighted least squares over the newest run of each message size, with weights 1/t² (equal relative errors). In the
@@ -224,9 +224,11 @@ SELECT
   f.median_ms AS measured_ms,
   -- measured step − step without exchange
   f.median_ms - f.compute_only_ms AS measured_overhead_ms,
-  -- predicted over measured step − 1
-  (f.compute_only_ms + (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3) / nullif(f.median_ms, 0)
-  - 1 AS relative_error,
+  -- predicted over measured overhead − 1: the model predicts the overhead, not the step. NULL if none was measured
+  CASE
+    WHEN f.median_ms > f.compute_only_ms
+      THEN (f.gradient_bytes / (f.buckets * f.w) + f.buckets * f.o) * 1e3 / (f.median_ms - f.compute_only_ms) - 1
+  END AS relative_error,
   -- bucket size at the minimum of the model: √(o·s·w), in MiB; 0 if calls cost nothing
   CASE
     WHEN f.o * f.w = 0 THEN 0.0
@@ -235,3 +237,58 @@ SELECT
   -- bucket size of the fastest run in the comparison group
   f.best_measured_bucket_mb
 FROM fitted f;
+
+-- How far one feed-forward layer (W1 and W2 of d_model × d_ff, W3 of d_ff × d_model, two bytes per element) can be
+-- parallelized before communication takes longer than computation, for the bandwidth of a ring and the rate of matrix
+-- products measured on the same machine, and a batch of 2048 tokens in a layer with d_ff 10240. Rings over n devices
+-- send (n − 1)/n of a tensor for an all-gather or a reduce-scatter, and twice that for an all-reduce.
+CREATE VIEW parallelism_limit AS
+WITH measured AS (
+  SELECT
+    f.newest_run_id AS run_id,
+    f.machine,
+    f.backend,
+    f.ranks,
+    f.bandwidth_gb_s * 1e9 * 2 * (f.ranks - 1) / f.ranks AS w,
+    (
+      SELECT p.rate
+      FROM rank k
+      JOIN device_peak p ON p.device_id = k.device_id AND p.kind = 'matmul'
+      WHERE k.run_id = f.newest_run_id AND k.rank = 0
+      ORDER BY p.dtype = 'bf16' DESC, p.rate DESC
+      LIMIT 1
+    ) AS c,
+    2048.0 AS b,
+    10240.0 AS f
+  FROM all_reduce_fit f
+  WHERE f.bandwidth_gb_s IS NOT NULL
+)
+SELECT
+  -- newest run of the fit of the bandwidth
+  m.run_id,
+  -- as in run_machine
+  m.machine,
+  -- gloo or nccl
+  m.backend,
+  -- number of processes of the fit
+  m.ranks,
+  -- W: bytes per second out of each device: algbw of all_reduce_fit × 2(n−1)/n
+  m.w AS bytes_per_s,
+  -- C: peak of matrix products in bf16 from device_peak, otherwise the highest one; NULL if it was not measured
+  m.c AS flops_per_s,
+  -- B: tokens of all devices
+  CAST(m.b AS INTEGER) AS tokens,
+  -- F: width of the layer
+  CAST(m.f AS INTEGER) AS d_ff,
+  -- largest number of devices of data parallelism, and of FSDP in forward and in backward: 1 + B·W/C
+  1 + m.b * m.w / m.c AS data_devices,
+  -- of tensor parallelism in forward: 1 + 1.5·F·W/C
+  1 + 1.5 * m.f * m.w / m.c AS tensor_forward_devices,
+  -- of tensor parallelism in backward: 1 + 3·F·W/C
+  1 + 3 * m.f * m.w / m.c AS tensor_backward_devices,
+  -- of FSDP and tensor parallelism in forward that overlap: (1 + B·W/C)·(1 + 1.5·F·W/C)
+  (1 + m.b * m.w / m.c) * (1 + 1.5 * m.f * m.w / m.c) AS both_devices,
+  -- of both if they share the network: (6·B·F·W/C + 6·F + 4·B)²/(96·B·F)
+  (6 * m.b * m.f * m.w / m.c + 6 * m.f + 4 * m.b) * (6 * m.b * m.f * m.w / m.c + 6 * m.f + 4 * m.b)
+  / (96 * m.b * m.f) AS both_shared_devices
+FROM measured m;

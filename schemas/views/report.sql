@@ -286,8 +286,8 @@ SELECT
   p.context,
   -- batch size
   p.batch,
-  -- element type, with `autocast` if enabled
-  p.dtype || CASE WHEN p.autocast = 1 THEN ' autocast' ELSE '' END AS precision,
+  -- element type of weights and computation, or `bf16 autocast`, which computes in bf16 with weights in fp32
+  CASE p.autocast WHEN 1 THEN 'bf16 autocast' ELSE p.dtype END AS precision,
   -- forward, forward_backward or train
   p.mode
 FROM (

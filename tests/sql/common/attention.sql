@@ -170,7 +170,8 @@ SELECT
 FROM given
 WHERE status <> 'skipped';
 INSERT INTO statistic (
-  run_id, phase, clock, count, excluded, all_throttled, mean_ns, std_ns, median_ns, min_ns, max_ns
+  run_id, phase, clock, count, excluded, all_throttled, mean_ns, std_ns, median_ns, median_low_ns, median_high_ns,
+  min_ns, max_ns
 )
 SELECT
   run_id,
@@ -182,6 +183,8 @@ SELECT
   1e3 * us + 200,
   100,
   1e3 * us,
+  1e3 * us - 1000,
+  1e3 * us + 1000,
   1e3 * us,
   1e3 * us + 2000
 FROM (
@@ -232,6 +235,7 @@ INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, valu
 INSERT INTO out_of_memory (run_id, rank, pass, location, requested_bytes, free_bytes, peak_bytes) VALUES
 (13, 0, 'time', 'device', 34359738368, 7000000000, 77000000000),
 (14, 0, 'memory', 'device', 34359738368, 7000000000, 77376520192);
+UPDATE rank SET reserved_peak_bytes = 76000000000 WHERE run_id = 14;
 INSERT INTO memory_phase (
   run_id, rank, pass, device, step, phase, warmup, begin_allocated_bytes, end_allocated_bytes, peak_requested_bytes,
   peak_allocated_bytes, peak_active_bytes, peak_reserved_bytes, peak_ns, parameter_bytes, gradient_bytes,

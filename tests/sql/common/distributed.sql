@@ -5,7 +5,8 @@
 -- with a missing rank; 43 one rank; 44 Gloo on a CPU with overlapping calls. Calls 0 to 2 of run 23 are a group.
 WITH given (run_id, workload, suite, suite_case, device_kind, ranks, status) AS (
   VALUES
-  (21, 'ddp_naive', 'cs336', 'ddp', 'cuda', 2, 'ok'), (22, 'ddp_overlap', 'cs336', 'ddp', 'cuda', 2, 'ok'),
+  (21, 'ddp_naive', 'cs336', 'ddp-naive', 'cuda', 2, 'ok'),
+  (22, 'ddp_overlap', 'cs336', 'ddp-overlap', 'cuda', 2, 'ok'),
   (23, 'ddp_bucketed', 'cs336', 'ddp-buckets', 'cuda', 2, 'ok'),
   (24, 'ddp_bucketed', 'cs336', 'ddp-buckets', 'cuda', 2, 'ok'),
   (25, 'ddp_bucketed', 'cs336', 'ddp-silent', 'cuda', 2, 'ok'),

@@ -4,7 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <filesystem>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -13,6 +14,7 @@
 namespace kymo::report {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
@@ -143,6 +145,44 @@ y_scale = "log"
   EXPECT_EQ(report.sections[0].charts[0].y_axis.scale, Scale::kLog);
 }
 
+TEST_F(DefinitionFolder, SharesTheContentOfSectionsAndAnAppendix) {
+  const std::string report = "title = 'T'\nappendix = '../own/appendix.toml'\n[[section]]\nheading = 'A'\nlevel = 2\n";
+  const fs::path folder = folder_.path() / "own";
+  fs::create_directory(folder);
+  write_file(folder / "report.toml", report + "content = '../shared/a.toml'");
+  write_file(folder / "appendix.toml", "[[section]]\nheading = 'B'\nprose = 'b'");
+  fs::create_directory(folder_.path() / "shared");
+  write_file(folder_.path() / "shared" / "t.sql", kQuery);
+  write_file(folder_.path() / "shared" / "a.toml",
+             "question = 'Why?'\nformula = 'f'\nprose = 'p'\nexplanation = 'e'\nsource = 's'\ndetail = "
+             "['B']\n[[table]]\nfile = 't.sql'");
+  const ReportDefinition read = read_definition(folder);
+  ASSERT_EQ(read.sections.size(), 2u);
+  const SectionSpec& shared = read.sections[0];
+  EXPECT_EQ(std::tie(shared.heading, shared.level, shared.question, shared.prose.text, shared.explanation),
+            std::make_tuple("A", 2, "Why?", "p", "e"));
+  EXPECT_EQ(shared.formula, "f");
+  EXPECT_EQ(shared.tables[0].caption, "Times: of all.");
+  EXPECT_FALSE(shared.in_appendix);
+  EXPECT_TRUE(read.sections[1].in_appendix);
+}
+
+TEST_F(DefinitionFolder, ErrorsOfSharedSectionsAreNamed) {
+  const std::string section = "title = 'x'\n[[section]]\nheading = 'H'\n";
+  write_file(folder_.path() / "a.toml", "heading = 'twice'");
+  EXPECT_THAT(error_of(section + "content = 'a.toml'"), AllOf(HasSubstr("a.toml"), HasSubstr("'heading'")));
+  EXPECT_THAT(error_of(section + "content = 'a.toml'\nprose = 'p'"), HasSubstr("'heading'"));
+  write_file(folder_.path() / "a.toml", "prose = 'a'");
+  EXPECT_THAT(error_of(section + "content = 'a.toml'\nprose = 'p'"), HasSubstr("unknown key 'prose'"));
+  for (const char* name : {"/etc/a.toml", "../../a.toml", "a.sql"})
+    EXPECT_THAT(error_of(section + "content = '" + name + "'"), HasSubstr("NAME.toml or ../REPORT/NAME.toml"));
+  EXPECT_THAT(error_of(section + "explanation = 'e'"), HasSubstr("'explanation' and 'source' need each other"));
+  EXPECT_THAT(error_of(section + "detail = ['h']"),
+              AllOf(HasSubstr("key 'detail' names the section 'h'"), HasSubstr("'H'")));
+  EXPECT_THAT(error_of("appendix = 'a.toml'\n" + section),
+              AllOf(HasSubstr("a.toml"), HasSubstr("at least one [[section]]")));
+}
+
 TEST_F(DefinitionFolder, ErrorsNameFileAndKey) {
   EXPECT_THAT(error_of("titel = 'x'"), AllOf(HasSubstr("report.toml"), HasSubstr("'title'")));
   EXPECT_THAT(error_of("title = 'x'\ncolour = 'red'\n[[section]]\nheading = 'H'"), HasSubstr("unknown key 'colour'"));
@@ -268,7 +308,7 @@ TEST_F(DefinitionFolder, ErrorsOfTimelinesAndAreasAreNamed) {
 
 // A number typed into prose could not be traced to a row.
 TEST(OwnReports, ProseHoldsNoFiguresOfItsOwn) {
-  for (const char* name : {"quick", "cs336", "lab"}) {
+  for (const char* name : {"quick", "cs336", "cs336-2026", "lab"}) {
     const ReportDefinition report = read_definition(std::string(KYMO_SOURCE_DIR) + "/reports/" + name);
     std::vector<std::string> texts{report.summary.text};
     for (const SectionSpec& section : report.sections) texts.push_back(section.prose.text);
@@ -284,7 +324,8 @@ TEST(OwnReports, ProseHoldsNoFiguresOfItsOwn) {
       // Names, and thresholds and formulas that define what is shown, are not measured.
       for (const std::string admitted :
            {"step 0", "Step 0", "step 1", "rank 0", "stage 1", "zero1", "cs336", "at least 2 % of a step",
-            "> 25 % of the mean", "more than 10 % slower", "4 × length²", "2.5 times as many in backward"}) {
+            "> 25 % of the mean", "more than 10 % slower", "bf16", "fp16", "fp32", "H100", "4 × length²",
+            "2.5 times as many in backward"}) {
         for (std::size_t at = outside.find(admitted); at != std::string::npos; at = outside.find(admitted))
           outside.erase(at, admitted.size());
       }

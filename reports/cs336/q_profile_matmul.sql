@@ -1,0 +1,85 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Share of matmuls: inference, forward and backward, and the whole training step with AdamW.
+-- column size: title="size"
+-- column context: title="context", unit="tokens", format="plain"
+-- column forward_share: title="inference", unit="%", digits=1
+-- column both_share: title="forward and backward", unit="%", digits=1
+-- column train_share: title="training step", unit="%", digits=1
+-- column optimizer_share: title="optimizer in the step", unit="%", digits=1
+-- column verdict: title="in the step, matmuls take"
+-- note: Shares of the time of all kernels, on a CPU of the self time of all operators.
+-- empty: Not in this database: `kymo suite run cs336 --filter '^kernels'` adds this data.
+WITH traced AS (
+  SELECT
+    r.run_id,
+    r.device_kind,
+    m.size,
+    m.size_order,
+    m.context,
+    m.mode
+  FROM selected_run s
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels' AND r.status = 'ok'
+  JOIN transformer_run m ON m.run_id = r.run_id AND m.mode IN ('forward', 'train')
+),
+-- Kernels on a GPU, operators on a CPU.
+work AS (
+  SELECT
+    t.run_id,
+    e.phase,
+    e.class,
+    e.short_name AS name,
+    1.0 * sum(e.calls) / max(e.steps) AS calls,
+    sum(e.total_ns) / 1e6 / max(e.steps) AS ms
+  FROM traced t
+  CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0
+  GROUP BY t.run_id, e.phase_id, e.name_id
+  UNION ALL
+  SELECT
+    t.run_id,
+    o.phase,
+    CASE
+      WHEN o.name IN ('aten::mm', 'aten::bmm', 'aten::addmm', 'aten::baddbmm', 'aten::mv') THEN 'matmul'
+      WHEN o.name LIKE '%softmax%' THEN 'softmax'
+      WHEN o.name LIKE '%adam%' THEN 'optimizer'
+      WHEN o.name LIKE '%copy%' OR o.name LIKE '%::to' OR o.name LIKE '%clone%' THEN 'copy'
+      WHEN o.name LIKE '%norm%' THEN 'normalization'
+      WHEN o.name IN ('aten::mean', 'aten::sum', 'aten::logsumexp', 'aten::amax') THEN 'reduction'
+      ELSE 'elementwise and other'
+    END,
+    o.name,
+    o.calls,
+    o.self_ms
+  FROM traced t
+  CROSS JOIN op_summary o ON o.run_id = t.run_id AND o.rank = 0 AND o.phase <> 'step'
+  WHERE t.device_kind = 'cpu'
+),
+shared AS (
+  SELECT
+    run_id,
+    100 * sum(CASE class WHEN 'matmul' THEN ms ELSE 0 END) / nullif(sum(ms), 0) AS share,
+    100
+    * sum(CASE WHEN class = 'matmul' AND phase IN ('forward', 'backward') THEN ms ELSE 0 END)
+    / nullif(sum(CASE WHEN phase IN ('forward', 'backward') THEN ms ELSE 0 END), 0) AS both_share,
+    100 * sum(CASE phase WHEN 'optimizer' THEN ms ELSE 0 END) / nullif(sum(ms), 0) AS optimizer_share
+  FROM work
+  GROUP BY run_id
+)
+SELECT
+  t.size,
+  t.context,
+  (
+    SELECT i.share
+    FROM traced f
+    JOIN shared i ON i.run_id = f.run_id
+    WHERE f.mode = 'forward' AND f.size = t.size AND f.context = t.context
+    ORDER BY f.run_id DESC
+    LIMIT 1
+  ) AS forward_share,
+  h.both_share,
+  h.share AS train_share,
+  h.optimizer_share,
+  CASE WHEN h.share < h.both_share THEN 'less' ELSE 'more' END || ' than in forward and backward' AS verdict
+FROM traced t
+JOIN shared h ON h.run_id = t.run_id
+WHERE t.mode = 'train'
+ORDER BY t.size_order, t.size, t.context, t.run_id

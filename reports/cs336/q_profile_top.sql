@@ -1,0 +1,92 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Kernel with the most cumulative time, in forward and in forward plus backward.
+-- column size: title="size"
+-- column context: title="context", unit="tokens", format="plain"
+-- column kernel: title="first in forward", format="code"
+-- column calls: title="calls per forward", format="plain"
+-- column ms: title="per forward", unit="ms", format="significant", digits=3
+-- column share: title="share of forward", unit="%", digits=1
+-- column both: title="first in forward and backward", format="code"
+-- column both_share: title="share of both", unit="%", digits=1
+-- column same: title="same"
+-- note: Phases of the training step. On a CPU, operators by self time take the place of kernels.
+-- empty: Not in this database: `kymo suite run cs336 --filter '^kernels'` adds this data.
+WITH traced AS (
+  SELECT
+    r.run_id,
+    r.device_kind,
+    m.size,
+    m.size_order,
+    m.context,
+    m.mode
+  FROM selected_run s
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels' AND r.status = 'ok'
+  JOIN transformer_run m ON m.run_id = r.run_id AND m.mode IN ('forward', 'train')
+),
+-- Kernels on a GPU, operators on a CPU.
+work AS (
+  SELECT
+    t.run_id,
+    e.phase,
+    e.class,
+    e.short_name AS name,
+    1.0 * sum(e.calls) / max(e.steps) AS calls,
+    sum(e.total_ns) / 1e6 / max(e.steps) AS ms
+  FROM traced t
+  CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0
+  GROUP BY t.run_id, e.phase_id, e.name_id
+  UNION ALL
+  SELECT
+    t.run_id,
+    o.phase,
+    CASE
+      WHEN o.name IN ('aten::mm', 'aten::bmm', 'aten::addmm', 'aten::baddbmm', 'aten::mv') THEN 'matmul'
+      WHEN o.name LIKE '%softmax%' THEN 'softmax'
+      WHEN o.name LIKE '%adam%' THEN 'optimizer'
+      WHEN o.name LIKE '%copy%' OR o.name LIKE '%::to' OR o.name LIKE '%clone%' THEN 'copy'
+      WHEN o.name LIKE '%norm%' THEN 'normalization'
+      WHEN o.name IN ('aten::mean', 'aten::sum', 'aten::logsumexp', 'aten::amax') THEN 'reduction'
+      ELSE 'elementwise and other'
+    END,
+    o.name,
+    o.calls,
+    o.self_ms
+  FROM traced t
+  CROSS JOIN op_summary o ON o.run_id = t.run_id AND o.rank = 0 AND o.phase <> 'step'
+  WHERE t.device_kind = 'cpu'
+),
+named AS (
+  SELECT
+    run_id,
+    name,
+    sum(CASE phase WHEN 'forward' THEN calls ELSE 0 END) AS calls,
+    sum(CASE phase WHEN 'forward' THEN ms ELSE 0 END) AS forward_ms,
+    sum(ms) AS both_ms
+  FROM work
+  WHERE phase IN ('forward', 'backward')
+  GROUP BY run_id, name
+),
+ranked AS (
+  SELECT
+    *,
+    row_number() OVER (PARTITION BY run_id ORDER BY forward_ms DESC, name) AS in_forward,
+    row_number() OVER (PARTITION BY run_id ORDER BY both_ms DESC, name) AS in_both,
+    sum(forward_ms) OVER (PARTITION BY run_id) AS all_forward_ms,
+    sum(both_ms) OVER (PARTITION BY run_id) AS all_both_ms
+  FROM named
+)
+SELECT
+  t.size,
+  t.context,
+  CASE WHEN length(f.name) > 48 THEN substr(f.name, 1, 47) || '…' ELSE f.name END AS kernel,
+  CAST(round(f.calls) AS INTEGER) AS calls,
+  f.forward_ms AS ms,
+  100 * f.forward_ms / nullif(f.all_forward_ms, 0) AS share,
+  CASE WHEN length(b.name) > 48 THEN substr(b.name, 1, 47) || '…' ELSE b.name END AS both,
+  100 * b.both_ms / nullif(b.all_both_ms, 0) AS both_share,
+  CASE f.name WHEN b.name THEN 'yes' ELSE 'no' END AS same
+FROM traced t
+JOIN ranked f ON f.run_id = t.run_id AND f.in_forward = 1
+JOIN ranked b ON b.run_id = t.run_id AND b.in_both = 1
+WHERE t.mode = 'train'
+ORDER BY t.size_order, t.size, t.context, t.run_id

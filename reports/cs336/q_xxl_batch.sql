@@ -1,0 +1,35 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: Tokens per device at which the XXL model is compute-bound on a mesh of 16 × 4 devices, by formula.
+-- column w: title="W", unit="B/s", format="significant", digits=2
+-- column alpha: title="α = C / W", format="significant", digits=4
+-- column per_device: title="per device, α / (Y · M_X)", unit="tokens", format="significant", digits=3
+-- column overall: title="overall, × 64", unit="tokens", format="significant", digits=4
+-- column tensor: title="tensor parallelism needs F above Y · α / M_Y", format="significant", digits=4
+-- column met: title="met with F = 53248"
+-- column best: title="per device on the best mesh, α² / (M_X · M_Y · F)", unit="tokens", format="significant", digits=3
+-- note: X = 16 (FSDP), Y = 4 (tensor parallelism), M_X = 2, M_Y = 1, C = 4.6e14 FLOP/s. W = 2.9e10 B/s as the case
+--   states it; 1.8e11 = 2 · 9e10 was probably meant. Communication overlaps with computation.
+-- empty: No runs are selected.
+WITH mesh AS (
+  SELECT
+    16.0 AS x,
+    4.0 AS y,
+    2.0 AS m_x,
+    1.0 AS m_y,
+    53248.0 AS f,
+    4.6e14 AS c,
+    w.value AS w,
+    4.6e14 / w.value AS alpha
+  FROM json_each('[2.9e10, 1.8e11]') w
+)
+SELECT
+  w,
+  alpha,
+  alpha / (y * m_x) AS per_device,
+  alpha / (y * m_x) * x * y AS overall,
+  y * alpha / m_y AS tensor,
+  CASE WHEN f > y * alpha / m_y THEN 'yes' ELSE 'no' END AS met,
+  alpha * alpha / (m_x * m_y * f) AS best
+FROM mesh
+WHERE EXISTS (SELECT 1 FROM selected_run)
+ORDER BY w
