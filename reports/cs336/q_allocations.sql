@@ -10,7 +10,7 @@
 -- note: Blocks that a measured forward pass without gradients allocated, grouped by size and origin. The tenth is by
 --   number of blocks, as the detail setting of the PyTorch memory viewer counts.
 -- empty: Not in this database: `kymo suite run cs336 --filter '^memory'` adds this data.
-WITH chosen AS (
+WITH newest AS (
   SELECT
     r.run_id,
     r.device_kind,
@@ -22,30 +22,43 @@ WITH chosen AS (
   ORDER BY m.mode = 'forward' DESC, m.precision = 'fp32' DESC, m.size_order DESC, m.context DESC, r.run_id DESC
   LIMIT 1
 ),
+chosen AS (
+  SELECT
+    n.*,
+    (
+      SELECT max(l.step)
+      FROM memory_block l
+      WHERE l.run_id = n.run_id AND l.rank = 0 AND l.pass = 'memory' AND l.phase = 'forward'
+    ) AS step
+  FROM newest n
+),
+-- The columns that tell where a block comes from are read for the largest blocks alone.
 ranked AS (
   SELECT
-    c.setting,
-    b.*,
+    b.sequence,
     row_number() OVER (ORDER BY b.allocated_bytes DESC, b.sequence) AS position,
     count(*) OVER () AS blocks
   FROM chosen c
   JOIN memory_block b ON b.run_id = c.run_id AND b.rank = 0 AND b.pass = 'memory' AND b.device = c.device_kind
-  WHERE b.phase = 'forward' AND b.step = (
-    SELECT max(l.step)
-    FROM memory_block l
-    WHERE l.run_id = c.run_id AND l.rank = 0 AND l.pass = 'memory' AND l.phase = 'forward'
-  )
+  WHERE b.phase = 'forward' AND b.step = c.step
 )
 SELECT
-  setting,
-  allocated_bytes AS block_bytes,
+  c.setting,
+  b.allocated_bytes AS block_bytes,
   count(*) AS blocks,
-  sum(allocated_bytes) AS total_bytes,
-  module,
-  operator,
-  origin
-FROM ranked
-WHERE position <= max(1, (blocks + 9) / 10)
-GROUP BY allocated_bytes, module, operator, origin
-ORDER BY allocated_bytes DESC, total_bytes DESC, module, operator
+  sum(b.allocated_bytes) AS total_bytes,
+  b.module,
+  b.operator,
+  b.origin
+FROM ranked k
+JOIN chosen c
+JOIN memory_block b
+  ON b.run_id = c.run_id
+  AND b.rank = 0
+  AND b.pass = 'memory'
+  AND b.device = c.device_kind
+  AND b.sequence = k.sequence
+WHERE k.position <= max(1, (k.blocks + 9) / 10)
+GROUP BY b.allocated_bytes, b.module, b.operator, b.origin
+ORDER BY b.allocated_bytes DESC, total_bytes DESC, b.module, b.operator
 LIMIT 12

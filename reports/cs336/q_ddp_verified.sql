@@ -25,7 +25,7 @@ WITH checked AS (
   JOIN run r ON r.run_id = s.run_id
   JOIN run_series x ON x.run_id = r.run_id
   JOIN verification_result v ON v.run_id = r.run_id
-  WHERE r.family = 'data_parallel'
+  WHERE r.family = 'data_parallel' AND x.is_baseline = 1
 )
 SELECT
   c.title,

@@ -99,6 +99,9 @@ TEST_F(DistributedReport, AssignmentSaysWhatCommunicationCosts) {
                         "ddp_overlap, which hides the most, 59.4\u00A0%"));
   EXPECT_THAT(text, HasSubstr("the best bucket size is 6.18 MiB"));
   EXPECT_THAT(text, HasSubstr("the optimizer state per rank after the update is 50.0\u00A0%"));
+  EXPECT_THAT(text, HasSubstr("**Self-checks failed**: bandwidth of the link (1 run), traced step (1 run)."));
+  EXPECT_THAT(
+      text, HasSubstr("| bandwidth of the link | `ddp-buckets` | 1 | busbw of all_reduce in backward is 12.2 GB/s"));
   EXPECT_THAT(text, HasSubstr("figures/ddp-timeline.svg"));
   EXPECT_THAT(text, HasSubstr("figures/all-reduce-time.svg"));
   EXPECT_THAT(text, HasSubstr("figures/bucket-sweep"));
