@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Five numbers.
 -- column what: title="number"
--- column value: title="value", align="right"
+-- column value: title="value"
 -- column setting: title="case"
 -- empty: None of the headline numbers is in this database.
 WITH timed AS (

@@ -4,7 +4,7 @@
 -- column runs: title="runs"
 -- column memory: title="memory", format="bytes"
 -- column units: title="multiprocessors or cores", format="plain"
--- column sm_clock: title="SM clock of the steps", unit="MHz"
+-- column sm_clock: title="SM clock of the steps (MHz)"
 -- column memory_clock: title="memory clock", unit="MHz", format="plain"
 -- column power: title="power", unit="W", format="plain"
 -- note: Clocks and power are medians of the steps of each run, lowest to highest over the runs. – means: no reading, as

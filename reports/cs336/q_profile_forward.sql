@@ -3,7 +3,7 @@
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
 -- column timer_ms: title="plain timer", unit="ms", format="significant"
--- column interval: title="confidence interval", unit="ms"
+-- column interval: title="confidence interval (ms)"
 -- column profiled_ms: title="profiled", unit="ms", format="significant"
 -- column difference: title="profiled − timer", unit="%", digits=1
 -- column kernels_ms: title="kernels", unit="ms", format="significant"

@@ -100,8 +100,8 @@ TEST_F(DistributedReport, AssignmentSaysWhatCommunicationCosts) {
   EXPECT_THAT(text, HasSubstr("the best bucket size is 6.18 MiB"));
   EXPECT_THAT(text, HasSubstr("the optimizer state per rank after the update is 50.0\u00A0%"));
   EXPECT_THAT(text, HasSubstr("**Self-checks failed**: bandwidth of the link (1 run), traced step (1 run)."));
-  EXPECT_THAT(
-      text, HasSubstr("| bandwidth of the link | `ddp-buckets` | 1 | busbw of all_reduce in backward is 12.2 GB/s"));
+  EXPECT_THAT(text,
+              HasSubstr("| bandwidth of the link | `ddp-buckets` | 1 | busbw of all_reduce in backward is 12.2 GB/s"));
   EXPECT_THAT(text, HasSubstr("figures/ddp-timeline.svg"));
   EXPECT_THAT(text, HasSubstr("figures/all-reduce-time.svg"));
   EXPECT_THAT(text, HasSubstr("figures/bucket-sweep"));
@@ -222,9 +222,10 @@ TEST_F(ObservedReport, WhatWasNotObservedIsOneLine) {
       HasSubstr("\n- **Memory**: No memory records: `kymo suite run cs336 --filter '^memory'` adds this data.\n"));
   EXPECT_THAT(
       text,
-      HasSubstr("### 16\\. Memory: largest allocations\n\n*Which are the largest allocations of a forward pass when "
-                "only the largest tenth is shown, and where do they come from?*\n\n> [!NOTE]\n> Not in this "
-                "database: `kymo suite run cs336 --filter '^memory'` adds this data.\n"));
+      HasSubstr(
+          "### Question 16. Memory: largest allocations\n\n*Which are the largest allocations of a forward pass when "
+          "only the largest tenth is shown, and where do they come from?*\n\n> [!NOTE]\n> Not in this "
+          "database: `kymo suite run cs336 --filter '^memory'` adds this data.\n"));
 }
 
 }  // namespace
