@@ -14,9 +14,11 @@ SELECT
     ELSE 'gradients of the parameters'
   END AS part,
   p.value || ' autocast, ' || r.device_kind AS autocast,
-  m.value AS type
+  -- the same for every rank and repetition on a device
+  max(m.value) AS type
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.family = 'autocast_types' AND r.status = 'ok'
 JOIN run_parameter p ON p.run_id = r.run_id AND p.name = 'dtype'
 JOIN reported_metric m ON m.run_id = r.run_id AND m.pass = 'time' AND m.name LIKE '%_dtype'
-ORDER BY m.sequence, p.choice
+GROUP BY m.name, p.value, r.device_kind
+ORDER BY min(m.sequence), p.choice

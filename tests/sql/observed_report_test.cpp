@@ -176,6 +176,8 @@ TEST_F(AttentionReport, AssignmentHoldsKernelsAgainstTheirPeersAndTheDevice) {
   const std::string text = markdown("cs336");
   EXPECT_THAT(text, HasSubstr("at least one block of queries per SM: flash in 1 shape."));
   EXPECT_THAT(text, HasSubstr("Fastest for shapes that leave SMs idle: LibTorch cudnn in 1 shape."));
+  EXPECT_THAT(text, HasSubstr("flash, the own kernel, against naive attention (shapes that both ran: 1)"));
+  EXPECT_THAT(text, HasSubstr("both together between 5.00 and 5.00; it is faster in 1 of 1."));
   EXPECT_THAT(text,
               HasSubstr("The highest rate is 550\u00A0TFLOP/s in forward (flash, bf16, head dim 128, length 32768), "
                         "51.4\u00A0% of the device peak"));

@@ -306,6 +306,20 @@ TEST_F(DefinitionFolder, ErrorsOfTimelinesAndAreasAreNamed) {
               AllOf(HasSubstr("'bands'"), HasSubstr("'../t.sql'")));
 }
 
+TEST(OwnReports, AskEveryQuestionOfTheirEditionInOrder) {
+  for (const auto& [name, last] : {std::pair{"cs336", 36}, {"cs336-2026", 47}}) {
+    int number = 0;
+    for (const SectionSpec& section : read_definition(std::string(KYMO_SOURCE_DIR) + "/reports/" + name).sections) {
+      if (!section.heading.starts_with("Question ")) continue;
+      EXPECT_THAT(section.heading, ::testing::StartsWith("Question " + std::to_string(++number) + ". ")) << name;
+      EXPECT_TRUE(section.question.ends_with('?')) << section.heading;
+      EXPECT_FALSE(section.prose.text.empty() && section.formula.empty() && section.explanation.empty())
+          << section.heading;
+    }
+    EXPECT_EQ(number, last) << name;
+  }
+}
+
 // A number typed into prose could not be traced to a row.
 TEST(OwnReports, ProseHoldsNoFiguresOfItsOwn) {
   for (const char* name : {"quick", "cs336", "cs336-2026", "lab"}) {
