@@ -1,8 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: The whole model: in PyTorch, eager and compiled, and in C++, eager and as a CUDA graph.
--- column size: title="size"
--- column context: title="context", unit="tokens", format="plain"
--- column precision: title="precision"
+-- column setting: title="model"
 -- column mode: title="mode", format="code"
 -- column implementation: title="implementation"
 -- column forward_ms: title="forward", unit="ms", format="measured", plus_minus="forward_std_ms"
@@ -11,7 +9,6 @@
 -- column step_ms: title="whole step", unit="ms", format="measured", plus_minus="step_std_ms"
 -- column speedup: title="speedup over eager", format="significant", digits=3
 -- column compile_s: title="compile time", unit="s", format="significant", digits=3
--- column graphs: title="graphs"
 -- column breaks: title="graph breaks"
 -- column recompilations: title="recompilations"
 -- column verified: title="verified"
@@ -45,9 +42,7 @@ WITH shown AS (
   LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step'
 )
 SELECT
-  h.size,
-  h.context,
-  h.precision,
+  h.size || ', context ' || h.context || ', ' || h.precision AS setting,
   h.mode,
   h.implementation,
   CASE WHEN h.status_label <> '' THEN h.status_label ELSE f.mean_ms END AS forward_ms,
@@ -60,7 +55,6 @@ SELECT
   h.step_std_ms,
   CASE WHEN h.variant_order > 0 AND h.status_label = '' THEN h.eager_ms / h.step_ms END AS speedup,
   max(CASE k.name WHEN 'compile_s' THEN k.value END) AS compile_s,
-  CAST(max(CASE k.name WHEN 'compiled_graphs' THEN k.value END) AS INTEGER) AS graphs,
   CAST(max(CASE k.name WHEN 'graph_breaks' THEN k.value END) AS INTEGER) AS breaks,
   CAST(max(CASE k.name WHEN 'recompilations' THEN k.value END) AS INTEGER) AS recompilations,
   CASE WHEN h.status_label IN ('', 'failed') THEN h.verified END AS verified

@@ -1,22 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Forward plus backward latency by implementation.
 -- pivot implementation: values=["latency_ms"], order="implementation_order"
--- column dtype: title="dtype"
--- column mask: title="mask"
--- column head_dim: title="head dim", format="plain"
+-- column dtype: title="dtype, mask"
+-- column shape: title="heads × head dim"
 -- column batch: hidden=true
--- column heads: title="heads"
 -- column seq: title="sequence length", unit="tokens", format="plain"
 -- column latency_ms: unit="ms", format="significant", digits=4
 -- column fastest: title="fastest"
 -- column lead: title="speedup over the next", format="significant", digits=3
 -- column noise: title="beyond the noise"
--- column fills: title="fills the GPU"
 -- note: Medians. Forward and backward are timed separately, back to back without synchronization, and summed. – means:
 --   not measured.
 -- note: Beyond the noise: the confidence intervals of the two fastest do not overlap. The runs were not interleaved, so
 --   that clocks may have drifted between them; kymo ab compares two implementations in interleaved slices.
--- note: A shape fills the GPU if it has at least one block of 128 queries per SM.
 -- empty: No attention kernels measured: `kymo suite run cs336 --filter '^flash'` adds this data.
 WITH measured AS (
   SELECT
@@ -31,8 +27,7 @@ WITH measured AS (
     min(l.forward_backward_ms) AS latency_ms,
     max(f.median_low_ms + coalesce(b.median_low_ms, 0)) AS low_ms,
     min(f.median_high_ms + coalesce(b.median_high_ms, 0)) AS high_ms,
-    max(nullif(d.status_label, '')) AS status_label,
-    max(a.fills_device) AS fills_device
+    max(nullif(d.status_label, '')) AS status_label
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'flash%'
   JOIN run_status d ON d.run_id = r.run_id
@@ -44,11 +39,9 @@ WITH measured AS (
   HAVING coalesce(latency_ms, status_label) IS NOT NULL
 )
 SELECT
-  dtype,
-  CASE causal WHEN 1 THEN 'causal' ELSE 'full' END AS mask,
-  head_dim,
+  dtype || CASE causal WHEN 1 THEN ', causal' ELSE ', full' END AS dtype,
+  heads || ' × ' || head_dim AS shape,
   batch,
-  heads,
   seq,
   implementation,
   implementation_order,
@@ -58,8 +51,7 @@ SELECT
   CASE
     WHEN nth_value(low_ms, 2) OVER fastest_first > first_value(high_ms) OVER fastest_first THEN 'yes'
     WHEN nth_value(low_ms, 2) OVER fastest_first <= first_value(high_ms) OVER fastest_first THEN 'no'
-  END AS noise,
-  CASE max(fills_device) OVER shape WHEN 1 THEN 'yes' WHEN 0 THEN 'no' END AS fills
+  END AS noise
 FROM measured
 WINDOW
   shape AS (PARTITION BY dtype, causal, head_dim, batch, heads, seq),
@@ -68,4 +60,4 @@ WINDOW
     ORDER BY latency_ms IS NULL, latency_ms, implementation
     ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
   )
-ORDER BY dtype DESC, causal DESC, heads, head_dim, seq, batch, implementation_order, implementation
+ORDER BY measured.dtype DESC, causal DESC, heads, head_dim, seq, batch, implementation_order, implementation
