@@ -11,8 +11,8 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-TEST(Config, KnowsTheSixSizes) {
-  EXPECT_THAT(size_names(), testing::ElementsAre("tiny", "small", "medium", "large", "xl", "2.7B"));
+TEST(Config, KnowsTheSizesOfBothEditions) {
+  EXPECT_THAT(size_names(), testing::ElementsAre("tiny", "small", "medium", "large", "xl", "2.7B", "10B"));
   Config config;
   set_size(config, "xl");
   EXPECT_EQ(config.d_model, 1600);
@@ -30,6 +30,8 @@ TEST(Config, CountsParameters) {
   Config config;
   set_size(config, "2.7B");
   EXPECT_EQ(parameter_count(config), 3406809600);
+  set_size(config, "10B");
+  EXPECT_EQ(parameter_count(config), 12832823808);
   set_size(config, "small");
   EXPECT_EQ(parameter_count(config), 128625408);
 }
