@@ -261,7 +261,7 @@ std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
   return selected_runs(results);
 }
 
-std::int64_t ResultsDatabase::select_runs(const ComparedRuns& runs) {
+std::int64_t ResultsDatabase::select_compared_runs(const ComparedRuns& runs) {
   const Connection& results = *impl_->connection;
   clear_selection(results);
   results.exec(

@@ -177,7 +177,7 @@ class ResultsDatabase {
   };
   /// Selects the runs of a comparison as select_runs() does, and fills the temporary tables compared_case and
   /// compared_run, which the queries of comparing reports join (docs/write-a-report.md).
-  std::int64_t select_runs(const ComparedRuns& runs);
+  std::int64_t select_compared_runs(const ComparedRuns& runs);
 
   /// Queries that exceed a limit end with an Error. SQLite limits memory per process, so the limit holds for every
   /// database that the process has open.

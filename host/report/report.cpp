@@ -128,7 +128,7 @@ class Staging {
 
 /// Returns the number of runs that the queries of the report see.
 std::int64_t select_runs(store::ResultsDatabase& database, const Request& request, const ReportDefinition& definition) {
-  if (request.comparison) return database.select_runs(*request.comparison);
+  if (request.comparison) return database.select_compared_runs(*request.comparison);
   // Runs are selected within the suite: a newer run of the same plan in another suite must not replace this suite's
   // run.
   store::ResultsDatabase::Selection selection = request.selection;
