@@ -39,7 +39,8 @@ class PeaksTest(KymoTest):
 
         # What another device has reached does not count as measured here.
         with contextlib.closing(sqlite3.connect(self.work / "kymo.db")) as database, database:
-            database.execute("INSERT INTO device SELECT 9, 'another', kind, name, 1, 1, 1, 1 FROM device")
+            columns = "device_id, uuid, kind, name, memory_bytes, multiprocessors, max_sm_clock_mhz"
+            database.execute(f"INSERT INTO device ({columns}) SELECT 9, 'another', kind, name, 1, 1, 1 FROM device")
             database.execute("UPDATE rank SET device_id = 9 WHERE run_id = 1")
         self.assertRegex(self.finding(), r"^read ")
         self.kymo("peaks", *SHORT)
