@@ -15,6 +15,8 @@ namespace {
 using event::CallWork;
 using event::WorkKind;
 
+constexpr double kIndexBytes = 8;  // of a position in a tensor, which is an i64
+
 CallWork work(WorkKind kind, std::string dtype, double flops, double bytes) {
   return {kind, std::move(dtype), flops, flops, flops, bytes};
 }
@@ -128,6 +130,13 @@ Result attention_at(const Call& call, std::size_t query, bool backward, CausalAl
                     causal ? alignment : CausalAlignment::kNone, backward});
 }
 
+// Convolutions and pooling.
+
+/// A single number applies to all spatial dimensions.
+double along(const std::vector<std::int64_t>& values, std::size_t dimension) {
+  return static_cast<double>(values.size() == 1 ? values[0] : dimension < values.size() ? values[dimension] : 0);
+}
+
 // Convolutions: input, weight, bias, stride, padding, dilation, transposed, output padding, groups.
 
 /// The result's elements along the spatial dimensions, for one image and one channel.
@@ -136,19 +145,16 @@ std::optional<double> convolved_elements(const Arguments& arguments, const Tenso
   const auto *stride = arguments.integers(3), *padding = arguments.integers(4), *dilation = arguments.integers(5);
   if (!stride || !padding || !dilation || input.dimensions() != weight.dimensions() || input.dimensions() < 3)
     return std::nullopt;
-  const auto at = [](const std::vector<std::int64_t>& values, std::size_t i) {
-    return static_cast<double>(values.size() == 1 ? values[0] : i < values.size() ? values[i] : 0);
-  };
   const bool transposed = arguments.integer(6, 0) != 0;
   double elements = 1;
   for (std::size_t i = 0; i + 2 < input.dimensions(); ++i) {
     const double size = input.size(static_cast<int>(i) + 2);
-    const double kernel = at(*dilation, i) * (weight.size(static_cast<int>(i) + 2) - 1);
-    if (at(*stride, i) <= 0) return std::nullopt;
+    const double kernel = along(*dilation, i) * (weight.size(static_cast<int>(i) + 2) - 1);
+    if (along(*stride, i) <= 0) return std::nullopt;
     const auto* const output_padding = arguments.integers(7);
-    elements *= transposed ? (size - 1) * at(*stride, i) - 2 * at(*padding, i) + kernel + 1 +
-                                 (output_padding ? at(*output_padding, i) : 0)
-                           : std::floor((size + 2 * at(*padding, i) - kernel - 1) / at(*stride, i)) + 1;
+    elements *= transposed ? (size - 1) * along(*stride, i) - 2 * along(*padding, i) + kernel + 1 +
+                                 (output_padding ? along(*output_padding, i) : 0)
+                           : std::floor((size + 2 * along(*padding, i) - kernel - 1) / along(*stride, i)) + 1;
   }
   return elements;
 }
@@ -161,7 +167,7 @@ struct Pooled {
 };
 
 /// `first` is the position of the kernel, `dilation` that of the dilation, 0 if the operator has none; the next
-/// argument is ceil_mode. A single number applies to all dimensions.
+/// argument is ceil_mode.
 std::optional<Pooled> pooled(const Call& call, const TensorArgument& input, std::size_t first, std::size_t dilation) {
   const Arguments& arguments = call.arguments;
   const auto *kernel = arguments.integers(first), *stride = arguments.integers(first + 1),
@@ -171,21 +177,18 @@ std::optional<Pooled> pooled(const Call& call, const TensorArgument& input, std:
     return std::nullopt;
   const std::size_t dimensions = call.operands;
   if (input.dimensions() <= dimensions) return std::nullopt;
-  const auto at = [](const std::vector<std::int64_t>& values, std::size_t i) {
-    return static_cast<double>(values[std::min(i, values.size() - 1)]);
-  };
   const bool round_up = arguments.integer((dilation ? dilation : first + 2) + 1, 0) != 0;
   Pooled result{input.elements, 1};
   for (std::size_t i = 0; i < dimensions; ++i) {
     const double size = input.size(static_cast<int>(i) - static_cast<int>(dimensions));
-    const double step = stride && !stride->empty() ? at(*stride, i) : at(*kernel, i);
-    const double reach = (spread ? at(*spread, i) : 1) * (at(*kernel, i) - 1);
+    const double step = stride && !stride->empty() ? along(*stride, i) : along(*kernel, i);
+    const double reach = (spread ? along(*spread, i) : 1) * (along(*kernel, i) - 1);
     if (step <= 0 || size <= 0) return std::nullopt;
-    const double exact = (size + 2 * at(*padding, i) - reach - 1) / step;
+    const double exact = (size + 2 * along(*padding, i) - reach - 1) / step;
     double count = (round_up ? std::ceil(exact) : std::floor(exact)) + 1;
-    if (round_up && (count - 1) * step >= size + at(*padding, i)) --count;  // windows begin inside the input
+    if (round_up && (count - 1) * step >= size + along(*padding, i)) --count;  // windows begin inside the input
     result.results *= count / size;
-    result.window *= at(*kernel, i);
+    result.window *= along(*kernel, i);
   }
   return result;
 }
@@ -326,7 +329,6 @@ Result max_pool(const Call& call) {
   const auto* const input = call.tensor(0);
   const auto shape = input ? pooled(call, *input, 1, 4) : std::nullopt;
   if (!shape) return std::nullopt;
-  constexpr double kIndexBytes = 8;
   return work(WorkKind::kReduction, input->dtype, shape->results * shape->window,
               input->bytes + shape->results * (element_bytes(input->dtype) + kIndexBytes));
 }
@@ -381,7 +383,6 @@ Result sort(const Call& call) {
   // aten::sort(input, dim, descending), or with `stable` in front of dim.
   const bool has_stable = call.arguments.integer(3, -1) >= 0;
   const double length = input->size(static_cast<int>(call.arguments.integer(has_stable ? 2 : 1, -1)));
-  constexpr double kIndexBytes = 8;
   return work(WorkKind::kReduction, input->dtype, length > 1 ? input->elements * std::log2(length) : 0,
               2 * input->bytes + kIndexBytes * input->elements);
 }
@@ -392,7 +393,6 @@ Result top_elements(const Call& call) {
   if (!input || input->sizes.empty() || wanted < 0) return std::nullopt;
   const double length = input->size(static_cast<int>(call.arguments.integer(2, -1)));
   const double results = length > 0 ? input->elements / length * wanted : 0;
-  constexpr double kIndexBytes = 8;
   return work(WorkKind::kReduction, input->dtype, input->elements,
               input->bytes + results * (element_bytes(input->dtype) + kIndexBytes));
 }
