@@ -11,30 +11,17 @@
 -- column after_calls: title="calls after", format="significant", digits=4
 -- note: Kernels, copies and memsets on a GPU; on a CPU, operators without the operators that they call.
 -- empty: No case has records on both sides: add `--passes time,trace` (on a CPU `time,ops`) to both runs.
--- A GPU's kernels, copies and memsets; on a CPU, operators without the operators that they call.
 WITH entry AS (
   SELECT
     c.case_id,
     c.is_after,
     c.run_id,
-    k.class,
-    k.short_name AS name,
-    k.calls,
-    k.total_ms AS ms
+    CASE p.source WHEN 'operator' THEN 'operators' ELSE p.class END AS class,
+    p.name,
+    p.calls,
+    p.ms
   FROM compared_run c
-  JOIN kernel_summary k ON k.run_id = c.run_id AND k.rank = 0 AND k.phase = 'step'
-  UNION ALL
-  SELECT
-    c.case_id,
-    c.is_after,
-    c.run_id,
-    'operators',
-    o.name,
-    o.calls,
-    o.self_ms
-  FROM compared_run c
-  JOIN run r ON r.run_id = c.run_id AND r.device_kind = 'cpu'
-  JOIN op_summary o ON o.run_id = c.run_id AND o.rank = 0 AND o.phase = 'step'
+  CROSS JOIN profile_entry p ON p.run_id = c.run_id AND p.rank = 0
 ),
 newest AS (
   SELECT

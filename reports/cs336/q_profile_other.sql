@@ -12,7 +12,6 @@
 WITH traced AS (
   SELECT
     r.run_id,
-    r.device_kind,
     m.size,
     m.size_order,
     m.context,
@@ -21,37 +20,10 @@ WITH traced AS (
   JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels' AND r.status = 'ok'
   JOIN transformer_run m ON m.run_id = r.run_id AND m.mode = 'forward'
 ),
--- Kernels on a GPU, operators on a CPU.
 work AS (
-  SELECT
-    t.run_id,
-    e.phase,
-    e.class,
-    e.short_name AS name,
-    1.0 * sum(e.calls) / max(e.steps) AS calls,
-    sum(e.total_ns) / 1e6 / max(e.steps) AS ms
+  SELECT p.*
   FROM traced t
-  CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0
-  GROUP BY t.run_id, e.phase_id, e.name_id
-  UNION ALL
-  SELECT
-    t.run_id,
-    o.phase,
-    CASE
-      WHEN o.name IN ('aten::mm', 'aten::bmm', 'aten::addmm', 'aten::baddbmm', 'aten::mv') THEN 'matmul'
-      WHEN o.name LIKE '%softmax%' THEN 'softmax'
-      WHEN o.name LIKE '%adam%' THEN 'optimizer'
-      WHEN o.name LIKE '%copy%' OR o.name LIKE '%::to' OR o.name LIKE '%clone%' THEN 'copy'
-      WHEN o.name LIKE '%norm%' THEN 'normalization'
-      WHEN o.name IN ('aten::mean', 'aten::sum', 'aten::logsumexp', 'aten::amax') THEN 'reduction'
-      ELSE 'elementwise and other'
-    END,
-    o.name,
-    o.calls,
-    o.self_ms
-  FROM traced t
-  CROSS JOIN op_summary o ON o.run_id = t.run_id AND o.rank = 0 AND o.phase <> 'step'
-  WHERE t.device_kind = 'cpu'
+  CROSS JOIN profile_entry p ON p.run_id = t.run_id AND p.rank = 0
 ),
 chosen AS (
   SELECT *

@@ -193,3 +193,46 @@ JOIN scope_path q ON q.scope_id = i.scope_id
 LEFT JOIN string p ON p.string_id = i.phase_id
 LEFT JOIN inner_scopes n ON n.run_id = i.run_id AND n.rank = i.rank AND n.pass = i.pass AND n.parent = i.sequence
 GROUP BY i.run_id, i.rank, i.pass, i.phase_id, q.module;
+
+-- What the time of a step consists of, per step: kernels, copies and memsets of a GPU run; of a CPU run, operators
+-- without the operators that they call. A name has several rows within a phase: add them.
+CREATE VIEW profile_entry AS
+SELECT
+  -- run
+  e.run_id,
+  -- rank that launched or called it
+  e.rank,
+  -- kernel (also a copy or memset) or operator
+  'kernel' AS source,
+  -- phase; `other` outside of phases
+  e.phase,
+  -- kernel class; for operators, a class by their name
+  e.class,
+  -- short name of the kernel, or name of the operator
+  e.short_name AS name,
+  -- executions per step
+  1.0 * e.calls / e.steps AS calls,
+  -- time per step
+  e.total_ns / 1e6 / e.steps AS ms
+FROM kernel_entry e
+UNION ALL
+SELECT
+  t.run_id,
+  t.rank,
+  'operator',
+  coalesce((SELECT p.text FROM string p WHERE p.string_id = t.phase_id), 'other'),
+  CASE
+    WHEN n.text IN ('aten::mm', 'aten::bmm', 'aten::addmm', 'aten::baddbmm', 'aten::mv') THEN 'matmul'
+    WHEN n.text LIKE '%softmax%' THEN 'softmax'
+    WHEN n.text LIKE '%adam%' THEN 'optimizer'
+    WHEN n.text LIKE '%copy%' OR n.text LIKE '%::to' OR n.text LIKE '%clone%' THEN 'copy'
+    WHEN n.text LIKE '%norm%' THEN 'normalization'
+    WHEN n.text IN ('aten::mean', 'aten::sum', 'aten::logsumexp', 'aten::amax') THEN 'reduction'
+    ELSE 'elementwise and other'
+  END,
+  n.text,
+  1.0 * t.calls / t.steps,
+  t.self_host_ns / 1e6 / t.steps
+FROM op_total t
+JOIN run r ON r.run_id = t.run_id AND r.device_kind = 'cpu'
+JOIN string n ON n.string_id = t.name_id;
