@@ -94,7 +94,7 @@ void expect_samples_without_events(const std::filesystem::path& file) {
   EXPECT_EQ(source->integer("SELECT count(*) FROM sample"), 8);
   EXPECT_EQ(source->integer("SELECT count(*) FROM kernel_total"), 2);
   EXPECT_EQ(source->integer("SELECT count(*) FROM kernel") + source->integer("SELECT count(*) FROM op"), 0);
-  EXPECT_EQ(source->integer("SELECT count FROM dropped_record WHERE source = 'store'"), 60'030);
+  EXPECT_EQ(source->integer("SELECT count FROM dropped_record WHERE source = 'store'"), 60'028);
   EXPECT_THAT(source->text("SELECT detail FROM dropped_record WHERE source = 'store'"),
               ::testing::AllOf(::testing::HasSubstr("kernel 59998"), ::testing::HasSubstr("op 2"),
                                ::testing::HasSubstr("space")));
