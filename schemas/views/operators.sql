@@ -206,6 +206,8 @@ SELECT
   'kernel' AS source,
   -- phase; `other` outside of phases
   e.phase,
+  -- scope path without the indices of repeated modules; NULL if unknown
+  e.module,
   -- kernel class; for operators, a class by their name
   e.class,
   -- short name of the kernel, or name of the operator
@@ -221,6 +223,7 @@ SELECT
   t.rank,
   'operator',
   coalesce((SELECT p.text FROM string p WHERE p.string_id = t.phase_id), 'other'),
+  (SELECT q.module FROM scope_path q WHERE q.scope_id = t.scope_id),
   CASE
     WHEN n.text IN ('aten::mm', 'aten::bmm', 'aten::addmm', 'aten::baddbmm', 'aten::mv') THEN 'matmul'
     WHEN n.text LIKE '%softmax%' THEN 'softmax'

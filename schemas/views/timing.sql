@@ -225,3 +225,42 @@ FROM (
     unit
   FROM metric
 ) m;
+
+-- Time of each phase in each step of each pass and rank. Passes other than `time` record the steps, which takes time
+-- itself: see trace_overhead.
+CREATE VIEW pass_step_time AS
+SELECT
+  -- run
+  s.run_id,
+  -- rank
+  s.rank,
+  -- pass
+  s.pass,
+  -- step number from 0, including warm-up steps
+  s.step,
+  -- phase, or `step` for the whole step
+  s.phase,
+  -- 1 for a warm-up step
+  s.warmup,
+  -- start, host clock, relative to the start of the run
+  s.start_ns,
+  -- on the host clock
+  s.host_ns / 1e6 AS host_ms,
+  -- on the device clock; NULL on a CPU
+  s.device_ns / 1e6 AS device_ms,
+  -- 1 if the pass records the least of all passes of the run: the first of time, trace, ops and memory
+  NOT EXISTS (
+    SELECT 1
+    FROM sample x
+    WHERE
+      x.run_id = s.run_id
+      AND x.rank = s.rank
+      AND x.pass <> s.pass
+      AND CASE s.pass
+        WHEN 'time' THEN 0
+        WHEN 'trace' THEN x.pass = 'time'
+        WHEN 'ops' THEN x.pass IN ('time', 'trace')
+        ELSE x.pass IN ('time', 'trace', 'ops')
+      END
+  ) AS is_least_observed
+FROM sample s;

@@ -230,5 +230,14 @@ TEST_F(ObservedReport, WhatWasNotObservedIsOneLine) {
           "database: `kymo suite run cs336 --filter '^memory'` adds this data.\n"));
 }
 
+/// Of the runs in the database, the newest with measured steps: the phases of one run, not of several.
+TEST_F(ObservedReport, ProgramShowsPhasesOfTheNewestRun) {
+  const std::string text = markdown("program");
+  EXPECT_THAT(text, HasSubstr("Run 16, transformer_lm, case=memory, context=256, mode=forward, device=cuda: 1 measured "
+                              "step of 0.003000\u00A0ms on A GPU on h, from the pass `memory`. This pass records"));
+  EXPECT_THAT(text, HasSubstr("| `step` | 0.003000 | 100.0 |"));
+  EXPECT_THAT(text, HasSubstr("| `step` | 1.95\u00A0KiB | 1000\u00A0B |"));
+}
+
 }  // namespace
 }  // namespace kymo::report

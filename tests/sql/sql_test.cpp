@@ -203,6 +203,25 @@ TEST(Reports, PeaksInCsvOut) {
         read(kFolder / "reports" / (std::string("peaks-") + name + ".csv")));
 }
 
+/// A run on a GPU and one on a CPU. Query `phases` needs functions of kymo and is tested end to end.
+TEST(Reports, ProgramInCsvOut) {
+  const Database database = make_report_database("collected");
+  const fs::path folder = fs::path(KYMO_SOURCE_DIR) / "reports" / "program";
+  execute(database.get(), "CREATE TEMP TABLE every_run AS SELECT * FROM selected_run");
+  for (const std::string& name : names_of_files(folder, ".sql")) {
+    if (name == "phases") continue;
+    SCOPED_TRACE(name);
+    std::string actual;
+    for (const char* run : {"11", "14"}) {
+      execute(database.get(), std::string("DELETE FROM selected_run; INSERT INTO selected_run SELECT * FROM every_run "
+                                          "WHERE run_id = ") +
+                                  run);
+      actual += execute(database.get(), read(folder / (name + ".sql")));
+    }
+    EXPECT_EQ(actual, read(kFolder / "reports" / ("program-" + name + ".csv")));
+  }
+}
+
 /// Two runs with kernels as the sides of a case, and a case with one side. Phases, memory and timelines are tested end
 /// to end.
 TEST(Reports, ComparisonInCsvOut) {

@@ -1,0 +1,63 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- caption: What the phases of a step consist of.
+-- empty: No kernels or operators were recorded: `--passes trace` records kernels on a GPU, `--passes ops` operators.
+-- On a GPU, kernels by class and the idle time between them; on a CPU, operators by class, and the time of a phase
+-- outside of operators.
+WITH chosen AS (
+  SELECT max(s.run_id) AS run_id
+  FROM selected_run s
+  WHERE EXISTS (SELECT 1 FROM pass_step_time t WHERE t.run_id = s.run_id AND t.warmup = 0)
+),
+entries AS (
+  SELECT
+    p.run_id,
+    p.phase,
+    p.class,
+    sum(p.ms) AS ms
+  FROM chosen c
+  CROSS JOIN profile_entry p ON p.run_id = c.run_id AND p.rank = 0
+  GROUP BY p.phase, p.class
+),
+spans AS (
+  SELECT
+    t.phase,
+    t.pass,
+    min(t.start_ns) AS start_ns,
+    avg(t.host_ms) AS ms
+  FROM chosen c
+  CROSS JOIN pass_step_time t ON t.run_id = c.run_id AND t.rank = 0 AND t.warmup = 0 AND t.phase <> 'step'
+  GROUP BY t.phase, t.pass
+),
+stacked AS (
+  SELECT
+    phase,
+    class,
+    ms
+  FROM entries
+  UNION ALL
+  SELECT
+    g.phase,
+    'idle',
+    g.idle_ms
+  FROM chosen c
+  CROSS JOIN launch_gap g ON g.run_id = c.run_id AND g.rank = 0 AND g.phase <> 'step'
+  UNION ALL
+  SELECT
+    s.phase,
+    'outside of operators',
+    s.ms - coalesce((SELECT sum(e.ms) FROM entries e WHERE e.phase = s.phase), 0)
+  FROM chosen c
+  JOIN run r ON r.run_id = c.run_id AND r.device_kind = 'cpu'
+  CROSS JOIN spans s ON s.pass = 'ops'
+)
+SELECT
+  k.phase,
+  k.class,
+  k.ms
+FROM stacked k
+LEFT JOIN (SELECT
+  phase,
+  min(start_ns) AS start_ns
+FROM spans GROUP BY phase) s ON s.phase = k.phase
+WHERE k.ms > 0
+ORDER BY k.phase = 'other', s.start_ns, k.class IN ('idle', 'outside of operators'), k.class

@@ -1,0 +1,145 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What limits the steps of a run, from all passes that recorded it.
+
+-- What takes so much of a step that it is worth looking at, and what to do next; for rank 0. Shares are those of the
+-- pass that recorded them and overlap, for example idle time and the phase in which it occurs.
+CREATE VIEW step_finding AS
+WITH threshold (idle_share, share, optimizer_calls) AS (VALUES (0.2, 0.1, 500))
+SELECT
+  -- run
+  g.run_id,
+  -- what takes the time
+  'idle GPU' AS subject,
+  -- share of a step, at least a tenth, or a fifth for idle time; NULL if it is something that was not recorded
+  g.idle_share AS share,
+  -- the numbers that it is based on
+  printf('nothing runs on the GPU for %.3g ms of %.3g ms per step, in %.0f gaps', g.idle_ms, g.span_ms, g.gaps)
+    AS evidence,
+  -- what to do next
+  'launch fewer kernels: CUDA graphs, torch.compile, fused operators; the timeline shows the gaps' AS next_step
+FROM launch_gap g
+CROSS JOIN threshold t
+WHERE g.rank = 0 AND g.phase = 'step' AND g.idle_share >= t.idle_share
+UNION ALL
+SELECT
+  p.run_id,
+  'data loading',
+  p.share,
+  printf('%.3g ms of %.3g ms per step', p.ms, p.step_ms),
+  'load in more worker processes and further ahead: num_workers, prefetch_factor, pin_memory'
+FROM (
+  SELECT
+    s.run_id,
+    avg(CASE WHEN s.phase IN ('data loading', 'data') THEN s.host_ms END) AS ms,
+    avg(CASE s.phase WHEN 'step' THEN s.host_ms END) AS step_ms,
+    avg(CASE WHEN s.phase IN ('data loading', 'data') THEN s.host_ms END)
+    / avg(CASE s.phase WHEN 'step' THEN s.host_ms END) AS share
+  FROM pass_step_time s
+  WHERE s.rank = 0 AND s.warmup = 0 AND s.is_least_observed = 1
+  GROUP BY s.run_id
+) p
+CROSS JOIN threshold t
+WHERE p.share >= t.share
+UNION ALL
+SELECT
+  h.run_id,
+  'host code outside of operators',
+  1 - h.operator_ms / h.step_ms,
+  printf('operators take %.3g ms of %.3g ms per step', h.operator_ms, h.step_ms),
+  'the timeline shows what surrounds the time without operators'
+FROM (
+  SELECT
+    r.run_id,
+    (
+      SELECT sum(o.self_ms)
+      FROM op_summary o
+      WHERE o.run_id = r.run_id AND o.rank = 0 AND o.pass = 'ops' AND o.phase = 'step'
+    ) AS operator_ms,
+    (
+      SELECT avg(s.host_ms)
+      FROM pass_step_time s
+      WHERE s.run_id = r.run_id AND s.rank = 0 AND s.pass = 'ops' AND s.warmup = 0 AND s.phase = 'step'
+    ) AS step_ms
+  FROM run r
+  WHERE r.device_kind = 'cpu'
+) h
+CROSS JOIN threshold t
+WHERE 1 - h.operator_ms / h.step_ms >= t.idle_share
+UNION ALL
+SELECT
+  c.run_id,
+  'exposed communication',
+  c.exposed_share,
+  printf('only communication runs for %.3g ms of %.3g ms per step', c.exposed_ms, c.span_ms),
+  'start it earlier (buckets, overlap with backward), or exchange less (bf16 gradients)'
+FROM communication_overlap c
+CROSS JOIN threshold t
+WHERE c.rank = 0 AND c.phase = 'step' AND c.exposed_share >= t.share
+UNION ALL
+SELECT
+  o.run_id,
+  'many operators in the optimizer',
+  o.ms / s.step_ms,
+  printf('%.0f operator calls take %.3g ms of %.3g ms per step', o.calls, o.ms, s.step_ms),
+  'update all parameters with few kernels: fused=True or foreach=True'
+FROM (
+  SELECT
+    m.run_id,
+    sum(m.calls) AS calls,
+    sum(m.self_ms) AS ms
+  FROM op_summary m
+  WHERE m.rank = 0 AND m.pass = 'ops' AND m.phase = 'optimizer'
+  GROUP BY m.run_id
+) o
+JOIN (
+  SELECT
+    run_id,
+    avg(host_ms) AS step_ms
+  FROM pass_step_time
+  WHERE rank = 0 AND pass = 'ops' AND warmup = 0 AND phase = 'step'
+  GROUP BY run_id
+) s ON s.run_id = o.run_id
+CROSS JOIN threshold t
+WHERE o.calls >= t.optimizer_calls AND o.ms >= t.share * s.step_ms
+UNION ALL
+SELECT
+  v.run_id,
+  v.name || CASE v.module WHEN '' THEN '' ELSE ' in ' || v.module END,
+  v.share_of_step,
+  v.verdict || ': ' || v.reason,
+  CASE v.verdict
+    WHEN 'wrong precision' THEN 'use bf16 or TF32: autocast, torch.set_float32_matmul_precision'
+    WHEN 'memory-bound' THEN 'fuse it with its neighbors, so that it moves fewer bytes'
+    WHEN 'compute-bound' THEN 'it can only do less, or the same in a lower precision'
+    WHEN 'latency-bound' THEN 'do more per call: larger batches, fused operators'
+    WHEN 'waiting for communication' THEN 'give all ranks the same work before it'
+    WHEN 'communication-bound' THEN 'overlap it with compute, or exchange less'
+    ELSE v.next_step
+  END
+FROM op_verdict v
+CROSS JOIN threshold t
+WHERE v.rank = 0 AND v.share_of_step >= t.share
+UNION ALL
+SELECT
+  r.run_id,
+  'arguments of operators',
+  NULL,
+  'not recorded: without them, the work of operators is unknown',
+  '--passes ops --trace-detail shapes'
+FROM run r
+WHERE
+  r.status = 'ok'
+  AND EXISTS (SELECT 1 FROM op_summary o WHERE o.run_id = r.run_id)
+  AND NOT EXISTS (SELECT 1 FROM op_roofline o WHERE o.run_id = r.run_id)
+UNION ALL
+SELECT
+  r.run_id,
+  'memory',
+  NULL,
+  'not recorded',
+  '--passes memory'
+FROM run r
+WHERE
+  r.status = 'ok'
+  AND EXISTS (SELECT 1 FROM pass_step_time s WHERE s.run_id = r.run_id)
+  AND NOT EXISTS (SELECT 1 FROM memory_timeline m WHERE m.run_id = r.run_id);
