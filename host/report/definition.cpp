@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "report/keys.hpp"
+#include "report/number.hpp"
 
 namespace kymo::report {
 namespace {
@@ -25,14 +26,20 @@ ColumnSpec parse_column(const Json& table, const std::string& location) {
   spec.plus_minus = keys.text_or("plus_minus", "");
   spec.hidden = keys.flag_or("hidden", false);
   spec.once = keys.flag_or("once", false);
+  const bool auto_prefix = keys.word_or("prefix", {"fixed", "auto"}, 0) == 1;
   const std::int64_t digits = keys.integer_or("digits", -1);
   const std::size_t format = keys.word_or("format", kFormats, digits >= 0 ? 2 : 0);
   const std::size_t align = keys.word_or("align", {"left", "right", "auto"}, 2);
   keys.finish();
   if (digits > 12) throw UsageError(location + ": key 'digits' must be at most 12");
+  if (auto_prefix && !base_unit(spec.unit))
+    throw UsageError(location +
+                     ": prefix=\"auto\" needs a unit of s, B, B/s, FLOP or FLOP/s, with or without a prefix, " +
+                     (spec.unit.empty() ? "but there is none" : "not " + quote(spec.unit)));
   spec.code = kFormats[format] == "code";
   if (!spec.code) spec.format.kind = static_cast<NumberFormat::Kind>(format);
   spec.format.digits = digits >= 0 ? static_cast<int>(digits) : (kFormats[format] == "significant" ? 4 : 2);
+  spec.format.auto_prefix = auto_prefix;
   if (align < 2) spec.align = align == 0 ? Align::kLeft : Align::kRight;
   return spec;
 }

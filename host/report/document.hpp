@@ -58,6 +58,7 @@ struct NumberFormat {
   };
   Kind kind = Kind::kAuto;
   int digits = 0;
+  bool auto_prefix = false;  ///< each cell has its own SI prefix before the unit
 };
 
 struct Column {

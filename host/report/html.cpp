@@ -67,11 +67,11 @@ std::string invisible(const std::string& digits) {
 
 std::string number_html(const Column& column, const CellText& text, const Fractions& longest) {
   std::string out = grouped_in(column, text.value) + invisible(missing_fraction(text.value, longest.value));
-  if (!text.suffix.empty()) out += "\u00A0" + escape_html(text.suffix);
   if (!text.uncertainty.empty()) {
     out += "<span class=\"pm\">\u00A0±\u00A0" + grouped_in(column, text.uncertainty) + "</span>" +
            invisible(missing_fraction(text.uncertainty, longest.uncertainty));
   }
+  if (!text.suffix.empty()) out += "\u00A0" + escape_html(text.suffix);
   return out;
 }
 
@@ -154,8 +154,9 @@ class HtmlWriter {
       const Column& column = table.columns[i];
       longest.push_back(fractions_of(table, i));
       body_ += column.align == Align::kRight ? "<th scope=\"col\" class=\"num\">" : "<th scope=\"col\">";
+      const std::string unit = common_unit(column);
       body_ += escape_html(column.title) +
-               (column.unit.empty() ? "" : "<span class=\"unit\">" + escape_html(column.unit) + "</span>") + "</th>";
+               (unit.empty() ? "" : "<span class=\"unit\">" + escape_html(unit) + "</span>") + "</th>";
     }
     body_ += "</tr></thead>\n<tbody>\n";
     for (const auto& row : table.rows) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/text.hpp"
@@ -13,6 +14,9 @@ namespace kymo::report {
 namespace {
 
 constexpr int kAutoDigits = 4;
+constexpr std::string_view kMicro = "µ";
+constexpr std::array<std::string_view, 9> kPrefixes{"n", kMicro, "m", "", "k", "M", "G", "T", "P"};
+constexpr int kNoPrefix = 3;                 // position of the empty one in kPrefixes
 constexpr std::size_t kMaxTextLength = 300;  // in a report; CSV files contain full texts
 
 int exponent_of(double value) { return value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value)))); }
@@ -53,6 +57,26 @@ CellText real_text(const NumberFormat& format, double value, const std::optional
   return text;
 }
 
+/// The largest prefix that leaves at least one digit before the point, after rounding to three digits. Times have none
+/// above the second, and counts none below one.
+int prefix_for(double value, const std::string& unit) {
+  const int thousands = value == 0 ? 0 : static_cast<int>(std::floor((std::log10(std::abs(value) * 1.0005)) / 3));
+  const bool is_time = unit == "s";
+  const int last = is_time ? kNoPrefix : static_cast<int>(kPrefixes.size()) - 1;
+  return std::clamp(kNoPrefix + thousands, is_time ? 0 : kNoPrefix, last);
+}
+
+/// A value in `unit`, and its uncertainty, with the prefix that suits the value.
+CellText prefixed_text(const NumberFormat& format, const BaseUnit& unit, double value,
+                       std::optional<double> uncertainty) {
+  const int prefix = prefix_for(value * unit.factor, unit.name);
+  const double scale = unit.factor / std::pow(1000.0, prefix - kNoPrefix);
+  if (uncertainty) *uncertainty *= scale;
+  CellText text = real_text(format, value * scale, uncertainty);
+  if (text.numeric) text.suffix = std::string(kPrefixes[static_cast<std::size_t>(prefix)]) + unit.name;
+  return text;
+}
+
 CellText bytes_text(double bytes) {
   const std::string text = format_bytes(static_cast<std::int64_t>(std::llround(bytes)));
   const std::size_t space = text.find(' ');
@@ -67,6 +91,17 @@ std::size_t fraction_length(std::string_view number) {
 }
 
 }  // namespace
+
+std::optional<BaseUnit> base_unit(std::string_view unit) {
+  for (const std::string_view name : {"FLOP/s", "FLOP", "B/s", "B", "s"}) {
+    if (!unit.ends_with(name)) continue;
+    const std::string_view prefix = unit.substr(0, unit.size() - name.size());
+    const auto found = std::find(kPrefixes.begin(), kPrefixes.end(), prefix);
+    if (found == kPrefixes.end()) continue;
+    return BaseUnit{std::string(name), std::pow(1000.0, static_cast<int>(found - kPrefixes.begin()) - kNoPrefix)};
+  }
+  return std::nullopt;
+}
 
 std::string significant_text(double value, int significant) {
   if (value == 0) return "0";
@@ -91,6 +126,8 @@ CellText cell_text(const Column& column, const Cell& cell) {
   const double value = cell.kind == Cell::Kind::kInteger ? static_cast<double>(cell.integer) : cell.real;
   const auto kind = column.format.kind;
   if (kind == NumberFormat::Kind::kBytes) return bytes_text(value);
+  if (column.format.auto_prefix)
+    if (const auto unit = base_unit(column.unit)) return prefixed_text(column.format, *unit, value, cell.uncertainty);
   const bool whole = cell.kind == Cell::Kind::kInteger && !cell.uncertainty &&
                      (kind == NumberFormat::Kind::kAuto || kind == NumberFormat::Kind::kPlain);
   if (whole) return {std::to_string(cell.integer), "", true, ""};
@@ -133,7 +170,7 @@ Fractions fractions_of(const Table& table, std::size_t column) {
   Fractions longest;
   for (const auto& row : table.rows) {
     const CellText text = cell_text(table.columns[column], row[column]);
-    if (!text.numeric) continue;
+    if (!text.numeric || !text.suffix.empty()) continue;
     longest.value = std::max(longest.value, std::min(fraction_length(text.value), kMost));
     longest.uncertainty = std::max(longest.uncertainty, std::min(fraction_length(text.uncertainty), kMost));
   }
@@ -146,8 +183,11 @@ std::string missing_fraction(std::string_view number, std::size_t longest) {
   return std::string(have == 0 ? "." : "") + std::string(longest - have - (have == 0 ? 1 : 0), '0');
 }
 
+std::string common_unit(const Column& column) { return column.format.auto_prefix ? "" : column.unit; }
+
 std::string column_heading(const Column& column) {
-  return column.unit.empty() ? column.title : column.title + " (" + column.unit + ")";
+  const std::string unit = common_unit(column);
+  return unit.empty() ? column.title : column.title + " (" + unit + ")";
 }
 
 }  // namespace kymo::report

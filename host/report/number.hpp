@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,16 @@ struct CellText {
   bool numeric = false;
   std::string suffix;  ///< unit of this cell only ("GiB")
 };
+
+/// An SI unit without its prefix: "ms" is 0.001 s.
+struct BaseUnit {
+  std::string name;
+  double factor = 1;
+};
+
+/// Splits a time in seconds, or a number of bytes or floating-point operations, per second or not, into prefix and
+/// unit. nullopt for other units.
+std::optional<BaseUnit> base_unit(std::string_view unit);
 
 CellText cell_text(const Column& column, const Cell& cell);
 
@@ -38,7 +49,8 @@ std::size_t decimals_of(std::string_view number);
 std::string plain_text(const Column& column, const Cell& cell);
 
 /// The longest fractions (including the decimal point) of a column's values and uncertainties, used to align decimal
-/// points. At most 4, because columns with numbers of very different magnitude would become too wide.
+/// points. Numbers with units of their own do not count: their decimal points are not aligned. At most 4, because
+/// columns with numbers of very different magnitude would become too wide.
 struct Fractions {
   std::size_t value = 0;
   std::size_t uncertainty = 0;
@@ -47,6 +59,9 @@ Fractions fractions_of(const Table& table, std::size_t column);
 
 /// Invisible padding after a number that aligns its decimal point with a fraction of `longest` characters: ".00", "0".
 std::string missing_fraction(std::string_view number, std::size_t longest);
+
+/// The unit of all cells of a column; empty if there is none or each cell has its own.
+std::string common_unit(const Column& column);
 
 /// "mean (ms)".
 std::string column_heading(const Column& column);

@@ -19,8 +19,8 @@ using Data = kainjow::mustache::data;
 
 std::string value_text(const Column& column, const Cell& cell) {
   const std::string text = plain_text(column, cell);
-  return column.unit.empty() || !cell.is_number() ? text
-                                                  : text + "\u00A0" + column.unit;  // no line break before the unit
+  const std::string unit = common_unit(column);
+  return unit.empty() || !cell.is_number() ? text : text + "\u00A0" + unit;  // no line break before the unit
 }
 
 struct Values {

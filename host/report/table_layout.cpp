@@ -30,7 +30,7 @@ std::vector<std::string> heading_lines(const Column& column, std::size_t width) 
       lines.push_back(word);
     }
   }
-  if (!column.unit.empty()) lines.push_back("(" + column.unit + ")");
+  if (const std::string unit = common_unit(column); !unit.empty()) lines.push_back("(" + unit + ")");
   return lines;
 }
 

@@ -68,11 +68,11 @@ std::string hidden(const std::string& digits) { return digits.empty() ? "" : "#h
 
 std::string measured_typst(const Column& column, const CellText& text, const Fractions& longest) {
   std::string out = number_typst(column, text.value) + hidden(missing_fraction(text.value, longest.value));
-  if (!text.suffix.empty()) out += "~" + escape_typst(text.suffix);
   if (!text.uncertainty.empty()) {
     out += "~±~" + number_typst(column, text.uncertainty) +
            hidden(missing_fraction(text.uncertainty, longest.uncertainty));
   }
+  if (!text.suffix.empty()) out += "~" + escape_typst(text.suffix);
   return out;
 }
 

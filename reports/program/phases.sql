@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Time of the phases of a step.
 -- column phase: title="phase", format="code"
--- column ms: title="time", unit="ms", format="measured", plus_minus="std_ms"
+-- column ms: title="time", unit="ms", prefix="auto", format="measured", plus_minus="std_ms"
 -- column share: title="of the step", unit="%", digits=1
 -- column busy_ms: title="GPU busy", unit="ms", format="significant", digits=3
 -- column idle_share: title="GPU idle", unit="%", digits=1

@@ -1,17 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Phase times, mean and standard deviation:
--- empty: No workload defines phases.
+-- empty: No workload with phases has several runs to compare.
 -- The number of bars is limited for readability; the prose states how many runs are omitted.
 WITH shown AS (
   SELECT run_id
   FROM (
     SELECT
       y.run_id,
-      row_number() OVER (PARTITION BY o.workload ORDER BY o.run_id) AS position
+      row_number() OVER (PARTITION BY o.workload ORDER BY o.run_id) AS position,
+      count(*) OVER (PARTITION BY o.workload) AS runs
     FROM selected_run y
     JOIN run o ON o.run_id = y.run_id
   )
-  WHERE position <= 40
+  WHERE position <= 40 AND runs > 1
 )
 SELECT
   r.workload,

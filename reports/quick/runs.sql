@@ -4,9 +4,9 @@
 -- column title: title="run"
 -- column device: title="device"
 -- column count: title="steps"
--- column mean_ms: title="step", unit="ms", format="measured", plus_minus="std_ms"
--- column gflop_per_s: title="throughput", unit="GFLOP/s", format="significant", digits=4
--- column gbyte_per_s: title="bandwidth", unit="GB/s", format="significant", digits=4
+-- column mean_ms: title="step", unit="ms", prefix="auto", format="measured", plus_minus="std_ms"
+-- column flop_per_s: title="throughput", unit="FLOP/s", prefix="auto", format="significant", digits=3
+-- column byte_per_s: title="bandwidth", unit="B/s", prefix="auto", format="significant", digits=3
 -- column verified: title="verified"
 -- note: "× n": n ranks, one process each. The slowest rank determines the step time.
 -- note: – means: not declared or not measured.
@@ -18,8 +18,8 @@ SELECT
   t.count,
   CASE WHEN d.status_label <> '' THEN d.status_label ELSE t.mean_ms END AS mean_ms,
   CASE WHEN d.status_label = '' THEN t.std_ms END AS std_ms,
-  CASE WHEN d.status_label = '' THEN w.flops_per_s / 1e9 END AS gflop_per_s,
-  CASE WHEN d.status_label = '' THEN w.bytes_per_s / 1e9 END AS gbyte_per_s,
+  CASE WHEN d.status_label = '' THEN w.flops_per_s END AS flop_per_s,
+  CASE WHEN d.status_label = '' THEN w.bytes_per_s END AS byte_per_s,
   CASE WHEN d.status_label IN ('', 'failed') THEN d.verified END AS verified
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id

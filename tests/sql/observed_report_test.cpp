@@ -235,7 +235,7 @@ TEST_F(ObservedReport, ProgramShowsPhasesOfTheNewestRun) {
   const std::string text = markdown("program");
   EXPECT_THAT(text, HasSubstr("Run 16, transformer_lm, case=memory, context=256, mode=forward, device=cuda: 1 measured "
                               "step of 0.003000\u00A0ms on A GPU on h, from the pass `memory`. This pass records"));
-  EXPECT_THAT(text, HasSubstr("| `step` | 0.003000 | 100.0 |"));
+  EXPECT_THAT(text, HasSubstr("| `step` | 3.000\u00A0µs | 100.0 |"));
   EXPECT_THAT(text, HasSubstr("| `step` | 1.95\u00A0KiB | 1000\u00A0B |"));
 }
 

@@ -52,6 +52,9 @@ TEST(ParseQuery, RejectsWhatItDoesNotKnow) {
   EXPECT_THAT(parse(with("-- column a: titel=\"x\"")),
               ThrowsMessage<UsageError>(AllOf(HasSubstr("t.sql:1"), HasSubstr("'titel'"))));
   EXPECT_THAT(parse(with("-- column a: format=\"pretty\"")), ThrowsMessage<UsageError>(HasSubstr("'pretty'")));
+  EXPECT_THAT(parse(with("-- column a: unit=\"tokens\", prefix=\"auto\"")),
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("needs a unit of s, B"), HasSubstr("not 'tokens'"))));
+  EXPECT_THAT(parse(with("-- column a: prefix=\"auto\"")), ThrowsMessage<UsageError>(HasSubstr("there is none")));
   EXPECT_THAT(parse(with("-- column a: digits=\"2\"")), ThrowsMessage<UsageError>(HasSubstr("whole number")));
   EXPECT_THAT(parse(with("-- column a: title=")), ThrowsMessage<UsageError>(HasSubstr("t.sql:1")));
   EXPECT_THAT(parse(with("-- caption: twice")), ThrowsMessage<UsageError>(HasSubstr("twice")));

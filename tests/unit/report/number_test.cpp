@@ -50,6 +50,39 @@ TEST(Number, MeasuredKeepsThreeToSixDigitsOfTheValue) {
   EXPECT_EQ(plain_text(column(Kind::kMeasured), real(20.6134)), "20.61") << "one sample has no uncertainty";
 }
 
+TEST(Number, AutomaticPrefixSuitsEachCell) {
+  Column time = column(Kind::kMeasured);
+  time.unit = "ms";
+  time.format.auto_prefix = true;
+  EXPECT_EQ(plain_text(time, real(0.0229, 0.005)), pm("22.9", "5.0") + "\u00A0µs");
+  EXPECT_EQ(plain_text(time, real(3125, 1414)), pm("3.12", "1.41") + "\u00A0s");
+  EXPECT_EQ(plain_text(time, real(0.00000001)), "0.01000\u00A0ns") << "no prefix below ns";
+  EXPECT_EQ(plain_text(time, real(5e6)), "5000\u00A0s") << "none above s";
+  EXPECT_EQ(plain_text(time, real(0)), "0\u00A0s");
+  EXPECT_EQ(plain_text(time, integer(2)), "2.000\u00A0ms");
+  EXPECT_EQ(plain_text(time, real(0.99999)), "1.000\u00A0ms") << "the prefix is that of the rounded value";
+  EXPECT_EQ(column_heading(time), "");
+  Column rate = column(Kind::kSignificant, 3);
+  rate.title = "throughput";
+  rate.unit = "GFLOP/s";
+  rate.format.auto_prefix = true;
+  EXPECT_EQ(plain_text(rate, real(718123)), "718\u00A0TFLOP/s");
+  EXPECT_EQ(plain_text(rate, real(0.00121)), "1.21\u00A0MFLOP/s");
+  EXPECT_EQ(plain_text(rate, real(1e-12)), "0.00100\u00A0FLOP/s") << "counts have no prefix below one";
+  EXPECT_EQ(column_heading(rate), "throughput");
+}
+
+TEST(Number, BaseUnitsOfTimesBytesAndOperations) {
+  EXPECT_EQ(base_unit("µs")->name, "s");
+  EXPECT_DOUBLE_EQ(base_unit("µs")->factor, 1e-6);
+  EXPECT_EQ(base_unit("GB/s")->name, "B/s");
+  EXPECT_DOUBLE_EQ(base_unit("FLOP")->factor, 1);
+  EXPECT_FALSE(base_unit("tokens"));
+  EXPECT_FALSE(base_unit("%"));
+  EXPECT_FALSE(base_unit("MiB"));
+  EXPECT_FALSE(base_unit(""));
+}
+
 TEST(Number, FixedAndSignificant) {
   EXPECT_EQ(plain_text(column(Kind::kFixed, 1), real(99.96)), "100.0");
   EXPECT_EQ(plain_text(column(Kind::kFixed, 2), real(-0.001)), "0.00");
