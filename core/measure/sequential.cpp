@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
+#include <boost/math/tools/roots.hpp>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 #include "base/error.hpp"
@@ -13,7 +15,7 @@ namespace kymo::measure {
 namespace {
 
 constexpr std::size_t kCells = 128;  // of the numerical integration
-constexpr int kHalvings = 30;
+constexpr int kPrecisionBits = 30;   // of the boundary
 
 double density(double distance, double variance) {
   return std::exp(-distance * distance / (2 * variance)) / std::sqrt(2 * std::numbers::pi * variance);
@@ -50,14 +52,17 @@ double probability_of_crossing(const std::vector<std::size_t>& looks, double bou
 double level_of_each_look(const std::vector<std::size_t>& looks, double level) {
   if (looks.empty() || !(level > 0) || level >= 1) throw Error("a sequential test needs looks and a level in (0, 1)");
   const boost::math::normal normal;
-  double low = boost::math::quantile(boost::math::complement(normal, level / 2));  // boundary of a single look
-  double high = boost::math::quantile(
-      boost::math::complement(normal, level / 2 / static_cast<double>(looks.size())));  // Bonferroni
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = (low + high) / 2;
-    (probability_of_crossing(looks, middle) > level ? low : high) = middle;
-  }
-  return 2 * boost::math::cdf(boost::math::complement(normal, high));
+  // The boundary lies between that of a single look and that of Bonferroni. A single look has no other boundary, up to
+  // the error of the integration.
+  const double low = boost::math::quantile(boost::math::complement(normal, level / 2));
+  if (looks.size() == 1) return level;
+  const double high =
+      boost::math::quantile(boost::math::complement(normal, level / 2 / static_cast<double>(looks.size())));
+  const auto excess = [&](double boundary) { return probability_of_crossing(looks, boundary) - level; };
+  std::uintmax_t evaluations = 50;
+  const auto [below, above] = boost::math::tools::toms748_solve(
+      excess, low, high, boost::math::tools::eps_tolerance<double>(kPrecisionBits), evaluations);
+  return 2 * boost::math::cdf(boost::math::complement(normal, above));
 }
 
 SequentialComparison::SequentialComparison(std::size_t candidates, double margin)
