@@ -30,9 +30,9 @@ SELECT
 FROM (
   SELECT
     s.run_id,
-    avg(CASE WHEN s.phase IN ('data loading', 'data') THEN s.host_ms END) AS ms,
+    avg(CASE WHEN s.phase IN ('data_loading', 'data') THEN s.host_ms END) AS ms,
     avg(CASE s.phase WHEN 'step' THEN s.host_ms END) AS step_ms,
-    avg(CASE WHEN s.phase IN ('data loading', 'data') THEN s.host_ms END)
+    avg(CASE WHEN s.phase IN ('data_loading', 'data') THEN s.host_ms END)
     / avg(CASE s.phase WHEN 'step' THEN s.host_ms END) AS share
   FROM pass_step_time s
   WHERE s.rank = 0 AND s.warmup = 0 AND s.is_least_observed = 1

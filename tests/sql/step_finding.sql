@@ -5,9 +5,9 @@
 UPDATE step_activity SET comm_ns = 200000, exposed_comm_ns = 200000 WHERE run_id = 12 AND phase = 'step';
 INSERT INTO sample (run_id, rank, pass, step, phase, warmup, throttled, calls, start_ns, host_ns, device_ns)
 VALUES
-(14, 0, 'trace', 0, 'data loading', 1, 0, 1, 0, 100000, NULL),
-(14, 0, 'trace', 1, 'data loading', 0, 0, 1, 6000000, 2000000, NULL),
-(14, 0, 'trace', 2, 'data loading', 0, 0, 1, 11000000, 2100000, NULL);
+(14, 0, 'trace', 0, 'data_loading', 1, 0, 1, 0, 100000, NULL),
+(14, 0, 'trace', 1, 'data_loading', 0, 0, 1, 6000000, 2000000, NULL),
+(14, 0, 'trace', 2, 'data_loading', 0, 0, 1, 11000000, 2100000, NULL);
 INSERT OR IGNORE INTO string (text) VALUES ('optimizer'), ('aten::add_');
 INSERT INTO op_total
 (
