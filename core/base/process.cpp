@@ -62,9 +62,10 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 /// Runs in the child between fork and exec, with async-signal-safe calls only. Writes errno to `report` if exec fails.
 [[noreturn]] void become(const char* file, char* const* arguments, char* const* environment, pid_t parent,
-                         bool die_with_parent, int out, int err, int report) {
+                         const SpawnOptions& options, int out, int err, int report) {
   setpgid(0, 0);
-  if (die_with_parent) {
+  if (options.inherit_streams) take_terminal();
+  if (options.die_with_parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);  // the parent exited before the parent-death signal was set
   }
@@ -72,10 +73,12 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGHUP}) signal(number, SIG_DFL);
-  const int nothing = open("/dev/null", O_RDONLY);
-  dup2(nothing, STDIN_FILENO);
-  dup2(out, STDOUT_FILENO);
-  dup2(err, STDERR_FILENO);
+  if (!options.inherit_streams) {
+    const int nothing = open("/dev/null", O_RDONLY);
+    dup2(nothing, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+  }
   close_range(
       3, ~0U,
       CLOSE_RANGE_CLOEXEC);  // library sockets may lack close-on-exec; the child must not keep their connections open
@@ -169,8 +172,8 @@ Child spawn(const SpawnOptions& options) {
   const pid_t pid = fork();
   if (pid < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
-    become(file.c_str(), argument_pointers.data(), environment_pointers.data(), parent, options.die_with_parent,
-           out.ends[1], err.ends[1], report.ends[1]);
+    become(file.c_str(), argument_pointers.data(), environment_pointers.data(), parent, options, out.ends[1],
+           err.ends[1], report.ends[1]);
   }
   setpgid(pid, pid);  // called in both parent and child, to avoid a race on the process group
   close(report.take(1));
@@ -184,11 +187,22 @@ Child spawn(const SpawnOptions& options) {
   }
   Child child;
   child.pid = pid;
+  if (options.inherit_streams) return child;
   child.stdout_fd = out.take(0);
   child.stderr_fd = err.take(0);
   set_nonblocking(child.stdout_fd);
   set_nonblocking(child.stderr_fd);
   return child;
+}
+
+void take_terminal() {
+  if (isatty(STDIN_FILENO) == 0) return;
+  sigset_t stopping, before;
+  sigemptyset(&stopping);
+  sigaddset(&stopping, SIGTTOU);  // sent to a group in the background that does this
+  sigprocmask(SIG_BLOCK, &stopping, &before);
+  tcsetpgrp(STDIN_FILENO, getpgrp());
+  sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 bool signal_group(pid_t group, int signal) { return group > 0 && kill(-group, signal) == 0; }

@@ -31,12 +31,15 @@ struct SpawnOptions {
       environment;              ///< added to the caller's environment; overrides existing variables
   bool die_with_parent = true;  ///< sets the parent-death signal, which is tied to the calling thread: spawn from a
                                 ///< thread that outlives the child
+  bool inherit_streams = false;  ///< the child has the caller's stdin, stdout and stderr; if stdin is the terminal, its
+                                 ///< group becomes that of the foreground, which receives Ctrl-C
 };
 
-/// A child process in its own process group. Its stdin is /dev/null; its stdout and stderr are pipes to the parent.
+/// A child process in its own process group. Unless it inherits the streams, its stdin is /dev/null, and its stdout and
+/// stderr are pipes to the parent.
 struct Child {
   pid_t pid = -1;  ///< also the process group id
-  int stdout_fd = -1;
+  int stdout_fd = -1;  ///< -1 if it inherits the streams
   int stderr_fd = -1;
 };
 
@@ -47,6 +50,9 @@ std::optional<std::filesystem::path> find_program(const std::string& name);
 /// Starts a process with fork and exec. The caller owns the file descriptors. Throws Error if the program cannot be
 /// started.
 Child spawn(const SpawnOptions& options);
+
+/// Makes the caller's process group that of the foreground of its terminal, if stdin is one.
+void take_terminal();
 
 /// Sends a signal to a process group. Returns false if the group no longer exists.
 bool signal_group(pid_t group, int signal);

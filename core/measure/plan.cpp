@@ -36,7 +36,7 @@ Method method_in(const Method& method, Pass pass) {
   if (!observes(pass)) return method;
   Method observed = method;
   // --timing affects the time pass only: attributing events requires a synchronization after each step.
-  observed.timing = Timing::kSync;
+  if (method.timing != Timing::kFree) observed.timing = Timing::kSync;
   observed.warmup = std::min(method.warmup, method.observation.warmup);
   observed.steps = method.until ? method.observation.steps : std::min(method.steps, method.observation.steps);
   observed.until.reset();
@@ -44,7 +44,7 @@ Method method_in(const Method& method, Pass pass) {
 }
 
 std::string timing_error(const Method& method, const Case& what, const StepProperties& step) {
-  if (method.timing == Timing::kSync) return "";
+  if (method.timing == Timing::kSync || method.timing == Timing::kFree) return "";
   const std::string prefix =
       "workload " + quote(what.workload) + " does not support timing " + to_string(method.timing) + ": ";
   if (step.phases == 0) return prefix + "it declares no phase, but hot and cold time a phase";

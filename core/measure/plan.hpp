@@ -41,15 +41,16 @@ constexpr auto names_of(Sync) {
   return enum_names<Sync>("synchronization", {{Sync::kStep, "step"}, {Sync::kPhase, "phase"}});
 }
 
-/// How the steps of the time pass are placed between clock readings.
+/// How the steps of the time pass are placed between clock readings; free also applies to the observing passes.
 enum class Timing {
   kSync,  ///< each step ends with a synchronization
   kHot,   ///< several steps between two events; the stream is blocked until they are queued
   kCold,  ///< caches are flushed before each step; the stream is blocked until the step's work is queued
+  kFree,  ///< of an observed program: from one step boundary to the next, without synchronization or barrier
 };
 constexpr auto names_of(Timing) {
   using enum Timing;
-  return enum_names<Timing>("timing", {{kSync, "sync"}, {kHot, "hot"}, {kCold, "cold"}});
+  return enum_names<Timing>("timing", {{kSync, "sync"}, {kHot, "hot"}, {kCold, "cold"}, {kFree, "free"}});
 }
 
 /// A workload with a value for every parameter.
@@ -126,6 +127,9 @@ struct Method {
   std::string wrap;                    ///< command that wraps the worker, split at spaces
   Observation observation;
 };
+
+/// Largest number of steps that the time pass of an observed program measures, and its default: those until it ends.
+inline constexpr std::int64_t kMaxFreeSteps = 10'000;
 
 /// Returns true if the pass records events: memory, trace and ops.
 inline bool observes(Pass pass) { return pass != Pass::kTime && pass != Pass::kVerify; }

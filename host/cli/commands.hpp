@@ -24,6 +24,7 @@ struct Session {
 void add_list(CLI::App& app, Session& session);
 void add_describe(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
+void add_trace(CLI::App& app, Session& session);
 void add_suite(CLI::App& app, Session& session);
 /// `runs`, `show` and `log`.
 void add_show(CLI::App& app, Session& session);
@@ -43,7 +44,7 @@ void add_hidden(CLI::App& app, Session& session);
 
 /// All commands, in the order of the help.
 inline constexpr std::array kCommands{
-    add_list,   add_describe, add_run,    add_suite, add_show,   add_ab,  add_report, add_compare, add_sql,
+    add_list,   add_describe, add_run,    add_trace, add_suite, add_show,   add_ab,  add_report, add_compare, add_sql,
     add_export, add_merge,    add_verify, add_peaks, add_doctor, add_new, add_build,  add_hidden,
 };
 

@@ -125,6 +125,8 @@ void check_timing(const catalog::Workload& workload, const supervisor::PlannedRu
   const std::string validation_error = measure::timing_error(
       run.method, run.what, {.phases = workload.phases.size(), .asynchronous = workload.asynchronous_step});
   if (!validation_error.empty()) throw UsageError(validation_error);
+  if (run.method.timing == measure::Timing::kFree)
+    throw UsageError("timing free is that of programs that run their steps themselves: use 'kymo trace'");
 }
 
 /// The method with every warm-up and every seed of the case; the seed varies fastest.

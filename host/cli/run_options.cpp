@@ -116,6 +116,10 @@ void add_method_options(CLI::App& app, RunOptions& options) {
 void add_observation_options(CLI::App& app, RunOptions& options) {
   number_option(app, "--observed-steps", options.observed_steps, 1, kMaxSteps,
                 "measured steps of the memory, trace and ops passes, at most --steps [5]");
+  add_record_options(app, options);
+}
+
+void add_record_options(CLI::App& app, RunOptions& options) {
   app.add_option_function<std::string>(
          "--trace-detail",
          [&options](const std::string& text) {

@@ -51,6 +51,8 @@ void add_method_options(CLI::App& app, RunOptions& options);
 /// --observed-steps, --trace-detail, --trace-memory, --kernel-classes and --keep: what the memory, trace and ops passes
 /// record.
 void add_observation_options(CLI::App& app, RunOptions& options);
+/// The same without --observed-steps.
+void add_record_options(CLI::App& app, RunOptions& options);
 /// --filter, --shard, --resume, --plan, --label and --fail-on-oom, and the output options.
 void add_selection_options(CLI::App& app, RunOptions& options);
 /// --wide, --markdown and --json.

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "engine/kymo_engine.h"
 #include "worker/installed_environment.hpp"
+#include "worker/step_loop.hpp"
 #include "worker/worker.hpp"
 
 namespace kymo::engine {
@@ -51,12 +52,18 @@ std::string validation_error(const kymo_engine_options* options) {
   return "";
 }
 
+static_assert(worker::kProgramEnded == KYMO_ENGINE_PROGRAM_ENDED);
+
 std::int32_t serve(const kymo_engine_options* options) {
   try {
     if (const std::string problem = validation_error(options); !problem.empty())
       throw Error("the worker engine cannot start: " + problem);
     ProvidedEnvironment environment(installation_at(options->root).modules, *options->plugins);
-    return worker::run_worker({options->address, options->rank, options->token, options->process_start_ns},
+    return worker::run_worker({.address = options->address,
+                               .rank = options->rank,
+                               .token = options->token,
+                               .process_start_ns = options->process_start_ns,
+                               .observes_program = (options->flags & KYMO_ENGINE_OBSERVES) != 0},
                               environment);
   } catch (const std::exception& error) {
     log::error(error.what());

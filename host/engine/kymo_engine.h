@@ -32,6 +32,15 @@ typedef struct kymo_engine_plugins {
   void (*flush)(void* user);
 } kymo_engine_plugins;
 
+enum {
+  /* Flag of kymo_engine_options: the process is a program that is observed, not a worker. serve() then runs a single
+   * assignment, returns if the connection is lost, and leaves signal handlers and settings of malloc alone. */
+  KYMO_ENGINE_OBSERVES = 1,
+  /* Status of step() in such a process: the program ended before the step was complete. The pass ends and keeps the
+   * steps before. */
+  KYMO_ENGINE_PROGRAM_ENDED = 1000
+};
+
 typedef struct kymo_engine_options {
   uint32_t size; /* sizeof(kymo_engine_options) */
   int32_t rank;
@@ -40,6 +49,8 @@ typedef struct kymo_engine_options {
   const char* root;         /* directory of the kymo installation; contains lib/kymo/modules */
   int64_t process_start_ns; /* CLOCK_MONOTONIC_RAW: origin of the times of the first assignment */
   const kymo_engine_plugins* plugins;
+  uint32_t flags; /* KYMO_ENGINE_OBSERVES or 0 */
+  uint32_t reserved;
 } kymo_engine_options;
 
 typedef struct kymo_engine {
@@ -47,7 +58,7 @@ typedef struct kymo_engine {
   uint16_t abi_major, abi_minor; /* of the plugin tables that it accepts */
   const char* version;           /* of kymo */
   /* Runs assignments until the supervisor ends the worker. Returns the exit code for the process. Ends the process if
-   * the connection is lost. */
+   * the connection is lost, except with KYMO_ENGINE_OBSERVES. */
   int32_t (*serve)(const kymo_engine_options*);
 } kymo_engine;
 

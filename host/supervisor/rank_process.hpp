@@ -39,6 +39,8 @@ class RankProcess {
 
   /// Sends SIGKILL to its process group.
   virtual void kill() = 0;
+  /// Sends a signal to the process that was started here, such as an observed program.
+  virtual void signal(int number) { (void)number; }
   /// How the worker ended; nullopt while it runs.
   virtual std::optional<WorkerEnd> poll_end() = 0;
   virtual bool reaped() const = 0;

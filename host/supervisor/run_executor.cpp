@@ -13,6 +13,7 @@
 #include "base/tcp.hpp"
 #include "supervisor/pass_execution.hpp"
 #include "supervisor/process_reaper.hpp"
+#include "supervisor/program.hpp"
 #include "supervisor/remote_process.hpp"
 #include "supervisor/signals.hpp"
 #include "supervisor/steady_seconds.hpp"
@@ -28,6 +29,7 @@ namespace {
 constexpr std::chrono::milliseconds kTick{50};     ///< interval of the checks for ended processes, memory use and
                                                    ///< deadlines
 constexpr double kStopped_s = 2;                   ///< a longer interval between two checks means that kymo was stopped
+constexpr double kForever_s = 1e12;
 constexpr std::chrono::milliseconds kSoonTick{2};  ///< the interval when a process is about to end
 
 /// Ends a run with the outcome of a pass; keeps the result of the verify pass.
@@ -104,6 +106,10 @@ struct RunExecutor::Impl {
 
   void on_signal(int number) {
     if (number == SIGTSTP) return reaper->suspend();
+    if (execution && is_program) {
+      signal_number = number;  // no further pass begins
+      return execution->team().process(0).signal(number);
+    }
     if (++own_signals == 1) return cancel(number, signal_name(number));
     workers.kill();
     if (execution) execution->cancel_at_once();
@@ -142,6 +148,9 @@ struct RunExecutor::Impl {
 
   void run_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, ExecutedRun& made) {
     const bool reusable = pass == Pass::kTime && !run.method.fresh;
+    is_program = !run.program.command.empty();
+    notes = scratch.folder() / ("notes-" + std::to_string(run_id) + "-" + to_string(pass));
+    current_pass = pass;
     auto idle = reusable ? workers.take_idle() : nullptr;
     const bool reused = idle != nullptr;
     try {
@@ -162,6 +171,8 @@ struct RunExecutor::Impl {
       return std::make_unique<RemoteProcess>(*hub, request.rank, request.run.plan_index, request.token);
     SpawnRequest here = request;
     here.shares_cores = !leader_options;
+    here.pass = current_pass;
+    here.notes = notes;
     const LocalPlacement placement =
         leader_options ? LocalPlacement{leader_options->launcher_env.local_rank, leader_options->launcher_env.gpu}
                        : LocalPlacement{request.rank, request.rank};
@@ -173,11 +184,12 @@ struct RunExecutor::Impl {
     limits.timeout_s = run.method.timeout_s;
     limits.host_memory_bytes = run.method.host_memory_bytes;
     if (!run.method.wrap.empty()) limits.report_grace_s = config.wrapped_grace_s;
+    if (is_program) limits.report_grace_s = kForever_s;
     protocol::Assignment assignment;
     assignment.run_id = run_id;
     assignment.what = run.what;
     assignment.plugin_description = run.plugin_description;
-    assignment.method = run.method;
+    assignment.method = is_program ? method_of_program(run.program, run.method, pass) : run.method;
     assignment.pass = pass;
     if (leader_options) assignment.rendezvous_host = leader_options->launcher_env.rendezvous_host();
     assignment.rendezvous_port = team->count() > 1 ? free_port(leader_options != nullptr) : std::uint16_t{0};
@@ -188,7 +200,7 @@ struct RunExecutor::Impl {
   void end_pass(const PlannedRun& run, Pass pass, bool reusable, ExecutedRun& made) {
     const PassState result = execution->finish();
     WorkerTeam& team = execution->team();
-    Outcome verdict = result.verdict();
+    Outcome verdict = is_program ? end_program(result) : result.verdict();
     const auto verification = result.verification();
     if (pass == Pass::kVerify) made.outcome.verification = verification.value_or(event::CheckOutcome::kUnavailable);
     if (verdict.status == RunStatus::kOk && verification == event::CheckOutcome::kFailed)
@@ -196,6 +208,7 @@ struct RunExecutor::Impl {
     // A worker that has started processes which left its group is not kept, so that they belong to this run.
     const bool keep =
         reusable && verdict.status == RunStatus::kOk && !workers.killed() && team.usable() && !reaper->has_detached();
+    if (is_program) made.outcome.exit_code = verdict.exit_code;
     if (verdict.status != RunStatus::kOk) end_run(made.outcome, std::move(verdict), pass);
     if (!keep) workers.end(team, !run.method.wrap.empty());
     execution->collect();
@@ -206,6 +219,14 @@ struct RunExecutor::Impl {
       end_run(made.outcome, std::move(*lost), pass);
     execution->add_results(result, made);
     if (keep) workers.keep(execution->take_team(), run);
+  }
+
+  /// Waits until the program has ended.
+  Outcome end_program(const PassState& result) {
+    WorkerTeam& team = execution->team();
+    workers.wait_for_end(team);
+    const auto end = team.process(0).poll_end();
+    return outcome_of_program(result.verdict(), end ? end->end : ProcessEnd{}, team.is_connected(0), notes);
   }
 
   bool intact() const { return !hub || hub->intact(); }
@@ -232,6 +253,9 @@ struct RunExecutor::Impl {
   WorkerPool workers;
   std::unique_ptr<PassExecution> execution;  ///< of the current pass
   double last_tick_s = 0;
+  bool is_program = false;     ///< the current pass observes a program
+  Pass current_pass = Pass::kTime;
+  std::filesystem::path notes;  ///< of the current program
   int signal_number = 0;
   int own_signals = 0;  ///< signals received by this process itself
 };

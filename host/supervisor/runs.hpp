@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -11,10 +12,18 @@
 
 namespace kymo::supervisor {
 
+/// A program that runs its steps itself and takes the place of the worker (supervisor/program.hpp).
+struct ObservedProgram {
+  std::vector<std::string> command;  ///< empty: a worker runs the workload
+  std::int64_t skipped_steps = 0;    ///< before the first warm-up step
+  bool stop = false;                 ///< end the program after the last step to observe
+};
+
 /// One run to execute.
 struct PlannedRun : store::RunRow {
   std::string skip_reason;         ///< not empty: store a `skipped` row and start no worker
   std::string plugin_description;  ///< JSON; empty for shared libraries, which workers load without it
+  ObservedProgram program;         ///< observed instead of a worker, if it has a command
   std::size_t plan_index = 0;      ///< index in the plan before any run was removed; followers identify the run by it
 };
 

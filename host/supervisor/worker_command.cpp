@@ -10,6 +10,7 @@
 #include "base/installation.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "supervisor/program.hpp"
 
 namespace kymo::supervisor {
 namespace {
@@ -56,6 +57,7 @@ std::optional<std::string> library_path(const PlannedRun& run) {
 }  // namespace
 
 SpawnOptions kymo_worker(const SpawnRequest& request) {
+  if (!request.run.program.command.empty()) return observed_program(request);
   SpawnOptions options;
   for (const auto& word : split(request.run.method.wrap, ' '))
     if (!word.empty()) options.command.push_back(word);

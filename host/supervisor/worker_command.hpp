@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -20,12 +21,15 @@ struct SpawnRequest {
   std::string address;  ///< of the control server, as for `kymo worker --connect`
   std::string token;
   bool shares_cores = true;  ///< with the other ranks; under torchrun or Slurm the launcher assigns cores
+  measure::Pass pass = measure::Pass::kTime;
+  std::filesystem::path notes = {};  ///< of an observed program: file in which it notes how far it came
 };
 /// Returns the command of one worker; throws Error if it cannot be determined.
 using WorkerCommand = std::function<SpawnOptions(const SpawnRequest&)>;
 
 /// `<wrap words> <this program> worker --connect ADDRESS --rank R`, with the library path required by the plugin. For a
-/// plugin in Python, its interpreter and the program of Python workers take the place of this program.
+/// plugin in Python, its interpreter and the program of Python workers take the place of this program. For an observed
+/// program, that program.
 SpawnOptions kymo_worker(const SpawnRequest& request);
 
 struct SupervisorConfig {

@@ -39,6 +39,10 @@ void WorkerPool::end(WorkerTeam& team, bool wrapped) {
   }
 }
 
+void WorkerPool::wait_for_end(WorkerTeam& team) {
+  while (!team.ended() && !killed_) loop_.run_one();
+}
+
 void WorkerPool::end_idle() {
   if (!idle_) return;
   leaving_ = std::move(idle_);

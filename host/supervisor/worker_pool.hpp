@@ -32,6 +32,8 @@ class WorkerPool {
   std::unique_ptr<WorkerTeam> take_idle();
   /// Tells workers to exit, and kills those that are still running after the grace period.
   void end(WorkerTeam& team, bool wrapped);
+  /// Waits for workers to end by themselves, however long that takes.
+  void wait_for_end(WorkerTeam& team);
   /// Tells idle workers to exit.
   void end_idle();
   /// Kills the workers of the pool; from now on, end() does not wait for workers to exit by themselves.

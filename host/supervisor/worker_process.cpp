@@ -22,7 +22,10 @@ namespace kymo::supervisor {
 
 /// One of the two pipes; kept alive while a read is pending.
 struct WorkerProcess::Stream : std::enable_shared_from_this<WorkerProcess::Stream> {
-  Stream(boost::asio::io_context& loop, int fd) : pipe(loop, fd) {}
+  /// fd -1: there is no output.
+  Stream(boost::asio::io_context& loop, int fd) : pipe(loop) {
+    if (fd >= 0) pipe.assign(fd);
+  }
 
   /// Waits without reading, so that output is always either in the pipe or in the capture.
   void read_on() {
@@ -69,8 +72,10 @@ WorkerProcess::WorkerProcess(boost::asio::io_context& loop, const SpawnOptions& 
   const Child child = spawn(marked);
   pid_ = child.pid;
   reaper_.watch(pid_);
+  is_captured_ = !options.inherit_streams;
   stdout_ = std::make_shared<Stream>(loop, child.stdout_fd);
   stderr_ = std::make_shared<Stream>(loop, child.stderr_fd);
+  if (!is_captured_) return;
   stdout_->read_on();
   stderr_->read_on();
 }
@@ -97,6 +102,10 @@ void WorkerProcess::kill() {
   if (!end_) signal_group(pid_, SIGKILL);
 }
 
+void WorkerProcess::signal(int number) {
+  if (!end_) ::kill(pid_, number);
+}
+
 std::optional<ProcessEnd> WorkerProcess::poll_end() {
   if (end_) return end_;
   siginfo_t state{};
@@ -108,6 +117,7 @@ std::optional<ProcessEnd> WorkerProcess::poll_end() {
   signal_group(pid_, SIGKILL);
   reaper_.forget(pid_);
   end_ = try_reap(pid_);
+  if (!is_captured_) take_terminal();
   for (const auto& stream : {stdout_, stderr_}) {
     stream->drain();
     stream->close();  // a process that left the group may keep it open indefinitely
@@ -115,7 +125,7 @@ std::optional<ProcessEnd> WorkerProcess::poll_end() {
   return end_;
 }
 
-bool WorkerProcess::output_closed() const { return !stdout_->pipe.is_open() && !stderr_->pipe.is_open(); }
+bool WorkerProcess::output_closed() const { return is_captured_ && !stdout_->pipe.is_open() && !stderr_->pipe.is_open(); }
 
 ProcessOutput WorkerProcess::take_output() {
   stdout_->drain();

@@ -35,11 +35,13 @@ class WorkerProcess {
 
   /// Sends SIGKILL to the whole group; does not wait.
   void kill();
+  /// Sends a signal to the process itself.
+  void signal(int number);
   /// How the process ended; nullopt while it runs. After it has ended, its group is empty and its output is complete.
   /// Does not block.
   std::optional<ProcessEnd> poll_end();
   bool reaped() const { return end_.has_value(); }
-  /// True once both output streams are closed: the process may be about to end.
+  /// True once both captured output streams are closed: the process may be about to end.
   bool output_closed() const;
 
   /// Drains the pipes and returns the output since the last call.
@@ -53,6 +55,7 @@ class WorkerProcess {
   pid_t announced_ = -1;
   ProcessReaper& reaper_;
   std::optional<ProcessEnd> end_;
+  bool is_captured_ = true;  // whether its output is
   std::shared_ptr<Stream> stdout_;
   std::shared_ptr<Stream> stderr_;
 };
@@ -79,6 +82,7 @@ class LocalProcess final : public RankProcess {
   pid_t worker_pid() const override { return process_.worker_pid(); }
   std::string host() const override { return host_name(); }
   void kill() override { process_.kill(); }
+  void signal(int number) override { process_.signal(number); }
   std::optional<WorkerEnd> poll_end() override;
   bool reaped() const override { return process_.reaped(); }
   bool output_closed() const override { return process_.output_closed(); }

@@ -18,20 +18,28 @@ using measure::protocol::Progress;
 
 void Session::serve() {
   while (const auto assignment = control_.next_assignment()) {
-    Outcome outcome;
-    try {
-      outcome = run_assignment(*assignment);
-    } catch (const ConnectionLost&) {
-      throw;
-    } catch (const std::exception& error) {
-      outcome = {.status = RunStatus::kFailed, .detail = first_line(error.what()), .stage = "load"};
-    }
-    environment_.flush_output();  // the output belongs to this assignment
-    control_.send(outcome);
+    execute(*assignment);
     // While this worker is idle, other workers may need the memory.
     for (const Observer& observer : used_.all) observer.collector->reset();
     return_freed_memory();
   }
+}
+
+void Session::serve_one() {
+  if (const auto assignment = control_.next_assignment()) execute(*assignment);
+}
+
+void Session::execute(const Assignment& assignment) {
+  Outcome outcome;
+  try {
+    outcome = run_assignment(assignment);
+  } catch (const ConnectionLost&) {
+    throw;
+  } catch (const std::exception& error) {
+    outcome = {.status = RunStatus::kFailed, .detail = first_line(error.what()), .stage = "load"};
+  }
+  environment_.flush_output();  // the output belongs to this assignment
+  control_.send(outcome);
 }
 
 PassStart Session::begin_run() {

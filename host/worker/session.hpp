@@ -19,8 +19,11 @@ class Session {
 
   /// Throws ConnectionLost. All other errors become the outcome of an assignment.
   void serve();
+  /// The same for a single assignment. Does not wait for a reply to its outcome, because the process is about to end.
+  void serve_one();
 
  private:
+  void execute(const measure::protocol::Assignment& assignment);
   measure::Outcome run_assignment(const measure::protocol::Assignment& assignment);
   /// Times of a run are relative to the process start for the first assignment, and to the assignment otherwise.
   PassStart begin_run();

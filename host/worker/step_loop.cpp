@@ -119,15 +119,16 @@ void HostCache::flush() {
 StepLoop::StepLoop(const measure::protocol::Assignment& assignment, std::int64_t run_start_ns,
                    const ArmedCollectors& collectors, WorkloadInstance& workload, PassProgress& progress)
     : collectors_(collectors),
-      timer_(collectors.timer),
+      timer_(assignment.method.timing == measure::Timing::kFree ? nullptr : collectors.timer),
       workload_(workload),
       progress_(progress),
       log_(workload.phases().names(), run_start_ns),
-      alone_(assignment.what.ranks == 1),
+      alone_(assignment.what.ranks == 1 || assignment.method.timing == measure::Timing::kFree),
       warmup_(assignment.method.warmup),
       planned_(assignment.method.until ? 0 : assignment.method.warmup + assignment.method.steps),
       hot_(assignment.method.timing == measure::Timing::kHot),
       cold_(assignment.method.timing == measure::Timing::kCold),
+      free_(assignment.method.timing == measure::Timing::kFree),
       assignment_(assignment),
       is_time_pass_(assignment.pass == measure::Pass::kTime),
       device_ns_(workload.phases().names().size(), -1) {
@@ -158,13 +159,22 @@ bool StepLoop::run() {
     workload_.context().set_step(step);
     if (!progress_.should_continue() || !prepare_step(stop)) return false;
     if (stop) break;
-    if (!timed_step(step)) return false;
+    if (!timed_step(step) && !ended_) return false;
+    if (ended_) break;
   }
   workload_.context().set_step(-1);
+  if (ended_ && !measured_before_end()) return false;
   if (!is_time_pass_) return true;
   scheduling_.end(now_ns());
-  if (!hot_ && !cold_) empty_interval_ns_ = empty_interval_ns();
+  if (!hot_ && !cold_ && !free_) empty_interval_ns_ = empty_interval_ns();
   return true;
+}
+
+bool StepLoop::measured_before_end() {
+  if (log_.size() > warmup_) return true;
+  return progress_.end(RunStatus::kFailed, "the program ended after " + std::to_string(log_.size()) +
+                                               " complete steps of this pass, of which the first " +
+                                               std::to_string(warmup_) + " are warm-up steps: none was measured");
 }
 
 bool StepLoop::prepare_step(bool& stop) {
@@ -238,6 +248,8 @@ bool StepLoop::run_steps(std::int64_t step, std::int64_t count, bool hold, Span&
   if (is_time_pass_) span.usage = process_usage() - before;
   if (ranges) ranges->set_step(-1);
   workload_.phases().end_step(status == KYMO_OK);
+  ended_ = free_ && status == kProgramEnded;
+  if (ended_) return false;
   workload_.context().rethrow_kept();
   if (span.end_ns < span.begin_ns) return progress_.end(RunStatus::kFailed, kClockWentBack);
   return progress_.check_call(status) && (hot_ || was_held(hold));
@@ -313,6 +325,9 @@ void StepLoop::add_warnings(std::vector<event::Warning>& warnings) const {
   if (late_batches_ > 0)
     warnings.push_back({"launch overhead",
                         std::to_string(late_batches_) + (late_batches_ == 1 ? " batch: " : " batches: ") + kNotHeld});
+  if (ended_ && log_.size() > warmup_ && log_.size() < planned_ && assignment_.method.steps < measure::kMaxFreeSteps)
+    warnings.push_back({"fewer steps", "the program ended after " + std::to_string(log_.size() - warmup_) + " of the " +
+                                           std::to_string(planned_ - warmup_) + " steps to measure"});
   if (!is_time_pass_ || progress_.outcome().status != RunStatus::kOk || log_.size() <= warmup_) return;
   if (stopping_ && !stopping_->is_precise() && workload_.context().placement().rank == 0)
     warnings.push_back({"imprecise", imprecise_text(*stopping_, assignment_.method.until.value())});

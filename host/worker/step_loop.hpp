@@ -57,6 +57,10 @@ class HostCache {
   std::unique_ptr<unsigned char[]> memory_;
 };
 
+/// What the step() of an observed program returns if the program ends before the step is complete: the pass ends, and
+/// keeps the steps before.
+inline constexpr kymo_status kProgramEnded = 1000;
+
 /// Lets this process notice when it is continued after a suspension (Ctrl-Z).
 void watch_for_suspensions();
 
@@ -71,6 +75,8 @@ struct ArmedCollectors {
 /// Timing hot times batches of steps between two clock readings; each batch is one sample and counts as one step.
 /// Timing cold flushes the caches before each step. Both block the phase's stream until all its work is enqueued.
 /// Warm-up steps run individually and without blocking.
+///
+/// Timing free is that of an observed program, which runs its steps itself: nothing is synchronized.
 class StepLoop {
  public:
   /// `run_start_ns`: origin of the times in the log. Throws std::bad_alloc if the memory for flushing the CPU cache
@@ -114,6 +120,8 @@ class StepLoop {
   void keep(std::int64_t step, std::int64_t count, const Span& span, bool suspended);
   /// Time that an interval without a step takes, in ns.
   std::int64_t empty_interval_ns() const;
+  /// Timing free: false if the program ended before a step was measured.
+  bool measured_before_end();
   void add_warnings(std::vector<event::Warning>& warnings) const;
 
   const ArmedCollectors& collectors_;
@@ -126,6 +134,8 @@ class StepLoop {
   std::int64_t planned_;  // including warm-up; 0 if a stopping rule decides
   bool hot_;
   bool cold_;
+  bool free_;
+  bool ended_ = false;  // timing free: the program ended within a step
   BatchSize batch_;
   bool hold_batches_ = false;            // timing hot on a device
   bool released_in_time_ = true;         // whether the last timed interval was released in time, if it was held

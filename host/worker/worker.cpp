@@ -14,16 +14,23 @@
 namespace kymo::worker {
 
 int run_worker(const WorkerOptions& options, WorkerEnvironment& environment) {
-  // Libraries write to sockets of other ranks. If such a rank is gone, the call must fail instead of terminating this
-  // process.
-  std::signal(SIGPIPE, SIG_IGN);
-  watch_for_suspensions();
-  keep_freed_memory();
+  if (!options.observes_program) {
+    // Libraries write to sockets of other ranks. If such a rank is gone, the call must fail instead of terminating this
+    // process.
+    std::signal(SIGPIPE, SIG_IGN);
+    watch_for_suspensions();
+    keep_freed_memory();
+  }
   try {
     SocketClient control(options.address, options.rank, options.token);
-    Session(control, environment, options.process_start_ns).serve();
+    Session session(control, environment, options.process_start_ns);
+    if (options.observes_program)
+      session.serve_one();
+    else
+      session.serve();
     return static_cast<int>(ExitCode::kOk);
   } catch (const ConnectionLost&) {
+    if (options.observes_program) return static_cast<int>(ExitCode::kToolError);
     // The result is no longer needed, and an orphaned worker must not hold the GPU while libraries shut down.
     std::_Exit(static_cast<int>(ExitCode::kToolError));
   } catch (const std::exception& error) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The module kymo._engine: loads the worker engine, gives it workloads whose functions are Python callables, and lets
  * it run. */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "engine/kymo_engine.h"
+#include "engine_library.h"
 #include "extension.h"
 
 /* The state of serve(), of which there is one at a time. */
@@ -94,26 +93,6 @@ static void flush(void* user) {
   release_gil();
 }
 
-/* Returns NULL with OSError or RuntimeError set if the library cannot be used. It is never unloaded. */
-static const kymo_engine* load_engine(const char* file) {
-  void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  kymo_engine_entry entry = NULL;
-  if (library) *(void**)&entry = dlsym(library, KYMO_ENGINE_SYMBOL);
-  if (!entry) {
-    PyErr_Format(PyExc_OSError, "the worker engine cannot be loaded: %s", dlerror());
-    return NULL;
-  }
-  const kymo_engine* engine = entry();
-  if (!engine || engine->size < sizeof *engine || engine->abi_major != KYMO_ABI_MAJOR ||
-      engine->abi_minor < KYMO_ABI_MINOR) {
-    PyErr_Format(PyExc_RuntimeError,
-                 "the worker engine '%s' accepts plugins of version %d.%d, but this is version %d.%d", file,
-                 engine ? engine->abi_major : 0, engine ? engine->abi_minor : 0, KYMO_ABI_MAJOR, KYMO_ABI_MINOR);
-    return NULL;
-  }
-  return engine;
-}
-
 static int32_t run_engine(const kymo_engine* engine, const kymo_engine_options* options) {
   static int watches_forks;
   if (!watches_forks) watches_forks = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
@@ -153,7 +132,7 @@ static PyObject* serve(PyObject* module, PyObject* arguments) {
   const kymo_engine* engine = load_engine(engine_file);
   if (!engine) return NULL;
   const kymo_engine_plugins plugins = {sizeof plugins, 0, NULL, load, flush};
-  const kymo_engine_options options = {sizeof options, rank, address, token, root, start_ns, &plugins};
+  const kymo_engine_options options = {sizeof options, rank, address, token, root, start_ns, &plugins, 0, 0};
   server.load = load_function; /* kept alive by `arguments` */
   server.report = report_function;
   server.flush = flush_function;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program_command.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "cli/option_text.hpp"
+
+namespace kymo::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string in_shell(Words::const_iterator begin, Words::const_iterator end) {
+  Words words;
+  std::transform(begin, end, std::back_inserter(words), shell_word);
+  return join(words, " ");
+}
+
+bool is_python(const std::string& word) {
+  const std::string name = std::filesystem::path(word).filename();
+  return name.starts_with("python") || name.starts_with("pypy");
+}
+
+bool is_script(const std::string& word) { return word.ends_with(".py") && !word.starts_with('-'); }
+
+std::filesystem::path existing_script(const std::string& word) {
+  if (!std::filesystem::is_regular_file(word)) throw UsageError("there is no script " + quote(word));
+  return std::filesystem::absolute(word);
+}
+
+/// The first word after the options of the interpreter; `end` if they take the place of a script.
+Words::const_iterator after_options(Words::const_iterator word, Words::const_iterator end, ProgramCommand& parsed) {
+  for (; word != end && word->starts_with('-') && *word != "-"; ++word) {
+    const bool has_value = *word == "-W" || *word == "-X";
+    if (*word != "-m" && *word != "-c") {
+      if (has_value && word + 1 != end) ++word;
+      continue;
+    }
+    if (word + 1 == end) throw UsageError("python " + *word + " needs a value");
+    parsed.name = *word == "-m" ? word[1] : "python -c";
+    parsed.arguments = *word == "-m" ? in_shell(word + 2, end) : in_shell(word + 1, end);
+    return word + 2;
+  }
+  return word;
+}
+
+bool is_launcher(const std::string& module) {
+  return module == "torch.distributed.run" || module == "torch.distributed.launch" || module == "accelerate.commands.launch";
+}
+
+}  // namespace
+
+ProgramCommand parse_program_command(const std::vector<std::string>& command) {
+  if (command.empty() || command.front().empty())
+    throw UsageError("a program is required: kymo trace [OPTIONS] -- python train.py");
+  if (!find_program(command.front())) throw UsageError("there is no program " + quote(command.front()));
+  ProgramCommand parsed;
+  auto word = command.begin() + 1;
+  if (is_python(command.front())) {
+    parsed.python = command.front();
+    word = after_options(word, command.end(), parsed);
+    if (!parsed.name.empty() && !is_launcher(parsed.name)) return parsed;
+    if (parsed.name.empty()) {
+      if (word == command.end()) throw UsageError("python without a script cannot be observed");
+      parsed.name = std::filesystem::path(*word).filename();
+      parsed.file = existing_script(*word);
+      parsed.arguments = in_shell(word + 1, command.end());
+      return parsed;
+    }
+  }
+  // A launcher, or a script in another language.
+  if (const auto script = std::find_if(word, command.end(), is_script); script != command.end()) {
+    parsed.name = std::filesystem::path(*script).filename();
+    parsed.file = existing_script(*script);
+    parsed.arguments = in_shell(script + 1, command.end());
+    return parsed;
+  }
+  const std::filesystem::path program = find_program(command.front()).value();
+  if (is_script(command.front())) parsed.file = std::filesystem::absolute(program);
+  parsed.name = program.filename();
+  parsed.arguments = in_shell(command.begin() + 1, command.end());
+  return parsed;
+}
+
+}  // namespace kymo::cli

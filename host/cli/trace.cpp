@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/installation.hpp"
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/environment.hpp"
+#include "cli/execute.hpp"
+#include "cli/program_command.hpp"
+#include "cli/reading.hpp"
+#include "cli/results_table.hpp"
+#include "cli/run_details.hpp"
+#include "cli/run_options.hpp"
+#include "cli/run_results.hpp"
+#include "supervisor/supervisor.hpp"
+#include "worker/devices.hpp"
+
+namespace kymo::cli {
+namespace {
+
+using measure::Pass;
+
+/// Steps `first` to `end` - 1 of the program are observed.
+struct Window {
+  std::int64_t first = 5;
+  std::optional<std::int64_t> end;
+};
+
+struct TraceArguments {
+  RunOptions options;
+  Window window;
+  bool stop = false;
+  std::vector<std::string> command;
+};
+
+constexpr std::int64_t kDefaultSteps = 10;
+/// Steps before the window that are observed as well, because the first ones allocate the memory of the collectors.
+constexpr std::int64_t kWarmupSteps = 3;
+
+Window window_from(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos)
+    throw UsageError("--steps: " + quote(text) + " is not a range of steps FIRST:END, such as 10:20");
+  Window window;
+  window.first = whole_number("--steps", text.substr(0, colon), 0, kMaxSteps);
+  const std::string end = text.substr(colon + 1);
+  if (!end.empty()) window.end = whole_number("--steps", end, window.first + 1, kMaxSteps);
+  return window;
+}
+
+measure::Method method_of(const TraceArguments& arguments, measure::DeviceKind device) {
+  const RunOptions& options = arguments.options;
+  const Window& window = arguments.window;
+  measure::Method method;
+  method.timing = measure::Timing::kFree;
+  method.fresh = true;
+  method.warmup = std::min(window.first, kWarmupSteps);
+  method.steps = window.end ? *window.end - window.first : measure::kMaxFreeSteps;
+  method.observation.warmup = method.warmup;
+  method.observation.steps = window.end ? method.steps : kDefaultSteps;
+  method.passes = {device == measure::DeviceKind::kCuda ? Pass::kTrace : Pass::kOps};
+  if (options.passes) method.passes = *options.passes;
+  if (std::ranges::count(method.passes, Pass::kVerify) > 0)
+    throw UsageError("--passes: a program has no reference, so it cannot be verified");
+  method.timeout_s = options.timeout_s.value_or(0);
+  method.host_memory_bytes = options.host_memory_bytes.value_or(0);
+  if (options.trace_memory_bytes) method.observation.memory_bytes = *options.trace_memory_bytes;
+  if (options.trace_detail) add_trace_detail("--trace-detail", *options.trace_detail, method.observation);
+  if (!options.kernel_classes.empty()) method.observation.kernel_classes = options.kernel_classes.string();
+  return method;
+}
+
+/// Versions of the interpreter and of its torch package; empty if they are not known before the program runs.
+struct Versions {
+  std::string python, torch;
+};
+
+Versions versions_of(const std::string& python) {
+  if (python.empty()) return {};
+  static constexpr double kDeadline_s = 20;
+  SpawnOptions options;
+  options.command = {python, "-c",
+                     "import sys, importlib.metadata as m; print(sys.version.split()[0]); print(m.version('torch'))"};
+  const auto lines = split(run_command(options, kDeadline_s).stdout_text, '\n');
+  Versions versions;
+  if (!lines.empty() && !lines[0].empty()) versions.python = "CPython " + lines[0];
+  if (lines.size() > 1) versions.torch = lines[1].substr(0, lines[1].find('+'));
+  return versions;
+}
+
+supervisor::PlannedRun plan(const TraceArguments& arguments) {
+  const ProgramCommand program = parse_program_command(arguments.command);
+  const DeviceChoice choice = arguments.options.device.value_or(DeviceChoice::kAuto);
+  const bool cuda = choice == DeviceChoice::kCuda ||
+                    (choice == DeviceChoice::kAuto && !worker::probe_devices().gpus.empty());
+  const Versions versions = versions_of(program.python);
+  supervisor::PlannedRun run;
+  run.what.plugin_file = program.file.string();
+  run.what.workload = program.name;
+  run.what.parameters["arguments"] = program.arguments;
+  run.what.device = cuda ? measure::DeviceKind::kCuda : measure::DeviceKind::kCpu;
+  // What was measured depends on the script and on torch; modules that the script imports are not known.
+  const std::string script = program.file.empty() ? "" : sha256(read_file(program.file));
+  run.what.plugin_sha256 = sha256(join({script, program.name, versions.python, versions.torch}, "\n"));
+  run.method = method_of(arguments, run.what.device);
+  run.plugin = {.name = program.name,
+                .version = "",
+                .file = program.file.string(),
+                .sha256 = run.what.plugin_sha256,
+                .framework = "libtorch",
+                .framework_version = versions.torch,
+                .cuda_version = "",
+                .compiler = versions.python};
+  run.title.workload = program.name;
+  run.title.parameters["arguments"] = {
+      .position = 0, .title = program.arguments.empty() ? "" : " {}", .is_setting = false, .choice = {}};
+  run.label = arguments.options.label;
+  run.program = {.command = arguments.command,
+                 .skipped_steps = arguments.window.first - run.method.warmup,
+                 .stop = arguments.stop};
+  return run;
+}
+
+/// The program's exit code, as a shell reports it; if the program succeeded but the run did not, that of failed runs.
+int exit_code_of(const measure::Outcome& run) {
+  if (run.signal) return exit_code_of_signal(*run.signal);
+  if (run.exit_code && *run.exit_code != 0) return *run.exit_code;
+  return static_cast<int>(run.status == measure::RunStatus::kOk ? ExitCode::kOk : ExitCode::kRunFailed);
+}
+
+void show(const store::ResultsDatabase& database, std::int64_t invocation, const RunOptions& options) {
+  const Json results = invocation_results(database, invocation);
+  const TableStyle style{.wide = options.wide, .markdown = false, .colour = false, .columns = output_columns()};
+  std::string text = "\n" + results_text(results, style);
+  for (const Json& run : results) {
+    const auto id = run["run_id"].get<std::int64_t>();
+    const std::string observed = observed_text(observed_details(database, id), id, options.database.string(), style);
+    if (!observed.empty()) text += "\n" + observed;
+  }
+  text += "results: " + visible(options.database.string()) + ", invocation " + std::to_string(invocation) + "\n";
+  std::fputs(text.c_str(), stderr);  // stdout is the program's
+}
+
+int trace(TraceArguments arguments, const std::string& command_line) {
+  RunOptions& options = arguments.options;
+  const std::filesystem::path shown = options.database;
+  options.database = std::filesystem::absolute(options.database);  // the program may change its working directory
+  const supervisor::PlannedRun run = plan(arguments);
+  store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kCreate);
+  const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
+  supervisor::Options supervisor_options;
+  supervisor_options.keep = options.keep;
+  supervisor::Summary summary;
+  try {
+    summary = supervisor::execute_runs(database, invocation, {run}, supervisor_options);
+  } catch (const Error& error) {
+    database.end_invocation(invocation, static_cast<int>(error.code()));
+    throw;
+  }
+  const int code = summary.runs.empty() ? exit_code_of_signal(summary.signal) : exit_code_of(summary.runs.front());
+  database.end_invocation(invocation, code);
+  options.database = shown;
+  show(database, invocation, options);
+  return code;
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<TraceArguments>();
+  RunOptions& options = arguments->options;
+  CLI::App* command = app.add_subcommand("trace", "Observe an unmodified PyTorch program");
+  command->add_option("command", arguments->command, "the program and its arguments, after --")
+      ->required()
+      ->type_name("COMMAND");
+  command
+      ->add_option_function<std::string>(
+          "--passes", [&options](const std::string& text) { options.passes = passes_from("--passes", text); },
+          "passes to run: any of time, memory, trace, ops; each starts the program once [trace on a GPU, else ops]")
+      ->type_name("LIST");
+  command
+      ->add_option_function<std::string>(
+          "--steps", [arguments](const std::string& text) { arguments->window = window_from(text); },
+          "steps of the program to observe, counted from 0: 10:20 are 10 to 19 [5:15; for the time pass 5: (all)]")
+      ->type_name("FIRST:END");
+  command->add_flag("--stop", arguments->stop, "end the program after these steps, with exit code 0");
+  command
+      ->add_option_function<std::string>(
+          "--device",
+          [&options](const std::string& text) { options.device = device_choice_from("--device", text); },
+          "device that the program uses; auto: cuda if there is a GPU [auto]")
+      ->type_name("auto|cpu|cuda");
+  command
+      ->add_option_function<std::string>(
+          "--timeout",
+          [&options](const std::string& text) { options.timeout_s = real_number("--timeout", text, 0.001, 1e9); },
+          "kill the program if it completes no step for this long [no limit]")
+      ->type_name("SECONDS");
+  command
+      ->add_option_function<std::string>(
+          "--host-memory",
+          [&options](const std::string& text) { options.host_memory_bytes = size_bytes("--host-memory", text); },
+          "kill the program if it uses more host memory, such as 8G [no limit]")
+      ->type_name("SIZE");
+  add_record_options(*command, options);
+  command->add_option("--label", options.label, "label to store with the run")->type_name("TEXT");
+  command->add_flag("--wide", options.wide, "show every result and metric, whatever the width of the terminal");
+  add_database_option(*command, options.database);
+  command->footer(
+      "The program keeps its input, output and exit code; kymo writes to stderr. Example: kymo trace --steps 10:20 -- "
+      "python train.py --lr 0.1");
+  session.on(*command, [&session, arguments] { return trace(*arguments, session.command_line); });
+}
+
+}  // namespace kymo::cli

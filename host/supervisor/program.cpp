@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/program.hpp"
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "base/installation.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "base/utf8.hpp"
+
+namespace kymo::supervisor {
+namespace {
+
+using measure::Outcome;
+using measure::RunStatus;
+
+/// Why no process of the program connected.
+std::string never_observed(const std::filesystem::path& notes) {
+  std::ifstream file(notes);
+  std::string last, error, steps;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("error ")) error = line.substr(6);
+    if (line.starts_with("steps ")) steps = line.substr(6);
+    last = last == "torch" ? last : line;
+  }
+  if (!error.empty()) return "the program could not be observed: " + one_line(error, 500);
+  if (!steps.empty())
+    return "the program ended after " + steps + " complete steps, before the first step to observe; change --steps";
+  if (last == "torch")
+    return "nothing was observed: the program imported torch, but no process called a torch.nn.Module on its main "
+           "thread";
+  if (last == "python") return "nothing was observed: the program never imported torch";
+  return "nothing was observed: no Python process of the program loaded kymo; it does not run Python, or runs it with "
+         "-I, -E or -S";
+}
+
+std::string with_first(const std::string& folder, const char* variable) {
+  const char* before = std::getenv(variable);
+  return before && *before ? folder + ":" + before : folder;
+}
+
+}  // namespace
+
+SpawnOptions observed_program(const SpawnRequest& request) {
+  const ObservedProgram& program = request.run.program;
+  const std::filesystem::path root = installation().root;
+  const std::filesystem::path injected = root / "lib" / "kymo" / "inject";
+  if (!std::filesystem::exists(injected / "sitecustomize.py"))
+    throw Error("this installation of kymo has no " + quote((injected / "sitecustomize.py").string()));
+  const bool early = request.pass == measure::Pass::kMemory;
+  const Json setting{{"address", request.address},       {"token", request.token},
+                     {"rank", request.rank},             {"workload", request.run.what.workload},
+                     {"notes", request.notes.string()},  {"skip", early ? 0 : program.skipped_steps},
+                     {"early", early},                   {"stop", program.stop}};
+  SpawnOptions options;
+  options.command = program.command;
+  options.inherit_streams = true;
+  options.environment = {{"KYMO_TRACE", dump_json(setting)},
+                         {"KYMO_PASS", to_string(request.pass)},
+                         {"PYTHONPATH", with_first(injected.string(), "PYTHONPATH")}};
+  return options;
+}
+
+measure::Method method_of_program(const ObservedProgram& program, const measure::Method& method, measure::Pass pass) {
+  measure::Method own = method;
+  if (pass != measure::Pass::kMemory) return own;
+  own.warmup = program.skipped_steps + method.warmup + 1;
+  own.observation.warmup = own.warmup;
+  return own;
+}
+
+Outcome outcome_of_program(Outcome verdict, const ProcessEnd& end, bool connected, const std::filesystem::path& notes) {
+  if (verdict.status == RunStatus::kCrashed && !connected) {
+    verdict.status = RunStatus::kFailed;
+    verdict.detail = never_observed(notes);
+    if (end.signal || end.exit_code != 0) verdict.detail += "; it ended with " + end.describe();
+  } else if (verdict.status == RunStatus::kOk && (end.signal || end.exit_code != 0)) {
+    verdict.status = end.signal ? RunStatus::kCrashed : RunStatus::kFailed;
+    verdict.detail = "the program ended with " + end.describe();
+  }
+  verdict.exit_code = end.exit_code;
+  verdict.signal = end.signal;
+  return verdict;
+}
+
+}  // namespace kymo::supervisor

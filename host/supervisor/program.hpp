@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+#include "base/process.hpp"
+#include "measure/outcome.hpp"
+#include "supervisor/worker_command.hpp"
+
+/// Programs that are observed (`kymo trace`). A program takes the place of the worker: a package that is injected
+/// through the environment connects to the supervisor when the program calls its model, and runs the worker's engine in
+/// the program.
+namespace kymo::supervisor {
+
+/// The program's command with the variables that inject the package. Throws Error if the installation has none.
+SpawnOptions observed_program(const SpawnRequest& request);
+
+/// The method of one pass. The memory pass begins with the import of torch, as its first warm-up step.
+measure::Method method_of_program(const ObservedProgram& program, const measure::Method& method, measure::Pass pass);
+
+/// The outcome of a pass after its program has ended. A program that ends by itself with another exit code than 0, or by
+/// a signal, is a failure; what it did until then is kept. `connected`: the package has connected; otherwise the detail
+/// says why not, from the `notes` that it left.
+measure::Outcome outcome_of_program(measure::Outcome verdict, const ProcessEnd& end, bool connected,
+                                    const std::filesystem::path& notes);
+
+}  // namespace kymo::supervisor

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scopes: one per module call, and one per NVTX range of the program. They are begun and ended in the program's own
+ * time, also when nothing records, so the functions do nothing but what is required. */
+#include <stdint.h>
+
+#include "program.h"
+
+const kymo_host* recording_host;
+kymo_context* recording_context;
+
+enum { kMaxDepth = 1000 /* of scopes on a thread; deeper ones are not recorded */ };
+
+/* The open calls or ranges of one thread. A level is marked if its scope was begun: recording may begin and end while
+ * levels are open. */
+typedef struct {
+  int depth;
+  uint8_t begun[kMaxDepth];
+} Levels;
+static _Thread_local Levels modules, ranges;
+
+static int watching;
+static PyObject* names; /* dict: str or None by address of the module */
+/* Callables. root_begin(module) returns false if the call is not one of the program's own. */
+static PyObject *root_begin, *root_end, *name_of;
+
+static void begin_level(Levels* levels, const char* name) {
+  const int begins = name && recording_host && recording_host->scope_begin && levels->depth < kMaxDepth;
+  if (levels->depth < kMaxDepth) levels->begun[levels->depth] = (uint8_t)begins;
+  ++levels->depth;
+  if (begins) recording_host->scope_begin(recording_context, name);
+}
+
+static void end_level(Levels* levels) {
+  --levels->depth;
+  if (levels->depth < kMaxDepth && levels->begun[levels->depth] && recording_host && recording_host->scope_end)
+    recording_host->scope_end(recording_context);
+}
+
+/* The name of a module's scope; NULL if it has none, or with an exception set. */
+static const char* name_text(PyObject* module) {
+  PyObject* key = PyLong_FromVoidPtr(module);
+  PyObject* name = key ? PyDict_GetItemWithError(names, key) : NULL; /* borrowed from the dict, which keeps it */
+  Py_XDECREF(key);
+  if (!name && !PyErr_Occurred()) {
+    PyObject* found = PyObject_CallFunctionObjArgs(name_of, module, NULL);
+    Py_XDECREF(found);
+    key = found ? PyLong_FromVoidPtr(module) : NULL;
+    name = key ? PyDict_GetItemWithError(names, key) : NULL;
+    Py_XDECREF(key);
+  }
+  return name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+}
+
+/* An error of kymo must not become one of the program. */
+static void ignore_error(void) {
+  if (PyErr_Occurred()) PyErr_Clear();
+}
+
+static PyObject* enter(PyObject* self, PyObject* module) {
+  (void)self;
+  if (!watching) Py_RETURN_FALSE;
+  if (modules.depth == 0) {
+    PyObject* observed = PyObject_CallFunctionObjArgs(root_begin, module, NULL);
+    if (!observed) return NULL; /* the program is to be ended */
+    const int is_observed = PyObject_IsTrue(observed);
+    Py_DECREF(observed);
+    if (!is_observed) Py_RETURN_FALSE;
+  }
+  const char* name = recording_host ? name_text(module) : NULL;
+  ignore_error();
+  begin_level(&modules, name);
+  Py_RETURN_TRUE;
+}
+
+static PyObject* leave(PyObject* self, PyObject* unused) {
+  (void)self;
+  (void)unused;
+  end_level(&modules);
+  if (modules.depth == 0 && watching) {
+    /* Also called while an exception passes through the module. */
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_XDECREF(PyObject_CallNoArgs(root_end));
+    ignore_error();
+    PyErr_Restore(type, value, traceback);
+  }
+  Py_RETURN_NONE;
+}
+
+static PyObject* range_begin(PyObject* self, PyObject* name) {
+  (void)self;
+  const char* text = watching && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+  ignore_error();
+  begin_level(&ranges, text);
+  Py_RETURN_NONE;
+}
+
+static PyObject* range_end(PyObject* self, PyObject* unused) {
+  (void)self;
+  (void)unused;
+  if (ranges.depth > 0) end_level(&ranges);
+  Py_RETURN_NONE;
+}
+
+static PyObject* watch(PyObject* self, PyObject* arguments) {
+  (void)self;
+  PyObject *given_names, *begin, *end, *name;
+  if (!PyArg_ParseTuple(arguments, "O!OOO:watch", &PyDict_Type, &given_names, &begin, &end, &name)) return NULL;
+  names = Py_NewRef(given_names);
+  root_begin = Py_NewRef(begin);
+  root_end = Py_NewRef(end);
+  name_of = Py_NewRef(name);
+  watching = 1;
+  Py_RETURN_NONE;
+}
+
+static PyObject* unwatch(PyObject* self, PyObject* unused) {
+  (void)self;
+  (void)unused;
+  watching = 0;
+  Py_RETURN_NONE;
+}
+
+PyMethodDef scope_functions[] = {
+    {"watch", watch, METH_VARARGS,
+     "watch(names, root_begin, root_end, name_of): begins to observe module calls. names: dict of str or None by id(), "
+     "to which name_of(module) adds modules that are missing. root_begin(module) returns False if the call of a module "
+     "outside of others is not to be observed."},
+    {"unwatch", unwatch, METH_NOARGS, "unwatch(): ends it; enter() returns False from now on."},
+    {"enter", enter, METH_O, "enter(module) -> bool: whether leave() is to be called at the end of the call"},
+    {"leave", leave, METH_NOARGS, "leave()"},
+    {"range_begin", range_begin, METH_O, "range_begin(name)"},
+    {"range_end", range_end, METH_NOARGS, "range_end()"},
+    {NULL, NULL, 0, NULL}};

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module kymo_trace._program: runs the worker engine in a program that is observed, as a coroutine of the thread
+ * that runs the program's steps.
+ *
+ * The engine has a stack of its own, on which only C and C++ code runs. It calls step() of the only workload, which
+ * switches to the program's stack; at the end of the step, the program switches back, step() returns, and the engine
+ * records the step and begins the next one. So the engine is the same as for any other workload, and so is the thread.
+ * The GIL is held all the time: the engine needs no other Python thread, and no such thread can use a pass that ends. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "engine_library.h"
+#include "program.h"
+
+enum {
+  kStackBytes = 16 << 20, /* reserved; only the pages that are used take memory */
+  kMaxOpenPhases = 16,
+  kMaxText = 1024
+};
+
+typedef enum {
+  kNotBegun,
+  kServing,  /* the engine runs */
+  kStepping, /* the program runs a step */
+  kRecorded, /* the pass is complete and its results are stored; its outcome is reported when the program ends */
+  kEnded     /* nothing is left to do, or the process is not to be observed */
+} State;
+
+static struct {
+  State state;
+  ucontext_t program, engine;
+  const kymo_engine* library;
+  kymo_engine_options options;
+  char address[kMaxText], token[kMaxText], root[kMaxText], workload[kMaxText];
+  unsigned long thread;
+  kymo_context* context;
+  const kymo_host* host; /* NULL outside of the pass */
+  int open[kMaxOpenPhases];
+  int depth; /* of `open` */
+  kymo_status end_status;
+  char end_message[kMaxText];
+  int ending;
+} self_;
+
+static const char* const phases[] = {"data_loading", "forward", "backward", "optimizer"};
+enum { kPhases = sizeof phases / sizeof *phases };
+
+static void to_program(void) { swapcontext(&self_.engine, &self_.program); }
+
+static void to_engine(void) {
+  self_.state = kServing;
+  swapcontext(&self_.program, &self_.engine);
+}
+
+/* The workload, whose functions the engine calls on its own stack. */
+
+static kymo_status create(const kymo_host* host, kymo_context* context, void** instance) {
+  self_.host = recording_host = host;
+  self_.context = recording_context = context;
+  *instance = &self_;
+  return KYMO_OK;
+}
+
+static kymo_status prepare(void* instance, kymo_context* context) {
+  (void)instance;
+  (void)context;
+  return KYMO_OK;
+}
+
+static kymo_status step(void* instance, kymo_context* context) {
+  (void)instance;
+  self_.state = kStepping;
+  to_program();
+  if (!self_.ending) return KYMO_OK;
+  if (self_.end_status == KYMO_OK) return KYMO_ENGINE_PROGRAM_ENDED;
+  self_.host->fail(context, self_.end_status, self_.end_message);
+  return self_.end_status;
+}
+
+static void destroy(void* instance) {
+  (void)instance;
+  self_.host = recording_host = NULL;
+}
+
+static kymo_parameter parameters[1];
+static kymo_workload workload;
+static uint32_t workload_count(void) { return 1; }
+static const kymo_workload* workload_at(uint32_t index) { return index == 0 ? &workload : NULL; }
+static const void* get_extension(const char* id) {
+  (void)id;
+  return NULL;
+}
+static const kymo_plugin plugin = {sizeof plugin, KYMO_ABI_MAJOR, KYMO_ABI_MINOR, "program",    "0", "libtorch",
+                                   workload_count, workload_at,   get_extension};
+
+static const kymo_plugin* load(void* user, const char* file, const char* description, char* error, uint64_t bytes) {
+  (void)user, (void)file, (void)description, (void)error, (void)bytes;
+  return &plugin;
+}
+
+/* Called after the results are stored and before the outcome is sent, which is when the program ends. Output is the
+ * program's own concern. */
+static void flush(void* user) {
+  (void)user;
+  self_.host = recording_host = NULL;
+  if (self_.ending) return;
+  self_.state = kRecorded;
+  to_program();
+}
+
+static void engine_main(void) {
+  self_.library->serve(&self_.options);
+  self_.host = recording_host = NULL;
+  self_.state = kEnded;
+  to_program(); /* never resumed */
+}
+
+static int make_stack(void) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char* stack = mmap(NULL, kStackBytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED || mprotect(stack + page, kStackBytes, PROT_READ | PROT_WRITE)) {
+    PyErr_Format(PyExc_OSError, "no memory for the stack of the engine: %s", strerror(errno));
+    return -1;
+  }
+  getcontext(&self_.engine);
+  self_.engine.uc_stack.ss_sp = stack + page; /* the page below is not accessible: an overflow is detected */
+  self_.engine.uc_stack.ss_size = kStackBytes;
+  self_.engine.uc_link = NULL;
+  makecontext(&self_.engine, engine_main, 0);
+  return 0;
+}
+
+static int copy_text(char* to, const char* from, const char* what) {
+  if (strlen(from) < kMaxText) {
+    strcpy(to, from);
+    return 0;
+  }
+  PyErr_Format(PyExc_ValueError, "%s is longer than %d bytes", what, kMaxText - 1);
+  return -1;
+}
+
+static int is_own_thread(void) { return PyThread_get_thread_ident() == self_.thread; }
+static int is_stepping(void) { return self_.state == kStepping && is_own_thread(); }
+
+static PyObject* begin(PyObject* module, PyObject* arguments) {
+  (void)module;
+  static const kymo_engine_plugins plugins = {sizeof plugins, 0, NULL, load, flush};
+  const char *engine_file, *root, *address, *token, *name;
+  int rank;
+  long long start_ns;
+  if (!PyArg_ParseTuple(arguments, "sssisLs:begin", &engine_file, &root, &address, &rank, &token, &start_ns, &name))
+    return NULL;
+  if (self_.state != kNotBegun) {
+    PyErr_SetString(PyExc_RuntimeError, "this process has been observed before");
+    return NULL;
+  }
+  if (copy_text(self_.root, root, "the root") || copy_text(self_.address, address, "the address") ||
+      copy_text(self_.token, token, "the token") || copy_text(self_.workload, name, "the name"))
+    return NULL;
+  if (!(self_.library = load_engine(engine_file)) || make_stack()) return NULL;
+  parameters[0] = (kymo_parameter){.size = sizeof parameters[0],
+                                   .type = KYMO_TEXT,
+                                   .name = "arguments",
+                                   .unit = "",
+                                   .documentation = "arguments of the program",
+                                   .default_value = {.type = KYMO_TEXT, .text = ""}};
+  workload = (kymo_workload){.size = sizeof workload,
+                             .flags = KYMO_PHASES_ARE_OPTIONAL,
+                             .name = self_.workload,
+                             .documentation = "",
+                             .parameters = parameters,
+                             .parameter_count = 1,
+                             .phase_count = kPhases,
+                             .phases = phases,
+                             .devices = KYMO_CPU | KYMO_CUDA,
+                             .min_ranks = 1,
+                             .create = create,
+                             .prepare = prepare,
+                             .step = step,
+                             .destroy = destroy};
+  self_.options = (kymo_engine_options){.size = sizeof self_.options,
+                                        .rank = rank,
+                                        .address = self_.address,
+                                        .token = self_.token,
+                                        .root = self_.root,
+                                        .process_start_ns = start_ns,
+                                        .plugins = &plugins,
+                                        .flags = KYMO_ENGINE_OBSERVES};
+  self_.thread = PyThread_get_thread_ident();
+  to_engine();
+  return PyBool_FromLong(self_.state == kStepping);
+}
+
+/* Phases that an exception left open. */
+static void end_phases(void) {
+  if (self_.depth > 0) self_.host->phase_end(self_.context);
+  self_.depth = 0;
+}
+
+static PyObject* next_step(PyObject* module, PyObject* unused) {
+  (void)module;
+  (void)unused;
+  if (!is_stepping()) Py_RETURN_FALSE;
+  end_phases();
+  to_engine();
+  return PyBool_FromLong(self_.state == kStepping);
+}
+
+static PyObject* end(PyObject* module, PyObject* arguments) {
+  (void)module;
+  int status;
+  const char* message;
+  if (!PyArg_ParseTuple(arguments, "is:end", &status, &message)) return NULL;
+  if (self_.state == kNotBegun) self_.state = kEnded;
+  if (self_.state == kEnded || !is_own_thread()) Py_RETURN_NONE;
+  if (self_.state == kStepping) end_phases();
+  self_.ending = 1;
+  self_.end_status = status;
+  PyOS_snprintf(self_.end_message, sizeof self_.end_message, "%s", message);
+  to_engine();
+  Py_RETURN_NONE;
+}
+
+static PyObject* disarm(PyObject* module, PyObject* unused) {
+  (void)module;
+  (void)unused;
+  self_.state = kEnded;
+  self_.host = recording_host = NULL;
+  Py_RETURN_NONE;
+}
+
+/* Phases of the host do not nest: an inner phase interrupts the outer one. */
+static PyObject* phase_begin(PyObject* module, PyObject* index) {
+  (void)module;
+  const long phase = PyLong_AsLong(index);
+  if (PyErr_Occurred()) return NULL;
+  if (!is_stepping() || phase < 0 || phase >= kPhases || self_.depth == kMaxOpenPhases) Py_RETURN_FALSE;
+  if (self_.depth > 0) self_.host->phase_end(self_.context);
+  self_.open[self_.depth++] = (int)phase;
+  self_.host->phase_begin(self_.context, phases[phase], NULL);
+  Py_RETURN_TRUE;
+}
+
+static PyObject* phase_end(PyObject* module, PyObject* unused) {
+  (void)module;
+  (void)unused;
+  if (!is_stepping() || self_.depth == 0) Py_RETURN_NONE;
+  self_.host->phase_end(self_.context);
+  if (--self_.depth > 0) self_.host->phase_begin(self_.context, phases[self_.open[self_.depth - 1]], NULL);
+  Py_RETURN_NONE;
+}
+
+static PyObject* metric(PyObject* module, PyObject* arguments) {
+  (void)module;
+  unsigned int level;
+  const char* name;
+  PyObject* value;
+  if (!PyArg_ParseTuple(arguments, "IsO:metric", &level, &name, &value)) return NULL;
+  if (!self_.host) Py_RETURN_NONE;
+  if (PyUnicode_Check(value)) {
+    const char* text = PyUnicode_AsUTF8AndSize(value, NULL);
+    if (!text) return NULL;
+    self_.host->metric_text(self_.context, level, name, text);
+    Py_RETURN_NONE;
+  }
+  const double number = PyFloat_AsDouble(value);
+  if (PyErr_Occurred()) return NULL;
+  self_.host->metric_number(self_.context, level, name, number, "");
+  Py_RETURN_NONE;
+}
+
+static PyObject* tag(PyObject* module, PyObject* arguments) {
+  (void)module;
+  unsigned long long address, bytes;
+  unsigned int category;
+  if (!PyArg_ParseTuple(arguments, "KKI:tag", &address, &bytes, &category)) return NULL;
+  if (self_.host && self_.host->tag) self_.host->tag(self_.context, (const void*)(uintptr_t)address, bytes, category);
+  Py_RETURN_NONE;
+}
+
+static PyObject* wants_tags(PyObject* module, PyObject* unused) {
+  (void)module;
+  (void)unused;
+  return PyBool_FromLong(self_.host && self_.host->tag);
+}
+
+static PyMethodDef functions[] = {
+    {"begin", begin, METH_VARARGS,
+     "begin(engine, root, address, rank, token, process_start_ns, workload) -> bool: connects to the supervisor and "
+     "begins the pass on this thread. True if a step has begun. Raises OSError or RuntimeError if the engine cannot be "
+     "used."},
+    {"next_step", next_step, METH_NOARGS, "next_step() -> bool: ends a step. True if another one has begun."},
+    {"end", end, METH_VARARGS,
+     "end(status, message): the program ends. With OK, a pass that is not complete ends early; otherwise it fails."},
+    {"disarm", disarm, METH_NOARGS, "disarm(): this process, a fork, is not the observed one."},
+    {"phase_begin", phase_begin, METH_O, "phase_begin(index) -> bool: whether phase_end() is to be called"},
+    {"phase_end", phase_end, METH_NOARGS, "phase_end()"},
+    {"metric", metric, METH_VARARGS, "metric(level, name, value)"},
+    {"tag", tag, METH_VARARGS, "tag(address, bytes, category)"},
+    {"wants_tags", wants_tags, METH_NOARGS, "wants_tags() -> bool: whether the pass records categories of memory"},
+    {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                        "kymo_trace._program",
+                                        "Observes the program of this process with kymo's worker engine.",
+                                        -1,
+                                        functions,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL};
+
+#define ADD(name) PyModule_AddIntConstant(module, #name, KYMO_##name)
+static int add_constants(PyObject* module) {
+  return ADD(OK) || ADD(FAILED) || ADD(OUT_OF_MEMORY) || ADD(PER_RUN) || ADD(PER_STEP) || ADD(PARAMETER) ||
+         ADD(GRADIENT) || ADD(OPTIMIZER_STATE);
+}
+
+PyMODINIT_FUNC PyInit__program(void) {
+  PyObject* module = PyModule_Create(&definition);
+  if (module && !PyModule_AddFunctions(module, scope_functions) && !add_constants(module)) return module;
+  Py_XDECREF(module);
+  return NULL;
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Observes an unmodified PyTorch program from within, for `kymo trace`. Imported by lib/kymo/inject/sitecustomize.py.
+
+The package does as little as possible until the program imports torch, because every Python process that the program
+starts imports it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+_installed = False
+
+
+def _note(file: str, line: str) -> None:
+    """Tells the supervisor how far a process came, in case that none connects."""
+    try:
+        with open(file, "a", encoding="utf-8") as opened:
+            opened.write(line + "\n")
+    except OSError:
+        pass
+
+
+class _Finder:
+    """Finds `torch` once, and lets kymo observe it as soon as it is imported."""
+
+    def __init__(self, setting: dict[str, Any], start_ns: int) -> None:
+        self.setting = setting
+        self.start_ns = start_ns
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        import importlib.util
+
+        spec = importlib.util.find_spec("torch")
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def execute_and_observe(module: ModuleType) -> None:
+            del spec.loader.exec_module  # type: ignore[union-attr]
+            execute(module)
+            self.observe()
+
+        spec.loader.exec_module = execute_and_observe  # type: ignore[method-assign]
+        return spec
+
+    def observe(self) -> None:
+        file = self.setting["notes"]
+        try:
+            from . import _observe
+
+            _note(file, "torch")
+            _observe.start(self.setting, self.start_ns)
+        except Exception as error:  # not the program's concern
+            _note(file, f"error {' '.join(str(error).split())}")
+
+
+def install(start_ns: int) -> None:
+    """Waits for the import of torch. `start_ns` is when the process began, on CLOCK_MONOTONIC_RAW."""
+    global _installed
+    if _installed:
+        return
+    _installed = True
+    setting = json.loads(os.environ["KYMO_TRACE"])
+    _note(setting["notes"], "python")
+    sys.meta_path.insert(0, _Finder(setting, start_ns))  # type: ignore[arg-type]

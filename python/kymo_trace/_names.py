@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of modules, for their scopes."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+
+class Names:
+    """Scope names by id of the module. Nothing is stored in the modules themselves, and they are not kept alive."""
+
+    def __init__(self, torch: Any) -> None:
+        self.by_id: dict[int, str | None] = {}
+        self.torch = torch
+        self.root: weakref.ref[Any] | None = None
+        self._references: dict[int, weakref.ref[Any]] = {}
+
+    def set_root(self, module: Any) -> None:
+        """The module that is called outside of others: it names the modules in it."""
+        if self.root is None or self.root() is not module:
+            self.root = weakref.ref(module)
+
+    def add(self, module: Any) -> None:
+        """Names a module. One that was registered under the current root has the name of its attribute, relative to the
+        module around it that is called; others have the name of their class."""
+        root = self.root() if self.root else None
+        if root is not None and id(root) not in self.by_id:
+            self._add_tree(root)
+        if id(module) not in self.by_id and root is not None:
+            self._add_tree(root)  # it may have been added to the root since
+        if id(module) not in self.by_id:
+            self._set(module, None if self._is_graph(module) else type(module).__name__)
+
+    def _add_tree(self, root: Any) -> None:
+        called: dict[str, bool] = {}  # by qualified name: whether the module has a scope
+        for name, module in root.named_modules():
+            parts = name.split(".") if name else []
+            around = len(parts)
+            while around > 0:
+                around -= 1
+                if called.get(".".join(parts[:around]), False):
+                    break
+            has_scope = not self._is_container(module) and not self._is_original(name, root)
+            called[name] = has_scope
+            if id(module) in self.by_id:
+                continue
+            scope = ".".join(part for part in parts[around:] if part != "_orig_mod") or self._class_name(module)
+            self._set(module, scope if has_scope else None)
+
+    def _set(self, module: Any, name: str | None) -> None:
+        key = id(module)
+
+        def forget(_: Any) -> None:  # another module may get the same id
+            self.by_id.pop(key, None)
+            self._references.pop(key, None)
+
+        self._references[key] = weakref.ref(module, forget)
+        self.by_id[key] = name
+
+    def _class_name(self, module: Any) -> str:
+        return type(getattr(module, "_orig_mod", module)).__name__
+
+    def _is_original(self, name: str, root: Any) -> bool:
+        """The module in the wrapper that torch.compile returns: the wrapper has its name."""
+        return name == "_orig_mod" and hasattr(root, "_orig_mod")
+
+    def _is_container(self, module: Any) -> bool:
+        """A module that cannot be called, such as a ModuleList."""
+        forward = getattr(type(module), "forward", None)
+        return forward is self.torch.nn.Module.forward
+
+    def _is_graph(self, module: Any) -> bool:
+        return isinstance(module, self.torch.fx.GraphModule)

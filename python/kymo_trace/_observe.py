@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Observes the program of this process: functions of torch are replaced by functions that call them.
+
+Dynamo must not compile these functions: they would be compiled instead of the program's own, and all modules share
+them. So each has the file and the name of the function that it calls, whose frames Dynamo skips. While Dynamo traces,
+they only call the original.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import importlib.util
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from . import _exceptions, _note, _program
+from ._memory import Tags
+from ._names import Names
+from ._steps import Steps
+
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # lib/kymo
+
+
+class Unusable(Exception):
+    """The program cannot be observed. The message says why."""
+
+
+def _build_facts() -> Any:
+    """The module kymo._build, without the package around it."""
+    file = os.path.join(_LIBRARY, "python", "kymo", "_build.py")
+    spec = importlib.util.spec_from_file_location("kymo_trace._build", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _in_place_of(original: Callable[..., Any], function: Any) -> Any:
+    """Gives a function the identity of the one that it calls, and of its source file."""
+    code = original.__code__  # type: ignore[attr-defined]
+    identity = {"co_filename": code.co_filename, "co_name": code.co_name}
+    if sys.version_info >= (3, 11):
+        identity["co_qualname"] = code.co_qualname
+    function.__code__ = function.__code__.replace(**identity)
+    functools.update_wrapper(function, original)
+    return function
+
+
+class Observation:
+    """What is observed in this process, from the import of torch to its end."""
+
+    def __init__(self, setting: dict[str, Any], start_ns: int, torch: Any) -> None:
+        self.setting = setting
+        self.start_ns = start_ns
+        self.torch = torch
+        self.thread = threading.main_thread().ident
+        self.names = Names(torch)
+        self.steps = Steps(self.step_begins)
+        self.tags = Tags(torch)
+        self.count = 0  # complete steps
+        self.steps_before = 0  # the program's number of the first step of the pass
+        self.connected = self.over = False
+        self.stop = bool(setting["stop"])
+        self.get_tracing_context: Callable[[], Any] = sys.modules["torch._guards"].TracingContext.try_get
+
+    # Steps
+
+    def step_begins(self, reason: str | None) -> None:
+        if reason is not None:
+            self.count += 1
+        if self.over:
+            return
+        if self.connected:
+            recorded = not _program.next_step()
+        elif self.count < self.setting["skip"]:
+            return
+        else:
+            self.connected = True
+            self.steps_before = self.count
+            recorded = not self.connect()
+        if recorded:
+            self.end_observation()
+            return
+        if reason is not None and reason.startswith("assumed"):
+            _program.metric(_program.PER_STEP, "assumed_step_boundary", reason)
+
+    def connect(self) -> bool:
+        setting = self.setting
+        begun = _program.begin(
+            os.path.join(_LIBRARY, "libkymo_engine.so"),
+            os.path.dirname(os.path.dirname(_LIBRARY)),
+            setting["address"],
+            setting["rank"],
+            setting["token"],
+            self.start_ns,
+            setting["workload"],
+        )
+        _program.metric(_program.PER_RUN, "first_step", float(self.steps_before))
+        _program.metric(_program.PER_RUN, "torch_version", str(self.torch.__version__))
+        return begun
+
+    def end_observation(self) -> None:
+        """The pass is complete: the program continues as if it were not observed."""
+        self.over = True
+        _program.unwatch()
+        self.names.by_id.clear()
+        if self.stop:
+            raise SystemExit(0)
+
+    # Calls
+
+    def root_begins(self, module: Any) -> bool:
+        """Called for modules that no other module calls. False if the call is not one of the program's own."""
+        if self.get_tracing_context() is not None or isinstance(module, self.torch.fx.GraphModule):
+            return False
+        if threading.get_ident() != self.thread:
+            return True
+        try:
+            self.names.set_root(module)
+            self.steps.root_begins(module)
+            if self.connected and not self.over:
+                self.tags.root(module)
+        except SystemExit:
+            raise
+        except Exception as error:
+            self.fail(error)
+        return True
+
+    def root_ends(self) -> None:
+        if threading.get_ident() == self.thread:
+            self.steps.root_ends()
+
+    def fail(self, error: Exception) -> None:
+        """An error of kymo must not become one of the program."""
+        self.over = True
+        _program.unwatch()
+        _program.end(_program.FAILED, f"kymo: {type(error).__name__}: {error}")
+        _note(self.setting["notes"], f"error {type(error).__name__}: {error}")
+
+    def is_ours(self) -> bool:
+        return not self.over and threading.get_ident() == self.thread
+
+    # The process
+
+    def disarm(self) -> None:
+        """In a process that is not the program's main one."""
+        self.over = True
+        _program.unwatch()
+        _program.disarm()
+
+    def end(self, status: int = _program.OK, message: str = "") -> None:
+        self.over = True
+        _program.unwatch()
+        _program.end(status, message)
+
+    def begin_early(self) -> None:
+        """Begins the pass before the program creates its modules, as a step of its own that ends at the first root
+        call."""
+        self.connected = True
+        self.steps_before = -1
+        if not self.connect():
+            self.over = True
+
+    def at_exit(self) -> None:
+        if not self.connected and self.steps.begun:
+            _note(self.setting["notes"], f"steps {self.count}")
+        uncaught = getattr(sys, "last_value", None)
+        if uncaught is None:
+            self.end()
+            return
+        out_of_memory = _exceptions.is_out_of_memory(uncaught)
+        script = getattr(sys.modules.get("__main__"), "__file__", None) or ""
+        self.end(
+            _program.OUT_OF_MEMORY if out_of_memory else _program.FAILED, _exceptions.describe(uncaught, script)
+        )
+
+
+def _wrap_modules(observation: Observation) -> None:
+    Module = observation.torch.nn.Module
+    original = Module.__call__
+    compiling = observation.torch.compiler.is_dynamo_compiling
+    enter, leave = _program.enter, _program.leave
+
+    def _wrapped_call_impl(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if compiling() or not enter(self):
+            return original(self, *args, **kwargs)
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            leave()
+
+    Module.__call__ = _in_place_of(original, _wrapped_call_impl)
+
+
+def _wrap_autograd(observation: Observation) -> None:
+    autograd = observation.torch.autograd
+    compiling = observation.torch.compiler.is_dynamo_compiling
+    steps, tags = observation.steps, observation.tags
+
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if compiling() or not observation.is_ours() or observation.get_tracing_context() is not None:
+                return original(*args, **kwargs)
+            begun = steps.backward_begins()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                if begun:
+                    tags.gradients()
+                steps.backward_ends(begun)
+
+        return _in_place_of(original, call)
+
+    autograd.backward = wrap(autograd.backward)
+    autograd.grad = wrap(autograd.grad)
+
+
+def _watch_optimizers(observation: Observation) -> None:
+    optimizer = sys.modules["torch.optim.optimizer"]
+    steps, tags = observation.steps, observation.tags
+
+    def begins(each: Any, args: Any, kwargs: Any) -> None:
+        if observation.is_ours():
+            steps.optimizer_begins(each)
+
+    def ends(each: Any, args: Any, kwargs: Any) -> None:
+        if observation.is_ours():
+            steps.optimizer_ends(each)
+            tags.optimizer(each)
+
+    optimizer.register_optimizer_step_pre_hook(begins)  # type: ignore[attr-defined]
+    optimizer.register_optimizer_step_post_hook(ends)  # type: ignore[attr-defined]
+    kind = optimizer.Optimizer  # type: ignore[attr-defined]
+    make = kind.__init__
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        steps.has_optimizer = True
+        make(self, *args, **kwargs)
+
+    kind.__init__ = _in_place_of(make, __init__)
+
+
+def _wrap_method(kind: Any, name: str, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    original = getattr(kind, name)
+    setattr(kind, name, functools.wraps(original)(wrap(original)))
+
+
+def _watch_scaler(observation: Observation) -> None:
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+        def update(self: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(self, *args, **kwargs)
+            if observation.is_ours():
+                observation.steps.scaler_updated()
+            return result
+
+        return update
+
+    _wrap_method(sys.modules["torch.amp.grad_scaler"].GradScaler, "update", wrap)
+
+
+def _watch_data_loaders(observation: Observation) -> None:
+    steps = observation.steps
+
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+        def __next__(self: Any) -> Any:
+            if not observation.is_ours():
+                return original(self)
+            begun = steps.loading_begins()
+            try:
+                return original(self)
+            finally:
+                steps.loading_ends(begun)
+
+        return __next__
+
+    def wrap_worker(original: Callable[..., Any]) -> Callable[..., Any]:
+        def _worker_loop(*args: Any, **kwargs: Any) -> Any:
+            observation.disarm()  # a process of its own, which runs the transforms of a data set
+            return original(*args, **kwargs)
+
+        return _worker_loop
+
+    data = sys.modules["torch.utils.data.dataloader"]
+    _wrap_method(data._BaseDataLoaderIter, "__next__", wrap)  # type: ignore[attr-defined]
+    _wrap_method(sys.modules["torch.utils.data._utils.worker"], "_worker_loop", wrap_worker)
+
+
+def _watch_ranges(observation: Observation) -> None:
+    """Ranges that the program itself names become scopes."""
+
+    def wrap_push(original: Callable[..., Any]) -> Callable[..., Any]:
+        def range_push(msg: Any) -> Any:
+            result = original(msg)
+            _program.range_begin(msg)
+            return result
+
+        return range_push
+
+    def wrap_pop(original: Callable[..., Any]) -> Callable[..., Any]:
+        def range_pop() -> Any:
+            _program.range_end()
+            return original()
+
+        return range_pop
+
+    nvtx = sys.modules["torch.cuda.nvtx"]
+    _wrap_method(nvtx, "range_push", wrap_push)
+    _wrap_method(nvtx, "range_pop", wrap_pop)
+
+
+def _watch_process(observation: Observation) -> None:
+    atexit.register(observation.at_exit)
+    os.register_at_fork(after_in_child=observation.disarm)
+
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+        def leave(*args: Any, **kwargs: Any) -> Any:
+            observation.end()
+            return original(*args, **kwargs)
+
+        return leave
+
+    for name in ("_exit", "execv", "execve"):  # the other functions that replace the process call these
+        _wrap_method(os, name, wrap)
+
+
+def _is_launcher() -> bool:
+    """True in a process that starts the ranks of a program."""
+    if "RANK" in os.environ:
+        return False
+    words = {os.path.basename(word) for word in sys.orig_argv[:5]}
+    return not words.isdisjoint({"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate"})
+
+
+def start(setting: dict[str, Any], start_ns: int) -> None:
+    """Called right after torch was imported. Raises Unusable."""
+    torch: Any = sys.modules["torch"]
+    built_for = _build_facts().TORCH_VERSION
+    version = str(torch.__version__).split("+")[0]
+    if version != built_for:
+        raise Unusable(f"the program uses torch {version}, but kymo was built for torch {built_for or 'none'}")
+    observation = Observation(setting, start_ns, torch)
+    _wrap_modules(observation)
+    _wrap_autograd(observation)
+    _watch_optimizers(observation)
+    _watch_scaler(observation)
+    _watch_data_loaders(observation)
+    _watch_ranges(observation)
+    _watch_process(observation)
+    if setting["early"] and not _is_launcher():
+        observation.begin_early()
+    _program.watch(observation.names.by_id, observation.root_begins, observation.root_ends, observation.names.add)

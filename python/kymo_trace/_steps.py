@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the steps of a program begin, and its phases.
+
+A step ends at the first call of a root module (one that no other module calls) after an optimizer step. What deviates
+from that rule is an assumption, and stored as such:
+
+- With several optimizers, a step ends only after the one that was last before the first one came again.
+- Without an optimizer, a step ends at the first root call after a backward pass.
+- Without a backward pass too, each call of the first root module is a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import _program
+
+LOADING, FORWARD, BACKWARD, OPTIMIZER = range(4)  # indices into the phases of _program
+
+#: Reasons for a step boundary.
+OPTIMIZER_STEPPED = "optimizer"
+NO_OPTIMIZER = "assumed: first forward pass after a backward pass, because the program has no optimizer"
+NO_BACKWARD = "assumed: each call of the first module, because the program has no backward pass"
+
+
+class Cycle:
+    """The order in which the optimizers of a program step."""
+
+    def __init__(self) -> None:
+        self.first: int | None = None
+        self.last: int | None = None
+        self.ends: dict[int, bool] = {}  # by optimizer: whether the first one came after it, the last time
+
+    def step(self, optimizer: int) -> None:
+        if self.first is None:
+            self.first = optimizer
+        elif self.last is not None:
+            self.ends[self.last] = optimizer == self.first
+        self.last = optimizer
+
+    def is_complete(self) -> bool:
+        return self.last is not None and self.ends.get(self.last, True)
+
+
+class Steps:
+    """Follows the program's root calls, backward passes and optimizer steps on the thread that makes the steps."""
+
+    def __init__(self, on_boundary: Callable[[str | None], None]) -> None:
+        self.on_boundary = on_boundary  # the reason; None: the first root call
+        self.begun = False
+        self.has_optimizer = False
+        self.cycle = Cycle()
+        self.stepped = False  # an optimizer has stepped, ever
+        self.stepped_in_step = False
+        self.propagated = False  # ever
+        self.propagated_in_step = False
+        self.first_root: int | None = None  # of this step
+        self.loading = self.backward = 0  # depths
+        self.optimizers: list[int] = []  # that step now
+        self.open: list[bool] = []  # whether the forward phase was begun, of the root call on this thread
+
+    def boundary(self, module: Any) -> str | None:
+        """The reason if a step ends before this root call."""
+        if self.stepped_in_step:
+            return OPTIMIZER_STEPPED if self.cycle.is_complete() else None
+        if self.stepped:
+            return None
+        if self.propagated:
+            return NO_OPTIMIZER if self.propagated_in_step and not self.has_optimizer else None
+        return NO_BACKWARD if id(module) == self.first_root else None
+
+    def root_begins(self, module: Any) -> None:
+        if self.loading or self.backward or self.optimizers:
+            # A transform of a data set, a recomputation, or the closure of an optimizer.
+            self.open.append(bool(self.optimizers) and not self.backward and _program.phase_begin(FORWARD))
+            return
+        reason = self.boundary(module) if self.begun else None
+        if reason or not self.begun:
+            self.begun = True
+            self.stepped_in_step = self.propagated_in_step = False
+            self.first_root = id(module)
+            self.on_boundary(reason)
+        self.open.append(_program.phase_begin(FORWARD))
+
+    def root_ends(self) -> None:
+        if self.open and self.open.pop():
+            _program.phase_end()
+
+    def backward_begins(self) -> bool:
+        self.backward += 1
+        return self.backward == 1 and _program.phase_begin(BACKWARD)
+
+    def backward_ends(self, begun: bool) -> None:
+        self.backward -= 1
+        self.propagated = self.propagated_in_step = True
+        if begun:
+            _program.phase_end()
+
+    def optimizer_begins(self, optimizer: Any) -> None:
+        key = id(optimizer)
+        if key in self.optimizers:  # its last step raised an exception: the hook after it was not called
+            del self.optimizers[self.optimizers.index(key) :]
+        if not self.optimizers:
+            _program.phase_begin(OPTIMIZER)
+        self.optimizers.append(key)
+
+    def optimizer_ends(self, optimizer: Any) -> None:
+        if id(optimizer) not in self.optimizers:
+            return
+        del self.optimizers[self.optimizers.index(id(optimizer)) :]
+        if self.optimizers:
+            return
+        _program.phase_end()
+        self.cycle.step(id(optimizer))
+        self.stepped = self.stepped_in_step = True
+
+    def scaler_updated(self) -> None:
+        """A GradScaler that skips the optimizer step updates its scale all the same."""
+        self.stepped = self.stepped_in_step = True
+
+    def loading_begins(self) -> bool:
+        self.optimizers.clear()  # as above
+        self.loading += 1
+        return self.loading == 1 and _program.phase_begin(LOADING)
+
+    def loading_ends(self, begun: bool) -> None:
+        self.loading -= 1
+        if begun:
+            _program.phase_end()
