@@ -58,6 +58,7 @@ class Steps:
         self.first_root: int | None = None  # of this step
         self.loading = self.backward = 0  # depths
         self.optimizers: list[int] = []  # that step now
+        self.called_in_optimizer = False  # a root module, by the closure of the optimizer that steps now
         self.open: list[bool] = []  # whether the forward phase was begun, of the root call on this thread
 
     def boundary(self, module: Any) -> str | None:
@@ -71,17 +72,24 @@ class Steps:
         return NO_BACKWARD if id(module) == self.first_root else None
 
     def root_begins(self, module: Any) -> None:
-        if self.loading or self.backward or self.optimizers:
-            # A transform of a data set, a recomputation, or the closure of an optimizer.
-            self.open.append(bool(self.optimizers) and not self.backward and _program.phase_begin(FORWARD))
+        if self.loading or self.backward:  # a transform of a data set, or a recomputation
+            self.open.append(False)
             return
-        reason = self.boundary(module) if self.begun else None
-        if reason or not self.begun:
-            self.begun = True
-            self.stepped_in_step = self.propagated_in_step = False
-            self.first_root = id(module)
-            self.on_boundary(reason)
+        if not (self.optimizers and self.called_in_optimizer):
+            self._end_step(module)
+        self.called_in_optimizer = True
         self.open.append(_program.phase_begin(FORWARD))
+
+    def _end_step(self, module: Any) -> None:
+        reason = self.boundary(module) if self.begun else None
+        if self.begun and not reason:
+            return
+        self.begun = True
+        self.stepped_in_step = self.propagated_in_step = False
+        self.first_root = id(module)
+        self.on_boundary(reason)
+        if self.optimizers:  # the optimizer calls the module, and its phase ended with the step
+            _program.phase_begin(OPTIMIZER)
 
     def root_ends(self) -> None:
         if self.open and self.open.pop():
@@ -102,6 +110,7 @@ class Steps:
         if key in self.optimizers:  # its last step raised an exception: the hook after it was not called
             del self.optimizers[self.optimizers.index(key) :]
         if not self.optimizers:
+            self.called_in_optimizer = False
             _program.phase_begin(OPTIMIZER)
         self.optimizers.append(key)
 
