@@ -80,6 +80,21 @@ std::string memory_text(const Json& rows, const TableStyle& style) {
   return peak_text(rows[0]) + "\n" + table_text(builder.table(), style);
 }
 
+/// The phases of a pass that records events, for runs without a time pass.
+std::string observed_phases_text(const Json& rows, const TableStyle& style) {
+  if (rows.empty()) return "";
+  TableBuilder builder(rows.size());
+  builder.add("phase", false, 0, [&](std::size_t row) { return text_of(rows[row], "phase"); });
+  builder.add("calls/step", true, 1,
+              [&](std::size_t row) { return fmt::format("{:.4g}", rows[row]["calls_per_step"].get<double>()); });
+  builder.add("mean time", true, 0,
+              [&](std::size_t row) { return format_duration(rows[row]["mean_ms"].get<double>() * kNsPerMs); });
+  builder.add("share", true, 0, [&](std::size_t row) { return percent_text(rows[row]["share"]); });
+  return fmt::format("{} steps of the {} pass, with the cost of observation:\n\n", rows[0]["steps"].get<std::int64_t>(),
+                     text_of(rows[0], "pass")) +
+         table_text(builder.table(), style);
+}
+
 std::string overhead_text(const Json& rows) {
   std::vector<std::string> parts;
   for (const Json& row : rows) parts.push_back(text_of(row, "pass") + ": " + text_of(row, "summary"));
@@ -111,6 +126,13 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
       "FROM memory_peak p WHERE p.phase NOT IN ('run', 'step') AND p.pass = 'memory' AND p.run_id = " +
           id + " AND p.rank = (SELECT min(k.rank) FROM rank k WHERE k.pass = 'memory' AND k.run_id = " + id +
           ") ORDER BY p.device = 'cpu', p.peak_allocated_bytes DESC");
+  details["phases"] = rows_of(
+      database,
+      "SELECT p.pass, p.phase, p.steps, p.calls_per_step, p.mean_ms, p.share FROM pass_phase_time p WHERE p.run_id = " +
+          id +
+          " AND (p.rank, p.pass) = (SELECT q.rank, q.pass FROM pass_phase_time q WHERE q.run_id = " + id +
+          " ORDER BY q.rank, q.pass = 'time' DESC, q.pass DESC LIMIT 1) AND p.pass <> 'time' "
+          "ORDER BY p.phase <> 'step', p.phase = 'other', p.mean_ms DESC");
   details["overhead"] = rows_of(
       database,
       "SELECT o.pass, o.ratio, o.observed_ms, o.time_ms, o.summary FROM trace_overhead o WHERE o.phase = 'step' "
@@ -121,7 +143,8 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
 
 std::string observed_text(const Json& details, std::int64_t run_id, const std::string& database,
                           const TableStyle& style) {
-  std::string text = calls_text(details["kernels"], "kernel", "device time", style) +
+  std::string text = observed_phases_text(details["phases"], style) +
+                     calls_text(details["kernels"], "kernel", "device time", style) +
                      calls_text(details["operators"], "operator", "self time", style) +
                      memory_text(details["memory"], style) + overhead_text(details["overhead"]);
   if (text.empty()) return "";

@@ -12,8 +12,9 @@
 namespace kymo::cli {
 
 /// Reads from the first rank with records: `kernels` and `operators`, the ten with the most time per step, each with
-/// `name`, `module`, `phase`, `calls`, `time_ms` and `share`; `memory`, the peak of each phase with its categories; and
-/// `overhead`, the slowdown of each of these passes. Arrays are empty for passes that the run does not have.
+/// `name`, `module`, `phase`, `calls`, `time_ms` and `share`; `memory`, the peak of each phase with its categories;
+/// `phases`, the time of each phase in one of these passes, for runs without a time pass; and `overhead`, the slowdown
+/// of each of these passes. Arrays are empty for passes that the run does not have.
 Json observed_details(const store::ResultsDatabase& database, std::int64_t run_id);
 
 /// The details as tables that fit the width, with the commands that show more. Empty without details. Pure function;

@@ -151,6 +151,8 @@ struct RunExecutor::Impl {
     is_program = !run.program.command.empty();
     notes = scratch.folder() / ("notes-" + std::to_string(run_id) + "-" + to_string(pass));
     current_pass = pass;
+    if (is_program && run.method.passes.size() > 1)
+      log::info(std::string("pass ") + to_string(pass) + " starts the program, with KYMO_PASS=" + to_string(pass));
     auto idle = reusable ? workers.take_idle() : nullptr;
     const bool reused = idle != nullptr;
     try {

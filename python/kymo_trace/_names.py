@@ -41,7 +41,7 @@ class Names:
                 around -= 1
                 if called.get(".".join(parts[:around]), False):
                     break
-            has_scope = not self._is_container(module) and not self._is_original(name, root)
+            has_scope = not name or not (self._is_container(module) or self._is_original(name, root))
             called[name] = has_scope
             if id(module) in self.by_id:
                 continue

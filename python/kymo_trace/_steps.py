@@ -40,7 +40,7 @@ class Cycle:
         self.last = optimizer
 
     def is_complete(self) -> bool:
-        return self.last is not None and self.ends.get(self.last, True)
+        return self.last is None or self.ends.get(self.last, True)
 
 
 class Steps:

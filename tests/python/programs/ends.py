@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A training program that ends in different ways: ends.py HOW."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import torch
+
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+def train(steps):
+    for _ in range(steps):
+        model(torch.ones(2, 4)).mean().backward()
+        optimizer.step()
+
+
+def fork(end):
+    if os.fork() == 0:
+        train(5)
+        end(0)
+    assert os.wait()[1] == 0
+
+
+def on_signal(number, _):
+    print(signal.Signals(number).name, flush=True)
+    sys.exit(4)
+
+
+how = sys.argv[1]
+if how == "thread":
+    thread = threading.Thread(target=train, args=(20,))
+    thread.start()
+    thread.join()
+    sys.exit(0)
+if how == "fork":
+    train(4)
+    fork(os._exit)
+    fork(sys.exit)
+train(2 if how == "short" else 8 if how.endswith("_early") or how in ("_exit", "raise", "memory", "hang") else 30)
+if how in ("exit", "exit_early"):
+    sys.exit(3)
+if how == "_exit":
+    os._exit(5)
+if how == "raise":
+    raise ValueError("bad value")
+if how == "memory":
+    torch.empty(1 << 50)
+if how in ("kill", "kill_early"):
+    os.kill(os.getpid(), signal.SIGKILL)
+if how == "exec":
+    os.execv("/bin/sh", ["sh", "-c", "echo replaced; exit 7"])
+if how == "hang":
+    time.sleep(1000)
+if how == "child":
+    subprocess.run([sys.executable, __file__, "short"], check=True)
+    train(10)
+if how == "detach":
+    subprocess.Popen(["setsid", "sleep", "1000"])
+if how == "output":
+    for _ in range(1 << 10):
+        sys.stdout.buffer.write(bytes(1 << 20))
+if how == "input":
+    print(sys.stdin.read(), end="")
+if how == "wait":
+    signal.signal(signal.SIGTERM, on_signal)
+    print("ready", flush=True)
+    time.sleep(1000)
