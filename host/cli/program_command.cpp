@@ -51,6 +51,20 @@ bool is_launcher(const std::string& module) {
   return module == "torch.distributed.run" || module == "torch.distributed.launch" || module == "accelerate.commands.launch";
 }
 
+/// The number of processes that a launcher is asked to start, 1 if it is not a plain number.
+int ranks_of(Words::const_iterator word, Words::const_iterator end) {
+  for (; word != end; ++word) {
+    std::string name = word->substr(0, word->find('='));
+    std::ranges::replace(name, '_', '-');
+    if (name != "--nproc-per-node") continue;
+    const bool has_value = word->find('=') != std::string::npos;
+    if (!has_value && word + 1 == end) break;
+    const auto count = parse_integer(has_value ? word->substr(word->find('=') + 1) : word[1]);
+    return count && *count > 0 && *count <= kMaxRanks ? static_cast<int>(*count) : 1;
+  }
+  return 1;
+}
+
 }  // namespace
 
 ProgramCommand parse_program_command(const std::vector<std::string>& command) {
@@ -76,6 +90,7 @@ ProgramCommand parse_program_command(const std::vector<std::string>& command) {
     parsed.name = std::filesystem::path(*script).filename();
     parsed.file = existing_script(*script);
     parsed.arguments = in_shell(script + 1, command.end());
+    parsed.ranks = ranks_of(word, script);
     return parsed;
   }
   const std::filesystem::path program = find_program(command.front()).value();

@@ -36,6 +36,7 @@ struct TraceArguments {
   RunOptions options;
   Window window;
   bool stop = false;
+  std::optional<std::int64_t> ranks;
   std::vector<std::string> command;
 };
 
@@ -104,6 +105,7 @@ supervisor::PlannedRun plan(const TraceArguments& arguments) {
   run.what.plugin_file = program.file.string();
   run.what.workload = program.name;
   run.what.parameters["arguments"] = program.arguments;
+  run.what.ranks = static_cast<int>(arguments.ranks.value_or(program.ranks));
   run.what.device = cuda ? measure::DeviceKind::kCuda : measure::DeviceKind::kCpu;
   // What was measured depends on the script and on torch; modules that the script imports are not known.
   const std::string script = program.file.empty() ? "" : sha256(read_file(program.file));
@@ -189,6 +191,13 @@ void add_trace(CLI::App& app, Session& session) {
           "--steps", [arguments](const std::string& text) { arguments->window = window_from(text); },
           "steps of the program to observe, counted from 0: 10:20 are 10 to 19 [5:15; for the time pass 5: (all)]")
       ->type_name("FIRST:END");
+  command
+      ->add_option_function<std::string>(
+          "--ranks",
+          [arguments](const std::string& text) { arguments->ranks = whole_number("--ranks", text, 1, kMaxRanks); },
+          "number of ranks that the program starts on this machine, with RANK in their environment [--nproc-per-node "
+          "of torchrun, else 1]")
+      ->type_name("N");
   command->add_flag("--stop", arguments->stop, "end the program after these steps, with exit code 0");
   command
       ->add_option_function<std::string>(

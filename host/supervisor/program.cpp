@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/installation.hpp"
 #include "base/json.hpp"
+#include "base/machine.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 
@@ -43,6 +44,13 @@ std::string with_first(const std::string& folder, const char* variable) {
 
 }  // namespace
 
+std::optional<RankProcess::MemoryUse> RankOfProgram::memory_use(std::int64_t bound_bytes) {
+  const auto bytes = pid_ > 0 ? resident_bytes(pid_) : std::nullopt;
+  if (!bytes) return std::nullopt;
+  const bool exceeds = bound_bytes > 0 && *bytes > bound_bytes;
+  return MemoryUse{*bytes, exceeds ? available_host_bytes() : std::nullopt};
+}
+
 SpawnOptions observed_program(const SpawnRequest& request) {
   const ObservedProgram& program = request.run.program;
   const std::filesystem::path root = installation().root;
@@ -50,10 +58,13 @@ SpawnOptions observed_program(const SpawnRequest& request) {
   if (!std::filesystem::exists(injected / "sitecustomize.py"))
     throw Error("this installation of kymo has no " + quote((injected / "sitecustomize.py").string()));
   const bool early = request.pass == measure::Pass::kMemory;
-  const Json setting{{"address", request.address},       {"token", request.token},
-                     {"rank", request.rank},             {"workload", request.run.what.workload},
-                     {"notes", request.notes.string()},  {"skip", early ? 0 : program.skipped_steps},
-                     {"early", early},                   {"stop", program.stop}};
+  const Json setting{{"address", request.address},
+                     {"tokens", request.tokens},
+                     {"workload", request.run.what.workload},
+                     {"notes", request.notes.string()},
+                     {"skip", early ? 0 : program.skipped_steps},
+                     {"early", early},
+                     {"stop", program.stop}};
   SpawnOptions options;
   options.command = program.command;
   options.inherit_streams = true;

@@ -5,12 +5,41 @@
 
 #include "base/process.hpp"
 #include "measure/outcome.hpp"
+#include "supervisor/rank_process.hpp"
 #include "supervisor/worker_command.hpp"
 
 /// Programs that are observed (`kymo trace`). A program takes the place of the worker: a package that is injected
 /// through the environment connects to the supervisor when the program calls its model, and runs the worker's engine in
 /// the program.
 namespace kymo::supervisor {
+
+/// A rank that the program starts by itself, as torchrun does. It ends with the program.
+class RankOfProgram final : public RankProcess {
+ public:
+  RankOfProgram(RankProcess& program, int rank) : program_(program), rank_(rank) {}
+
+  void localize(measure::protocol::Assignment& assignment) const override {
+    assignment.local_rank = rank_;
+    assignment.device_index = rank_;
+  }
+  void begin_pass(std::int64_t, measure::Pass) override {}
+  void announce(pid_t pid) override { pid_ = pid; }
+  pid_t worker_pid() const override { return pid_; }
+  std::string host() const override { return program_.host(); }
+  void kill() override {}
+  std::optional<WorkerEnd> poll_end() override { return program_.poll_end(); }
+  bool reaped() const override { return program_.reaped(); }
+  bool output_closed() const override { return false; }
+  std::optional<MemoryUse> memory_use(std::int64_t bound_bytes) override;
+  void collect(const std::filesystem::path&) override {}
+  bool collected(double) override { return true; }
+  ProcessOutput take_output() override { return {}; }
+
+ private:
+  RankProcess& program_;
+  int rank_;
+  pid_t pid_ = -1;
+};
 
 /// The program's command with the variables that inject the package. Throws Error if the installation has none.
 SpawnOptions observed_program(const SpawnRequest& request);

@@ -175,10 +175,13 @@ struct RunExecutor::Impl {
     here.shares_cores = !leader_options;
     here.pass = current_pass;
     here.notes = notes;
+    if (is_program && request.rank > 0) return std::make_unique<RankOfProgram>(*program, request.rank);
     const LocalPlacement placement =
         leader_options ? LocalPlacement{leader_options->launcher_env.local_rank, leader_options->launcher_env.gpu}
                        : LocalPlacement{request.rank, request.rank};
-    return std::make_unique<LocalProcess>(loop, config.worker_command(here), *reaper, placement);
+    auto started = std::make_unique<LocalProcess>(loop, config.worker_command(here), *reaper, placement);
+    program = started.get();
+    return started;
   }
 
   void begin_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, std::unique_ptr<WorkerTeam> team) {
@@ -186,7 +189,7 @@ struct RunExecutor::Impl {
     limits.timeout_s = run.method.timeout_s;
     limits.host_memory_bytes = run.method.host_memory_bytes;
     if (!run.method.wrap.empty()) limits.report_grace_s = config.wrapped_grace_s;
-    if (is_program) limits.report_grace_s = kForever_s;
+    if (is_program) limits.report_grace_s = limits.settle_s = limits.clear_up_s = kForever_s;
     protocol::Assignment assignment;
     assignment.run_id = run_id;
     assignment.what = run.what;
@@ -228,7 +231,9 @@ struct RunExecutor::Impl {
     WorkerTeam& team = execution->team();
     workers.wait_for_end(team);
     const auto end = team.process(0).poll_end();
-    return outcome_of_program(result.verdict(), end ? end->end : ProcessEnd{}, team.is_connected(0), notes);
+    bool connected = false;
+    for (int rank = 0; rank < team.count(); ++rank) connected = connected || team.is_connected(rank);
+    return outcome_of_program(result.verdict(), end ? end->end : ProcessEnd{}, connected, notes);
   }
 
   bool intact() const { return !hub || hub->intact(); }
@@ -255,7 +260,8 @@ struct RunExecutor::Impl {
   WorkerPool workers;
   std::unique_ptr<PassExecution> execution;  ///< of the current pass
   double last_tick_s = 0;
-  bool is_program = false;     ///< the current pass observes a program
+  bool is_program = false;          ///< the current pass observes a program
+  LocalProcess* program = nullptr;  ///< which the team of the pass owns
   Pass current_pass = Pass::kTime;
   std::filesystem::path notes;  ///< of the current program
   int signal_number = 0;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/process.hpp"
 #include "supervisor/pass_state.hpp"
@@ -22,7 +23,9 @@ struct SpawnRequest {
   std::string token;
   bool shares_cores = true;  ///< with the other ranks; under torchrun or Slurm the launcher assigns cores
   measure::Pass pass = measure::Pass::kTime;
-  std::filesystem::path notes = {};  ///< of an observed program: file in which it notes how far it came
+  // Of an observed program:
+  std::filesystem::path notes = {};      ///< file in which its processes note how far they came
+  std::vector<std::string> tokens = {};  ///< of all ranks
 };
 /// Returns the command of one worker; throws Error if it cannot be determined.
 using WorkerCommand = std::function<SpawnOptions(const SpawnRequest&)>;

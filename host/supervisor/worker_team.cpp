@@ -17,11 +17,15 @@ constexpr double kOutputDrainTimeout_s = 1;
 
 WorkerTeam::WorkerTeam(ControlServer& server, const Starter& start, const PlannedRun& run) : server_(server) {
   try {
+    std::vector<std::string> tokens;
     for (int rank = 0; rank < run.what.ranks; ++rank) {
-      const std::string token = random_token();
-      Member& added = members_.emplace_back();
-      added.id = server_.expect(token, rank);
-      added.process = start({run, rank, server_.address(), token});
+      tokens.push_back(random_token());
+      members_.emplace_back().id = server_.expect(tokens.back(), rank);
+    }
+    for (int rank = 0; rank < run.what.ranks; ++rank) {
+      SpawnRequest request{run, rank, server_.address(), tokens[static_cast<std::size_t>(rank)]};
+      request.tokens = tokens;
+      member(rank).process = start(request);
     }
   } catch (...) {
     for (const auto& each : members_) server_.forget(each.id);

@@ -53,8 +53,9 @@ def _in_place_of(original: Callable[..., Any], function: Any) -> Any:
 class Observation:
     """What is observed in this process, from the import of torch to its end."""
 
-    def __init__(self, setting: dict[str, Any], start_ns: int, torch: Any) -> None:
+    def __init__(self, setting: dict[str, Any], rank: int, start_ns: int, torch: Any) -> None:
         self.setting = setting
+        self.rank = rank
         self.start_ns = start_ns
         self.torch = torch
         self.thread = threading.main_thread().ident
@@ -94,8 +95,8 @@ class Observation:
             os.path.join(_LIBRARY, "libkymo_engine.so"),
             os.path.dirname(os.path.dirname(_LIBRARY)),
             setting["address"],
-            setting["rank"],
-            setting["token"],
+            self.rank,
+            setting["tokens"][self.rank],
             self.start_ns,
             setting["workload"],
         )
@@ -327,6 +328,14 @@ def _watch_process(observation: Observation) -> None:
         _wrap_method(os, name, wrap)
 
 
+def _rank(ranks: int) -> int | None:
+    """The rank of this process among those that are observed; None if it is not one of them."""
+    if ranks == 1:
+        return 0
+    rank = os.environ.get("RANK", "")
+    return int(rank) if rank.isdecimal() and int(rank) < ranks else None
+
+
 def _is_launcher() -> bool:
     """True in a process that starts the ranks of a program."""
     if "RANK" in os.environ:
@@ -342,7 +351,10 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     version = str(torch.__version__).split("+")[0]
     if version != built_for:
         raise Unusable(f"the program uses torch {version}, but kymo was built for torch {built_for or 'none'}")
-    observation = Observation(setting, start_ns, torch)
+    rank = _rank(len(setting["tokens"]))
+    if rank is None:
+        return
+    observation = Observation(setting, rank, start_ns, torch)
     _wrap_modules(observation)
     _wrap_autograd(observation)
     _watch_optimizers(observation)

@@ -168,7 +168,7 @@ class PassesTest(TraceTest):
         self.trace(TRAIN, "by_hand", STEPS, options=["--passes", "time", "--label", "b"])
         keys = self.rows("SELECT DISTINCT case_key, timing FROM run")
         self.assertEqual(len(keys), 1)
-        self.assertIn("train.py", self.kymo("compare", "--before", "a", "--after", "b", code=0).stdout)
+        self.assertIn("train.py", self.kymo("compare", "a", "b").stdout)
 
     def test_the_window(self):
         self.trace(TRAIN, "by_hand", STEPS, options=["--steps", "6:9"])
@@ -319,6 +319,36 @@ class EndsTest(TraceTest):
         while self.rows("SELECT status FROM run") == [("running",)] and time.monotonic() < deadline:
             self.kymo("runs")  # imports what the killed kymo left
         self.assertEqual(self.measured_steps(), 10)
+
+
+@needs_torch_parts
+class RanksTest(TraceTest):
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", PROGRAMS / "ddp.py")
+
+    def test_ranks_of_torchrun(self):
+        expected = self.plain(*self.launcher, STEPS)
+        done = self.trace(*self.launcher, STEPS)
+        self.assertEqual(done.stdout, expected)
+        self.assertEqual(self.outcome(), ("ok", ""))
+        self.assertEqual(self.rows("SELECT workload, ranks FROM run"), [("ddp.py", 2)])
+        steps = self.rows("SELECT rank, count(*) FROM sample WHERE phase = 'step' AND warmup = 0 GROUP BY rank")
+        self.assertEqual(steps, [(0, 10), (1, 10)])
+        found = {(row["rank"], row["path"]) for row in self.records(OPERATORS.replace("SELECT", "SELECT o.rank,", 1))}
+        for rank in (0, 1):
+            for module in ("0", "1", "2"):
+                self.assertIn((rank, f"DistributedDataParallel/module/{module}"), found)
+
+    def test_a_rank_that_fails(self):
+        self.trace(*self.launcher, STEPS, 6, code=1)
+        self.assertEqual(self.outcome()[0], "failed")
+        self.assertEqual(self.measured_steps(), 20)
+
+    def test_memory_of_ranks(self):
+        self.trace(*self.launcher, STEPS, options=["--passes", "memory"])
+        self.assertEqual(self.outcome(), ("ok", ""))
+        parameters = self.rows("SELECT rank, max(parameter_bytes) FROM memory_peak GROUP BY rank")
+        self.assertEqual([rank for rank, _ in parameters], [0, 1])
+        self.assertGreater(min(size for _, size in parameters), 4 * (8 * 16 + 16 + 16 + 1) - 1)
 
 
 @needs_torch_parts

@@ -294,6 +294,57 @@ TEST_F(TimingTest, ColdOnTheCpuHoldsNothing) {
   EXPECT_EQ(samples_of(result, "step").size(), 1u);
 }
 
+TEST_F(TimingTest, FreeSynchronizesNothing) {
+  on_a_gpu();
+  assignment.what.ranks = 2;
+  int barriers = 0;
+  control.on_barrier = [&](bool) {
+    ++barriers;
+    return Release::kGo;
+  };
+  const PassResult result = timed(measure::Timing::kFree);
+  EXPECT_EQ(result.outcome.status, measure::RunStatus::kOk);
+  EXPECT_THAT(log, testing::Not(testing::Contains("synchronize")));
+  EXPECT_EQ(barriers, 0);
+  EXPECT_THAT(samples_of(result, "compute"),
+              testing::Each(testing::Field(&event::Sample::device_ns, testing::Eq(std::nullopt))));
+}
+
+TEST_F(TimingTest, FreeKeepsTheStepsBeforeTheProgramEnded) {
+  for (const measure::Pass pass : {measure::Pass::kTime, measure::Pass::kOps}) {
+    assignment.pass = pass;
+    assignment.method.warmup = assignment.method.observation.warmup = 2;
+    assignment.method.steps = assignment.method.observation.steps = 10;
+    std::int64_t steps = 0;
+    workload.on_step = [&](const FakeHost& host) {
+      if (++steps < 6) return host.phase("compute");
+      host.begin("compute");  // the program ends within a phase
+      return static_cast<kymo_status>(kProgramEnded);
+    };
+    const PassResult result = timed(measure::Timing::kFree);
+    EXPECT_EQ(result.outcome.status, measure::RunStatus::kOk) << result.outcome.detail;
+    EXPECT_EQ(samples_of(result, "step").size(), 5u);
+    ASSERT_EQ(result.record.warnings.size(), 1u);
+    EXPECT_EQ(result.record.warnings[0].kind, "fewer steps");
+  }
+}
+
+TEST_F(TimingTest, FreeFailsIfTheProgramEndsBeforeAMeasuredStep) {
+  assignment.method.warmup = 2;
+  std::int64_t steps = 0;
+  workload.on_step = [&](const FakeHost& host) {
+    return ++steps <= 2 ? host.phase("compute") : static_cast<kymo_status>(kProgramEnded);
+  };
+  const PassResult result = timed(measure::Timing::kFree);
+  EXPECT_EQ(result.outcome.status, measure::RunStatus::kFailed);
+  EXPECT_THAT(result.outcome.detail, HasSubstr("ended after 2 complete steps"));
+}
+
+TEST_F(TimingTest, OtherTimingsHaveNoEndOfAProgram) {
+  workload.on_step = [](const FakeHost&) { return static_cast<kymo_status>(kProgramEnded); };
+  EXPECT_EQ(timed(measure::Timing::kSync).outcome.status, measure::RunStatus::kFailed);
+}
+
 TEST_F(TimingTest, OtherPassesAreMadeInSync) {
   on_a_gpu();
   assignment.pass = measure::Pass::kTrace;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/program.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace kymo::supervisor {
+namespace {
+
+using measure::Outcome;
+using measure::RunStatus;
+using testing::HasSubstr;
+
+class ProgramTest : public testing::Test {
+ protected:
+  ~ProgramTest() override { std::filesystem::remove(notes); }
+  /// The outcome of a program that no process of connected.
+  Outcome unconnected(const std::string& text, ProcessEnd end = {.exit_code = 0, .signal = {}}) const {
+    std::ofstream(notes) << text;
+    return outcome_of_program({.status = RunStatus::kCrashed, .detail = "before connecting"}, end, false, notes);
+  }
+  std::filesystem::path notes = std::filesystem::temp_directory_path() / ("kymo-notes-" + std::to_string(getpid()));
+};
+
+TEST_F(ProgramTest, SaysWhyNothingWasObserved) {
+  EXPECT_EQ(unconnected("").status, RunStatus::kFailed);
+  EXPECT_THAT(unconnected("").detail, HasSubstr("-I, -E or -S"));
+  EXPECT_THAT(unconnected("python\n").detail, HasSubstr("never imported torch"));
+  // A process of the program without torch does not hide the one with it.
+  EXPECT_THAT(unconnected("python\ntorch\npython\n").detail, HasSubstr("no process called a torch.nn.Module"));
+  EXPECT_THAT(unconnected("python\ntorch\nsteps 3\n").detail, HasSubstr("ended after 3 complete steps"));
+  EXPECT_THAT(unconnected("python\nerror the program uses torch 1\ntorch\n").detail, HasSubstr("uses torch 1"));
+  EXPECT_THAT(unconnected("python\n", {.exit_code = 4, .signal = {}}).detail, HasSubstr("exit code 4"));
+}
+
+TEST_F(ProgramTest, FailsWithTheProgram) {
+  const Outcome ok;
+  const Outcome exited = outcome_of_program(ok, {.exit_code = 3, .signal = {}}, true, notes);
+  EXPECT_EQ(exited.status, RunStatus::kFailed);
+  EXPECT_EQ(exited.exit_code, 3);
+  const Outcome killed = outcome_of_program(ok, {.exit_code = {}, .signal = 9}, true, notes);
+  EXPECT_EQ(killed.status, RunStatus::kCrashed);
+  EXPECT_EQ(killed.signal, 9);
+  const Outcome ended = outcome_of_program(ok, {.exit_code = 0, .signal = {}}, true, notes);
+  EXPECT_EQ(ended.status, RunStatus::kOk);
+  EXPECT_EQ(ended.exit_code, 0);
+}
+
+TEST_F(ProgramTest, KeepsTheReasonThatTheProgramReported) {
+  const Outcome raised{.status = RunStatus::kOom, .detail = "MemoryError"};
+  const Outcome outcome = outcome_of_program(raised, {.exit_code = 1, .signal = {}}, true, notes);
+  EXPECT_EQ(outcome.status, RunStatus::kOom);
+  EXPECT_EQ(outcome.detail, "MemoryError");
+}
+
+TEST_F(ProgramTest, BeginsTheMemoryPassWithThePreparationOfTheProgram) {
+  measure::Method method;
+  method.warmup = 3;
+  method.observation.warmup = 3;
+  const ObservedProgram program{.command = {"python"}, .skipped_steps = 7, .stop = false};
+  EXPECT_EQ(method_of_program(program, method, measure::Pass::kOps).warmup, 3);
+  const measure::Method memory = method_of_program(program, method, measure::Pass::kMemory);
+  EXPECT_EQ(memory.warmup, 11);
+  EXPECT_EQ(memory.observation.warmup, 11);
+}
+
+}  // namespace
+}  // namespace kymo::supervisor
