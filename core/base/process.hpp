@@ -28,9 +28,9 @@ struct ProcessEnd {
 struct SpawnOptions {
   std::vector<std::string> command;  ///< the program, as for find_program(), then its arguments
   std::vector<std::pair<std::string, std::string>>
-      environment;              ///< added to the caller's environment; overrides existing variables
-  bool die_with_parent = true;  ///< sets the parent-death signal, which is tied to the calling thread: spawn from a
-                                ///< thread that outlives the child
+      environment;               ///< added to the caller's environment; overrides existing variables
+  bool die_with_parent = true;   ///< sets the parent-death signal, which is tied to the calling thread: spawn from a
+                                 ///< thread that outlives the child
   bool inherit_streams = false;  ///< the child has the caller's stdin, stdout and stderr; if stdin is the terminal, its
                                  ///< group becomes that of the foreground, which receives Ctrl-C
 };
@@ -38,7 +38,7 @@ struct SpawnOptions {
 /// A child process in its own process group. Unless it inherits the streams, its stdin is /dev/null, and its stdout and
 /// stderr are pipes to the parent.
 struct Child {
-  pid_t pid = -1;  ///< also the process group id
+  pid_t pid = -1;      ///< also the process group id
   int stdout_fd = -1;  ///< -1 if it inherits the streams
   int stderr_fd = -1;
 };

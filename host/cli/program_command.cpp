@@ -48,7 +48,8 @@ Words::const_iterator after_options(Words::const_iterator word, Words::const_ite
 }
 
 bool is_launcher(const std::string& module) {
-  return module == "torch.distributed.run" || module == "torch.distributed.launch" || module == "accelerate.commands.launch";
+  return module == "torch.distributed.run" || module == "torch.distributed.launch" ||
+         module == "accelerate.commands.launch";
 }
 
 /// The number of processes that a launcher is asked to start, 1 if it is not a plain number.

@@ -9,11 +9,11 @@
 namespace kymo::cli {
 
 struct ProgramCommand {
-  std::string name;             ///< identifies the program: "train.py", "package.module", or the name of another program
-  std::string arguments;        ///< of the program, as one would write them in a shell
-  std::filesystem::path file;   ///< absolute path of the script or program; empty for a module
-  std::string python;           ///< the interpreter, as written; empty if the command is that of another program
-  int ranks = 1;                ///< that torchrun starts, as far as its options say
+  std::string name;            ///< identifies the program: "train.py", "package.module", or the name of another program
+  std::string arguments;       ///< of the program, as one would write them in a shell
+  std::filesystem::path file;  ///< absolute path of the script or program; empty for a module
+  std::string python;          ///< the interpreter, as written; empty if the command is that of another program
+  int ranks = 1;               ///< that torchrun starts, as far as its options say
 };
 
 /// Finds the script or module in a command such as `python -u train.py --lr 1`, `python -m package.module`,

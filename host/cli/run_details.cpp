@@ -85,8 +85,6 @@ std::string observed_phases_text(const Json& rows, const TableStyle& style) {
   if (rows.empty()) return "";
   TableBuilder builder(rows.size());
   builder.add("phase", false, 0, [&](std::size_t row) { return text_of(rows[row], "phase"); });
-  builder.add("calls/step", true, 1,
-              [&](std::size_t row) { return fmt::format("{:.4g}", rows[row]["calls_per_step"].get<double>()); });
   builder.add("mean time", true, 0,
               [&](std::size_t row) { return format_duration(rows[row]["mean_ms"].get<double>() * kNsPerMs); });
   builder.add("share", true, 0, [&](std::size_t row) { return percent_text(rows[row]["share"]); });
@@ -128,11 +126,14 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
           ") ORDER BY p.device = 'cpu', p.peak_allocated_bytes DESC");
   details["phases"] = rows_of(
       database,
-      "SELECT p.pass, p.phase, p.steps, p.calls_per_step, p.mean_ms, p.share FROM pass_phase_time p WHERE p.run_id = " +
+      "SELECT p.pass, p.phase, max(w.steps) AS steps, sum(p.host_ms) / max(w.steps) AS mean_ms, "
+      "sum(p.host_ms) / max(w.host_ms) AS share "
+      "FROM pass_step_time p JOIN (SELECT rank, pass, count(*) AS steps, sum(host_ms) AS host_ms FROM pass_step_time "
+      "WHERE is_least_observed AND pass <> 'time' AND NOT warmup AND phase = 'step' AND run_id = " +
           id +
-          " AND (p.rank, p.pass) = (SELECT q.rank, q.pass FROM pass_phase_time q WHERE q.run_id = " + id +
-          " ORDER BY q.rank, q.pass = 'time' DESC, q.pass DESC LIMIT 1) AND p.pass <> 'time' "
-          "ORDER BY p.phase <> 'step', p.phase = 'other', p.mean_ms DESC");
+          " GROUP BY rank, pass ORDER BY rank LIMIT 1) w ON w.rank = p.rank AND w.pass = p.pass "
+          "WHERE NOT p.warmup AND p.run_id = " +
+          id + " GROUP BY p.pass, p.phase ORDER BY p.phase <> 'step', p.phase = 'other', sum(p.host_ms) DESC");
   details["overhead"] = rows_of(
       database,
       "SELECT o.pass, o.ratio, o.observed_ms, o.time_ms, o.summary FROM trace_overhead o WHERE o.phase = 'step' "

@@ -98,8 +98,8 @@ Versions versions_of(const std::string& python) {
 supervisor::PlannedRun plan(const TraceArguments& arguments) {
   const ProgramCommand program = parse_program_command(arguments.command);
   const DeviceChoice choice = arguments.options.device.value_or(DeviceChoice::kAuto);
-  const bool cuda = choice == DeviceChoice::kCuda ||
-                    (choice == DeviceChoice::kAuto && !worker::probe_devices().gpus.empty());
+  const bool cuda =
+      choice == DeviceChoice::kCuda || (choice == DeviceChoice::kAuto && !worker::probe_devices().gpus.empty());
   const Versions versions = versions_of(program.python);
   supervisor::PlannedRun run;
   run.what.plugin_file = program.file.string();
@@ -201,8 +201,7 @@ void add_trace(CLI::App& app, Session& session) {
   command->add_flag("--stop", arguments->stop, "end the program after these steps, with exit code 0");
   command
       ->add_option_function<std::string>(
-          "--device",
-          [&options](const std::string& text) { options.device = device_choice_from("--device", text); },
+          "--device", [&options](const std::string& text) { options.device = device_choice_from("--device", text); },
           "device that the program uses; auto: cuda if there is a GPU [auto]")
       ->type_name("auto|cpu|cuda");
   command

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "base/process.hpp"
 #include "measure/outcome.hpp"
@@ -47,9 +49,9 @@ SpawnOptions observed_program(const SpawnRequest& request);
 /// The method of one pass. The memory pass begins with the import of torch, as its first warm-up step.
 measure::Method method_of_program(const ObservedProgram& program, const measure::Method& method, measure::Pass pass);
 
-/// The outcome of a pass after its program has ended. A program that ends by itself with another exit code than 0, or by
-/// a signal, is a failure; what it did until then is kept. `connected`: the package has connected; otherwise the detail
-/// says why not, from the `notes` that it left.
+/// The outcome of a pass after its program has ended. A program that ends by itself with another exit code than 0, or
+/// by a signal, is a failure; what it did until then is kept. `connected`: the package has connected; otherwise the
+/// detail says why not, from the `notes` that it left.
 measure::Outcome outcome_of_program(measure::Outcome verdict, const ProcessEnd& end, bool connected,
                                     const std::filesystem::path& notes);
 

@@ -26,9 +26,9 @@ using measure::Pass;
 
 namespace {
 
-constexpr std::chrono::milliseconds kTick{50};     ///< interval of the checks for ended processes, memory use and
-                                                   ///< deadlines
-constexpr double kStopped_s = 2;                   ///< a longer interval between two checks means that kymo was stopped
+constexpr std::chrono::milliseconds kTick{50};  ///< interval of the checks for ended processes, memory use and
+                                                ///< deadlines
+constexpr double kStopped_s = 2;                ///< a longer interval between two checks means that kymo was stopped
 constexpr double kForever_s = 1e12;
 constexpr std::chrono::milliseconds kSoonTick{2};  ///< the interval when a process is about to end
 

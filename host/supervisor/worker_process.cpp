@@ -125,7 +125,9 @@ std::optional<ProcessEnd> WorkerProcess::poll_end() {
   return end_;
 }
 
-bool WorkerProcess::output_closed() const { return is_captured_ && !stdout_->pipe.is_open() && !stderr_->pipe.is_open(); }
+bool WorkerProcess::output_closed() const {
+  return is_captured_ && !stdout_->pipe.is_open() && !stderr_->pipe.is_open();
+}
 
 ProcessOutput WorkerProcess::take_output() {
   stdout_->drain();

@@ -14,8 +14,8 @@ struct WorkerOptions {
   int rank = 0;
   std::string token;
   std::int64_t process_start_ns = 0;  ///< host clock; origin of the times of the first assignment
-  bool observes_program = false;      ///< the process is not a worker, but a program that is observed: executes a single
-                                      ///< assignment and changes no settings of the process
+  bool observes_program = false;  ///< the process is not a worker, but a program that is observed: executes a single
+                                  ///< assignment and changes no settings of the process
 };
 
 /// Connects to the control server, executes the assigned passes and returns the exit code of the process. Ends the

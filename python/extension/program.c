@@ -5,7 +5,10 @@
  * The engine has a stack of its own, on which only C and C++ code runs. It calls step() of the only workload, which
  * switches to the program's stack; at the end of the step, the program switches back, step() returns, and the engine
  * records the step and begins the next one. So the engine is the same as for any other workload, and so is the thread.
- * The GIL is held all the time: the engine needs no other Python thread, and no such thread can use a pass that ends. */
+ * The GIL is held all the time: the engine needs no other Python thread, and no such thread can use a pass that ends.
+ */
+#include "program.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,7 +16,6 @@
 #include <unistd.h>
 
 #include "engine_library.h"
-#include "program.h"
 
 enum {
   kStackBytes = 16 << 20, /* reserved; only the pages that are used take memory */
@@ -93,8 +95,8 @@ static const void* get_extension(const char* id) {
   (void)id;
   return NULL;
 }
-static const kymo_plugin plugin = {sizeof plugin, KYMO_ABI_MAJOR, KYMO_ABI_MINOR, "program",    "0", "libtorch",
-                                   workload_count, workload_at,   get_extension};
+static const kymo_plugin plugin = {sizeof plugin, KYMO_ABI_MAJOR, KYMO_ABI_MINOR, "program",    "0",
+                                   "libtorch",    workload_count, workload_at,    get_extension};
 
 static const kymo_plugin* load(void* user, const char* file, const char* description, char* error, uint64_t bytes) {
   (void)user, (void)file, (void)description, (void)error, (void)bytes;

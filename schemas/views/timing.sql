@@ -169,50 +169,6 @@ SELECT
   ) AS involuntary_switches
 FROM step_duration s;
 
--- Time of each phase in the measured steps of each pass and rank, on the host clock. Steps of the passes memory, trace
--- and ops include the cost of observation.
-CREATE VIEW pass_phase_time AS
-SELECT
-  -- run
-  p.run_id,
-  -- rank
-  p.rank,
-  -- pass
-  p.pass,
-  -- phase, `other` for the time outside of phases, or `step` for the whole step
-  p.phase,
-  -- measured steps of the pass
-  w.steps,
-  -- times that a step entered the phase, on average
-  1.0 * p.calls / w.steps AS calls_per_step,
-  -- time per step, on average
-  p.host_ns / 1e6 / w.steps AS mean_ms,
-  -- share of the time of the steps
-  1.0 * p.host_ns / w.host_ns AS share
-FROM (
-  SELECT
-    run_id,
-    rank,
-    pass,
-    phase,
-    sum(calls) AS calls,
-    sum(host_ns) AS host_ns
-  FROM sample
-  WHERE warmup = 0
-  GROUP BY run_id, rank, pass, phase
-) p
-JOIN (
-  SELECT
-    run_id,
-    rank,
-    pass,
-    count(*) AS steps,
-    sum(host_ns) AS host_ns
-  FROM sample
-  WHERE warmup = 0 AND phase = 'step'
-  GROUP BY run_id, rank, pass
-) w ON w.run_id = p.run_id AND w.rank = p.rank AND w.pass = p.pass;
-
 -- Each step of each time pass on the host clock, including warm-up, relative to the run's median step.
 CREATE VIEW warmup_steps AS
 SELECT

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A training loop that writes the processor time of each of its steps, in seconds, as JSON.
+
+step_times.py SIZE STEPS FILE [profile]: with `profile`, torch.profiler records all steps but the first ones."""
+
+import json
+import os
+import sys
+import time
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+WIDTH, LAYERS, LENGTH, BATCH = {"small": (16, 2, 8, 4), "medium": (128, 4, 64, 8)}[sys.argv[1]]
+WORDS, FIRST = 200, 10
+steps, file, profiled = int(sys.argv[2]), sys.argv[3], sys.argv[4:] == ["profile"]
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(WIDTH)
+        self.query, self.key, self.value, self.output = (nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(4))
+        self.feed_forward = nn.Sequential(nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))
+
+    def forward(self, x):
+        y = self.norm(x)
+        query, key, value = (f(y).unflatten(-1, (2, -1)).transpose(1, 2) for f in (self.query, self.key, self.value))
+        y = nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+        x = x + self.output(y.transpose(1, 2).flatten(2))
+        return x + self.feed_forward(x)
+
+
+torch.set_num_threads(1)
+torch.manual_seed(0)
+model = nn.Sequential(nn.Embedding(WORDS, WIDTH), *[Block() for _ in range(LAYERS)], nn.Linear(WIDTH, WORDS))
+optimizer = torch.optim.AdamW(model.parameters())
+words, targets = torch.randint(WORDS, (BATCH, LENGTH)), torch.randint(WORDS, (BATCH * LENGTH,))
+with open(f"{file}.pid", "w", encoding="utf-8") as opened:
+    opened.write(str(os.getpid()))
+times, profiler = [], None
+last = time.thread_time()
+for step in range(steps + FIRST):
+    if profiled and step == FIRST - 2:
+        profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
+        profiler.__enter__()
+    cross_entropy(model(words).flatten(0, 1), targets).backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    now = time.thread_time()
+    times.append(now - last)
+    last = now
+with open(file, "w", encoding="utf-8") as opened:
+    json.dump(times[FIRST:], opened)
+os._exit(0)  # what the profiler does with its records is not measured
