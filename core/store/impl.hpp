@@ -16,6 +16,7 @@ struct ResultsDatabase::Impl {
   std::unique_ptr<Connection> connection;
   bool read_only = false;
   Limits limits;
+  std::string show_history;  ///< statements that undo hide_history()
 };
 
 /// Returns the connection for writing. Throws Error if the database was opened for reading.

@@ -256,6 +256,7 @@ std::int64_t selected_runs(const Connection& results) {
 
 std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
   const Connection& results = *impl_->connection;
+  show_history();
   clear_selection(results);
   Statement(results, kSelectRuns).bind_all(selection.label, selection.invocation_id, selection.suite).run();
   return selected_runs(results);
@@ -263,6 +264,7 @@ std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
 
 std::int64_t ResultsDatabase::select_compared_runs(const ComparedRuns& runs) {
   const Connection& results = *impl_->connection;
+  show_history();
   clear_selection(results);
   results.exec(
       "DROP TABLE IF EXISTS temp.compared_case; DROP TABLE IF EXISTS temp.compared_run; "

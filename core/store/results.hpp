@@ -179,6 +179,13 @@ class ResultsDatabase {
   /// compared_run, which the queries of comparing reports join (docs/write-a-report.md).
   std::int64_t select_compared_runs(const ComparedRuns& runs);
 
+  /// Restricts all later queries to the runs selected before and those that views compare them with: the other runs of
+  /// their invocations, for each plan the newest run and the newest with status ok, and the runs of the family `peak`.
+  /// The time of a query then depends on these runs, not on the number of runs in the database.
+  void hide_history();
+  /// Undoes hide_history(), as selecting runs does.
+  void show_history();
+
   /// Queries that exceed a limit end with an Error. SQLite limits memory per process, so the limit holds for every
   /// database that the process has open.
   void set_limits(const Limits& limits);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/compared_runs.hpp"
@@ -17,9 +18,11 @@ namespace kymo::cli {
 namespace {
 
 struct ReportArguments {
+  std::string name;
   report::Request request;
   std::vector<std::string> sides;
   std::filesystem::path database = "kymo.db";
+  bool verbose = false;
 };
 
 std::vector<std::string> formats_from(const std::string& text) {
@@ -29,10 +32,10 @@ std::vector<std::string> formats_from(const std::string& text) {
 }
 
 /// A report that compares needs two sides, which replace the options that select runs; others accept none.
-void check_sides(const ReportArguments& arguments) {
-  const std::string& name = arguments.request.name;
+void check_sides(const ReportArguments& arguments, const report::ReportDefinition& definition) {
+  const std::string& name = arguments.name;
   const auto& selection = arguments.request.selection;
-  if (!report::compares_runs(name)) {
+  if (!definition.compares_runs) {
     if (!arguments.sides.empty())
       throw UsageError("the report " + quote(name) + " shows one set of runs and takes no " +
                        quote(arguments.sides[0]) + "; select runs with --label or --invocation");
@@ -48,15 +51,17 @@ void check_sides(const ReportArguments& arguments) {
 }
 
 int make_report(const ReportArguments& arguments) {
-  if (arguments.request.name.empty()) {
+  if (arguments.name.empty()) {
     for (const std::string& name : report::list_reports()) print(visible(name) + "\n");
     return 0;
   }
   report::Request request = arguments.request;
-  check_sides(arguments);
+  if (arguments.verbose) log::set_level(log::Level::kDebug);
+  const report::ReportDefinition definition = report::find_report(arguments.name);
+  check_sides(arguments, definition);
   const auto database = open_results(arguments.database);
   if (!arguments.sides.empty()) request.comparison = compared_runs(*database, arguments.sides[0], arguments.sides[1]);
-  for (const auto& file : report::make_report(*database, request)) print(visible(file.string()) + "\n");
+  for (const auto& file : report::make_report(*database, definition, request)) print(visible(file.string()) + "\n");
   return 0;
 }
 
@@ -68,7 +73,7 @@ void add_report(CLI::App& app, Session& session) {
   request.out_folder = "report";
   request.formats = {"markdown", "html"};
   CLI::App* command = app.add_subcommand("report", "Generate a report from a results database");
-  command->add_option("report", request.name, "name, or a folder with report.toml; if omitted, list the names")
+  command->add_option("report", arguments->name, "name, or a folder with report.toml; if omitted, list the names")
       ->type_name("REPORT");
   command
       ->add_option("sides", arguments->sides,
@@ -96,6 +101,7 @@ void add_report(CLI::App& app, Session& session) {
       ->type_name("N");
   command->add_option("--suite", request.selection.suite, "only runs of this suite")->type_name("NAME");
   add_database_option(*command, arguments->database);
+  command->add_flag("--verbose", arguments->verbose, "print the time of each query");
   command->footer(
       "Example: kymo report quick --format markdown,latex,typst,html --out out\nExample: kymo report compare before "
       "after");

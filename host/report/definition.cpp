@@ -378,6 +378,7 @@ ReportDefinition read_definition(const std::filesystem::path& folder) {
   report.title = keys.text("title");
   report.suite = keys.text_or("suite", "");
   report.compares_runs = keys.flag_or("compares_runs", false);
+  report.hides_history = keys.flag_or("hides_history", false);
   report.summary.text = keys.text_or("summary", "");
   report.summary.values = read_values(keys.find_array("value"), report.file);
   if (const Json* banners = keys.find_array("banner")) {

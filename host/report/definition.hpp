@@ -124,6 +124,7 @@ struct ReportDefinition {
   std::string title;
   std::string suite;           ///< default suite of the runs, unless the request specifies one; empty: any
   bool compares_runs = false;  ///< of two sets, instead of showing one
+  bool hides_history = false;  ///< queries see only the runs of the report and those that they are compared with
   ProseSpec summary;
   std::vector<ProseSpec> banners;  ///< shown if their prose is not empty
   std::vector<SectionSpec> sections;

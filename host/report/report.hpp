@@ -6,16 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "report/definition.hpp"
 #include "store/results.hpp"
 
 namespace kymo::report {
 
 struct Request {
-  std::string name;                  ///< report in share/kymo/reports, or path of a folder with report.toml
   std::filesystem::path out_folder;  ///< created if missing
   std::vector<std::string> formats;  ///< any of known_formats()
   store::ResultsDatabase::Selection selection;
-  std::optional<store::ResultsDatabase::ComparedRuns> comparison = {};  ///< instead of a selection; see compares_runs()
+  std::optional<store::ResultsDatabase::ComparedRuns> comparison =
+      {};  ///< instead of a selection, for reports that compare
 };
 
 /// Names of the installed reports.
@@ -24,12 +25,14 @@ std::vector<std::string> list_reports();
 /// The formats supported by make_report().
 std::vector<std::string> known_formats();
 
-/// Whether a report compares two sets of runs. Throws UsageError as make_report() does.
-bool compares_runs(const std::string& name);
+/// Reads an installed report, by its name, or that of a folder with report.toml. Throws UsageError for an unknown
+/// report (with the closest match) and for an invalid definition.
+ReportDefinition find_report(const std::string& name);
 
-/// Writes the report and returns the written files, the main file of each format first. Throws UsageError for an
-/// unknown report or format (with the closest match) and Error for an unwritable folder; in these cases nothing is
-/// written.
-std::vector<std::filesystem::path> make_report(store::ResultsDatabase& database, const Request& request);
+/// Writes the report and returns the written files, the main file of each format first. Logs the time of each query, at
+/// level debug. Throws UsageError for an
+/// unknown format (with the closest match) and Error for an unwritable folder; in these cases nothing is written.
+std::vector<std::filesystem::path> make_report(store::ResultsDatabase& database, const ReportDefinition& definition,
+                                               const Request& request);
 
 }  // namespace kymo::report

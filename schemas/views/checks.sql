@@ -141,7 +141,11 @@ JOIN (
     ranks,
     max(busbw_gb_s) AS busbw_gb_s
   FROM all_reduce_bandwidth
-  WHERE operation = 'all_reduce' AND backend = 'nccl' AND busbw_gb_s > 0
+  WHERE
+    run_id IN (SELECT run_id FROM current_run)
+    AND operation = 'all_reduce'
+    AND backend = 'nccl'
+    AND busbw_gb_s > 0
   GROUP BY machine, ranks
 ) b ON b.machine = m.machine AND b.ranks = c.ranks
 WHERE c.on_device = 1 AND c.busbw_gb_s > 1.15 * b.busbw_gb_s

@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+from many_runs import multiply_runs
+
 WORDS = ("--set", "n=1024", "--warmup", "1", "--steps", "10", "--no-verify")
 
 
@@ -67,29 +69,6 @@ def show(name, seconds, bound_s):
     return median < bound_s
 
 
-def multiply_runs(database, wanted):
-    """Copies the single run of a real database until there are `wanted` runs, each a case of its own."""
-    db = sqlite3.connect(database)
-    (run_id,) = db.execute("SELECT max(run_id) FROM run").fetchone()
-    for (table,) in db.execute(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-    ).fetchall():
-        columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-        if "run_id" not in columns:
-            continue
-        renewed = {"run_id": "i", "case_key": "'c' || i", "settings_key": "'s' || i", "plan_key": "'p' || i"}
-        if table == "run":
-            renewed["sequence"] = "i"
-        values = ", ".join(renewed.get(c, c) for c in columns)
-        db.execute(
-            f"WITH RECURSIVE n(i) AS (SELECT {run_id + 1} "
-            f"UNION ALL SELECT i + 1 FROM n WHERE i < {run_id + wanted - 1}) "
-            f"INSERT INTO {table} ({', '.join(columns)}) SELECT {values} FROM {table}, n WHERE run_id = {run_id}"
-        )
-    db.commit()
-    db.close()
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
@@ -110,7 +89,7 @@ def main():
 
         database = folder / "many.db"
         subprocess.run([kymo, "run", "saxpy", *WORDS, "--db", str(database)], check=True, stdout=subprocess.DEVNULL)
-        multiply_runs(database, arguments.runs)
+        multiply_runs(database, arguments.runs, as_cases=True)
         command = [kymo, "report", "quick", "--db", str(database), "--out", str(folder / "out"), "--format", "markdown"]
         kept &= show(f"report on {arguments.runs} runs", timed(command, 5), 0.9)
     finally:

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -19,23 +20,28 @@ using ::testing::Not;
 
 const std::filesystem::path kSource = KYMO_SOURCE_DIR;
 
-/// A results database with the rows of tests/sql/common/runs.sql and of one other file.
+/// Creates a results database with the rows of tests/sql/common/runs.sql and of one other file.
+std::filesystem::path make_database(const std::filesystem::path& folder, const char* observed) {
+  std::filesystem::path file = folder / "results.db";
+  {
+    const store::ResultsDatabase created(file, store::ResultsDatabase::Mode::kCreate);
+  }
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+  for (const char* rows : {"runs.sql", observed}) {
+    const std::string sql = read_file(kSource / "tests" / "sql" / "common" / rows);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+  }
+  sqlite3_close_v2(database);
+  return file;
+}
+
 class ObservedReport : public ::testing::Test {
  protected:
   explicit ObservedReport(const char* observed = "collected.sql")
       : folder_(make_private_folder("kymo-observed-report-test")) {
-    const std::filesystem::path file = folder_ / "results.db";
-    {
-      const store::ResultsDatabase created(file, store::ResultsDatabase::Mode::kCreate);
-    }
-    sqlite3* database = nullptr;
-    EXPECT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
-    for (const char* rows : {"runs.sql", observed}) {
-      const std::string sql = read_file(kSource / "tests" / "sql" / "common" / rows);
-      EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
-    }
-    sqlite3_close_v2(database);
-    database_ = std::make_unique<store::ResultsDatabase>(file, store::ResultsDatabase::Mode::kReadOnly);
+    database_ = std::make_unique<store::ResultsDatabase>(make_database(folder_, observed),
+                                                         store::ResultsDatabase::Mode::kReadOnly);
   }
   ~ObservedReport() override {
     database_.reset();
@@ -45,12 +51,76 @@ class ObservedReport : public ::testing::Test {
 
   std::string markdown(const std::string& name) {
     const std::string report = (kSource / "reports" / name).string();
-    return read_file(make_report(*database_, {report, folder_ / name, {"markdown"}, {}})[0]);
+    return read_file(make_report(*database_, find_report(report), {folder_ / name, {"markdown"}, {}})[0]);
   }
 
   std::filesystem::path folder_;
   std::unique_ptr<store::ResultsDatabase> database_;
 };
+
+/// Adds three newer copies of all runs, with their records and longer times.
+void add_history(sqlite3* database) {
+  std::string sql = "BEGIN;";
+  const auto for_each_row = [&](const std::string& query, const auto& use) {
+    sqlite3_stmt* statement = nullptr;
+    ASSERT_EQ(sqlite3_prepare_v2(database, query.c_str(), -1, &statement, nullptr), SQLITE_OK);
+    while (sqlite3_step(statement) == SQLITE_ROW)
+      use(std::string(reinterpret_cast<const char*>(sqlite3_column_text(statement, 0))));
+    sqlite3_finalize(statement);
+  };
+  for_each_row("SELECT name FROM sqlite_master WHERE type = 'table'", [&](const std::string& table) {
+    std::string values, key;
+    for_each_row("SELECT name FROM pragma_table_info('" + table + "')", [&](const std::string& column) {
+      if (key.empty()) key = column;
+      std::string value = column;
+      if (column == "run_id" || column == "invocation_id") value += " + 1000 * i";
+      if (table == "invocation" && column == "uuid") value += " || i";
+      if (table == "invocation" && column == "started_at") value = "'2030-01-0' || i || 'T00:00:00.000Z'";
+      if (table == "statistic" && column.ends_with("_ns")) value += " * (1 + 0.5 * i)";
+      values += (values.empty() ? "" : ", ") + value;
+    });
+    if (key == "run_id" || key == "invocation_id")
+      sql += "INSERT INTO \"" + table + "\" SELECT " + values + " FROM \"" + table +
+             "\", (SELECT 1 AS i UNION ALL SELECT 2 UNION ALL SELECT 3);";
+  });
+  ASSERT_EQ(sqlite3_exec(database, (sql + "COMMIT").c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(database);
+}
+
+std::string first_difference(const std::string& one, const std::string& other) {
+  const auto at =
+      static_cast<std::size_t>(std::mismatch(one.begin(), one.end(), other.begin(), other.end()).first - one.begin());
+  const std::size_t line = at == 0 ? 0 : one.rfind('\n', at - 1) + 1;
+  return one.substr(line, 300) + "\nbut was:\n" + other.substr(line, 300);
+}
+
+class HiddenHistory : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(HiddenHistory, DoesNotChangeAReport) {
+  const std::filesystem::path folder = make_private_folder("kymo-hidden-history-test");
+  const std::filesystem::path file = make_database(folder, GetParam());
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+  add_history(database);
+  sqlite3_close_v2(database);
+  for (const char* name : {"quick", "cs336", "cs336-2026"}) {
+    ReportDefinition definition = find_report((kSource / "reports" / name).string());
+    ASSERT_TRUE(definition.hides_history);
+    std::string text[2];
+    for (const bool hides : {false, true}) {
+      store::ResultsDatabase results(file, store::ResultsDatabase::Mode::kReadOnly);
+      definition.hides_history = hides;
+      text[hides ? 1 : 0] = read_file(make_report(results, definition, {folder / name, {"markdown"}, {}})[0]);
+      const auto runs = results.query("SELECT count(*) FROM run WHERE run_id < 1000").rows.at(0).at(0).integer;
+      EXPECT_EQ(runs > 0, !hides);
+    }
+    EXPECT_TRUE(text[0] == text[1]) << name << ": " << first_difference(text[0], text[1]);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, HiddenHistory,
+                         ::testing::Values("collected.sql", "distributed.sql", "attention.sql", "compiled.sql"));
 
 TEST_F(ObservedReport, AssignmentSaysWhereTheTimeAndTheMemoryWent) {
   const std::string text = markdown("cs336");
@@ -138,7 +208,9 @@ TEST_F(DistributedReport, QuickLookShowsRanksInEveryFormat) {
   EXPECT_THAT(text, HasSubstr("13 runs exchanged tensors between processes"));
   EXPECT_THAT(text, HasSubstr("ddp_bucketed, 10 MiB"));
   const std::string report = (kSource / "reports" / "quick").string();
-  EXPECT_GT(make_report(*database_, {report, folder_ / "all", {"latex", "typst", "html", "csv"}, {}}).size(), 3u);
+  EXPECT_GT(
+      make_report(*database_, find_report(report), {folder_ / "all", {"latex", "typst", "html", "csv"}, {}}).size(),
+      3u);
 }
 
 class AttentionReport : public ObservedReport {

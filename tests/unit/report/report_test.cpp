@@ -30,7 +30,7 @@ class MakeReport : public ::testing::Test {
   MakeReport() : sample_(folder_.path()) {}
 
   std::vector<fs::path> make(const std::string& name, const std::vector<std::string>& formats) {
-    return make_report(sample_.database(), {own_report(name), out_, formats, {}});
+    return make_report(sample_.database(), find_report(own_report(name)), {out_, formats, {}});
   }
   std::string markdown(const std::string& name) { return read_file(make(name, {"markdown"})[0]); }
 
@@ -107,9 +107,10 @@ TEST_F(MakeReport, ANewerRunOfAnotherSuiteTakesNothingAway) {
   run.suite = "quick";
   run.suite_case = "model";
   later.add(run);
-  EXPECT_THAT(row_with(read_file(make_report(later.database(), {own_report("cs336"), out_, {"markdown"}, {}})[0]),
-                       {"small", "256", "1.90"}),
-              Not(::testing::IsEmpty()));
+  EXPECT_THAT(
+      row_with(read_file(make_report(later.database(), find_report(own_report("cs336")), {out_, {"markdown"}, {}})[0]),
+               {"small", "256", "1.90"}),
+      Not(::testing::IsEmpty()));
 }
 
 TEST_F(MakeReport, RunsOfTheSameNameKeepTheirOwnBars) {
@@ -205,8 +206,8 @@ TEST_F(MakeReport, RejectsWhatItDoesNotKnow) {
   sample_.add({});
   EXPECT_THAT([&] { make("cs336", {"htlm"}); },
               ThrowsMessage<UsageError>(AllOf(HasSubstr("'htlm'"), HasSubstr("'html'"))));
-  EXPECT_THROW(make_report(sample_.database(), {"no_such_report", out_, {"html"}, {}}), UsageError);
-  EXPECT_THROW(make_report(sample_.database(), {folder_.path().string(), out_, {"html"}, {}}), UsageError);
+  EXPECT_THROW(make_report(sample_.database(), find_report("no_such_report"), {out_, {"html"}, {}}), UsageError);
+  EXPECT_THROW(make_report(sample_.database(), find_report(folder_.path().string()), {out_, {"html"}, {}}), UsageError);
   EXPECT_FALSE(fs::exists(out_));
 }
 
@@ -224,7 +225,8 @@ std::vector<fs::path> make_chart(SampleDatabase& sample, const fs::path& folder,
              "title = 'T'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 'chart.sql'\n" + keys);
   write_file(own / "chart.sql", "-- caption: Captioned.\n-- empty: Nothing here.\n" + sql);
   for (const auto& [name, text] : sides) write_file(own / name, text);
-  return make_report(sample.database(), {own.string(), folder / "out", {"markdown", "latex", "html", "csv"}, {}});
+  return make_report(sample.database(), find_report(own.string()),
+                     {folder / "out", {"markdown", "latex", "html", "csv"}, {}});
 }
 
 TEST_F(MakeReport, TimelinesComeOutInAllFormats) {
@@ -271,7 +273,7 @@ TEST_F(MakeReport, WhatAllRowsShareIsToldByTheCaption) {
         own / "steps.sql",
         "-- caption: Steps by kind.\n-- empty: e\n-- column a: title=\"case\", once=true\n-- column b: once=true\n" +
             rows);
-    return read_file(make_report(sample_.database(), {own.string(), out_, {format}, {}})[0]);
+    return read_file(make_report(sample_.database(), find_report(own.string()), {out_, {format}, {}})[0]);
   };
   const std::string alike = "SELECT 'xl, 2 ranks' AS a, column1 AS b FROM (VALUES ('flat'), ('naive'))";
   EXPECT_THAT(make_of(alike, "markdown"),
@@ -292,13 +294,13 @@ TEST_F(MakeReport, AWrongQueryLeavesTheOldReportAlone) {
   fs::create_directory(own);
   write_file(own / "report.toml", "title = 'T'\n[[section]]\nheading = 'H'\n[[section.table]]\nfile = 'bad.sql'\n");
   write_file(own / "bad.sql", "-- caption: c\n-- empty: e\nSELECT nonsense FROM nowhere");
-  EXPECT_THAT([&] { make_report(sample_.database(), {own.string(), out_, {"markdown"}, {}}); },
+  EXPECT_THAT([&] { make_report(sample_.database(), find_report(own.string()), {out_, {"markdown"}, {}}); },
               ThrowsMessage<UsageError>(HasSubstr("bad.sql")));
   write_file(own / "bad.sql", "-- caption: c\n-- empty: e\n-- column x: title=\"y\"\nSELECT 1 AS z");
-  EXPECT_THAT([&] { make_report(sample_.database(), {own.string(), out_, {"markdown"}, {}}); },
+  EXPECT_THAT([&] { make_report(sample_.database(), find_report(own.string()), {out_, {"markdown"}, {}}); },
               ThrowsMessage<UsageError>(HasSubstr("no column 'x'")));
   write_file(own / "bad.sql", "-- caption: c\n-- empty: e\nDELETE FROM run");
-  EXPECT_THROW(make_report(sample_.database(), {own.string(), out_, {"markdown"}, {}}), UsageError);
+  EXPECT_THROW(make_report(sample_.database(), find_report(own.string()), {out_, {"markdown"}, {}}), UsageError);
   EXPECT_EQ(read_file(out_ / "report.md"), "old");
 }
 

@@ -320,5 +320,44 @@ TEST_F(Results, SelectsTheNewestInvocationOfEachPlan) {
   EXPECT_EQ(select(narrowed), "NULL");
 }
 
+TEST_F(Results, HidesTheHistoryOfTheSelectedRuns) {
+  const auto finish = [&](std::int64_t run_id, RunStatus status) {
+    Outcome outcome;
+    outcome.status = status;
+    database_->finalize_run(run_id, outcome, {}, {});
+  };
+  for (int i = 0; i < 4; ++i) {
+    const std::int64_t invocation = database_->begin_invocation("kymo run", {});
+    for (const int n : {1, 2, 3})
+      finish(database_->begin_run(make_run(invocation, n)),
+             i == 3 && n == 2 ? RunStatus::kFailed : RunStatus::kOk);  // 1 to 12
+  }
+  const std::int64_t only = database_->begin_invocation("kymo run", {});
+  finish(database_->begin_run(make_run(only, 1)), RunStatus::kOk);  // 13
+  database_->select_runs(ResultsDatabase::Selection{});
+  const std::string ids = "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM ";
+  const std::string selected = "11,12,13";
+  ASSERT_EQ(ask(*database_, ids + "selected_run ORDER BY run_id)"), selected);
+  database_->hide_history();
+  // 8 is the newest successful run of a plan whose newest run failed, and 10 is of an invocation of selected runs.
+  const std::string visible = "8,10,11,12,13";
+  EXPECT_EQ(ask(*database_, ids + "run ORDER BY run_id)"), visible);
+  EXPECT_EQ(ask(*database_, ids + "run_list ORDER BY run_id)"), visible);
+  EXPECT_EQ(ask(*database_, ids + "param WHERE name = 'n' ORDER BY run_id)"), visible);
+  EXPECT_EQ(ask(*database_, ids + "current_run ORDER BY run_id)"), selected);
+  EXPECT_THAT(error_of([&] { database_->query("DELETE FROM run"); }), HasSubstr("only SELECT"));
+  database_->select_runs(ResultsDatabase::Selection{});
+  EXPECT_EQ(ask(*database_, "SELECT count(*) FROM run_list"), "13");
+}
+
+TEST_F(Results, HidesNothingWhereItWouldHideLittle) {
+  database_->begin_run(make_run(invocation_, 1));
+  const std::int64_t later = database_->begin_invocation("kymo run again", {});
+  database_->begin_run(make_run(later, 1));
+  database_->select_runs(ResultsDatabase::Selection{});
+  database_->hide_history();
+  EXPECT_EQ(ask(*database_, "SELECT count(*) FROM run"), "2");
+}
+
 }  // namespace
 }  // namespace kymo::store::testing
