@@ -150,6 +150,8 @@ std::string escape_latex(std::string_view raw) {
   std::string_view text = clean;
   std::string out;
   int unbroken = 0;
+  char32_t previous = 0;
+  const auto is_letter = [](char32_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   while (!text.empty()) {
     const char32_t c = take_code_point(text);
     const auto found = latex_replacements().find(c);
@@ -162,7 +164,13 @@ std::string escape_latex(std::string_view raw) {
     } else {
       out += fmt::format("\\kymochar{{{:04X}}}", static_cast<std::uint32_t>(c));
     }
-    const bool breaks = c == ' ' || (found != latex_replacements().end() && found->second.ends_with("\\allowbreak{}"));
+    // Within a word, as in roman type; the monospaced font has no such breaks.
+    const bool hyphenates =
+        c == '-' && is_letter(previous) && !text.empty() && is_letter(static_cast<unsigned char>(text[0]));
+    if (hyphenates) out += "\\allowbreak{}";
+    previous = c;
+    const bool breaks =
+        c == ' ' || hyphenates || (found != latex_replacements().end() && found->second.ends_with("\\allowbreak{}"));
     unbroken = breaks ? 0 : unbroken + 1;
     if (unbroken == kLongestWord) {
       out += "\\allowbreak{}";

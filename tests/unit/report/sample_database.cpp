@@ -233,6 +233,8 @@ const std::vector<std::string>& hostile_names() {
                                               "-- ?` !` ,, << >> ''",
                                               "../../etc/passwd",
                                               " ",
+                                              "zero\xE2\x80\x8B width\xEF\xBB\xBF joiner\xE2\x80\x8D e\xCC\x81",
+                                              "'; DROP TABLE run; --",
                                               "Ünïcödé ßæø ×±µ → 中文 العربية"};
   return names;
 }
