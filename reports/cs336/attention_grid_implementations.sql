@@ -6,7 +6,8 @@
 -- column seq: title="sequence length", unit="tokens", format="plain"
 -- column total_ms: unit="ms", format="significant", digits=4
 -- column before_backward_bytes: title="{} memory", format="bytes"
--- note: Sum of the mean forward and backward times. – means: not measured.
+-- note: Sum of the mean forward and backward times. – means: not measured. The runs were not interleaved, so that
+--   clocks may have drifted between them; kymo ab compares two implementations in interleaved slices.
 -- empty: No attention measurements by sequence length: `kymo suite run cs336 --filter '^attention-memory'` adds this
 --   data.
 SELECT

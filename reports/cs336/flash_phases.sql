@@ -8,11 +8,12 @@
 -- column batch: hidden=true
 -- column heads: title="heads"
 -- column seq: title="sequence length", unit="tokens", format="plain"
--- column latency_ms: unit="ms", format="significant", digits=4
+-- column latency_ms: unit="ms", format="measured", plus_minus="half_ms"
 -- column rate: title="highest rate", unit="TFLOP/s", format="significant", digits=3
 -- column share: title="share of peak", unit="%", digits=1
--- note: Medians. – means: not measured. The rate and its share of the device peak are those of the fastest
---   implementation.
+-- note: Medians ± half of their confidence interval. – means: not measured. The rate and its share of the device peak
+--   are those of the fastest implementation. The runs were not interleaved, so that clocks may have drifted between
+--   them; kymo ab compares two implementations in interleaved slices.
 -- empty: No attention kernels measured: `kymo suite run cs336 --filter '^flash'` adds this data.
 WITH measured AS (
   SELECT
@@ -29,6 +30,7 @@ WITH measured AS (
       min(CASE p.value WHEN 'forward' THEN l.forward_ms ELSE l.backward_ms END),
       max(CASE WHEN a.mode IN (p.value, 'forward_backward') THEN nullif(d.status_label, '') END)
     ) AS latency_ms,
+    (max(t.median_high_ms) - min(t.median_low_ms)) / 2 AS half_ms,
     max(CASE p.value WHEN 'forward' THEN l.forward_tflop_per_s ELSE l.backward_tflop_per_s END) AS rate,
     max(l.peak_tflop_per_s) AS peak
   FROM selected_run s
@@ -37,6 +39,8 @@ WITH measured AS (
   JOIN attention_run a ON a.run_id = r.run_id
   LEFT JOIN attention_latency l ON l.run_id = r.run_id
   JOIN json_each('["forward", "backward"]') p
+  LEFT JOIN phase_time t
+    ON t.run_id = CASE p.value WHEN 'forward' THEN l.run_id ELSE l.backward_run_id END AND t.phase = p.value
   GROUP BY p.value, a.dtype, a.causal, a.head_dim, a.batch, a.heads, a.seq, a.implementation_order, a.implementation
   HAVING latency_ms IS NOT NULL
 )
@@ -51,6 +55,7 @@ SELECT
   implementation,
   implementation_order,
   latency_ms,
+  half_ms,
   max(rate) OVER shape AS rate,
   100 * max(rate / peak) OVER shape AS share
 FROM measured

@@ -12,7 +12,8 @@
 -- column input_bytes: title="inputs", format="bytes"
 -- column unknown_bytes: title="unknown", format="bytes"
 -- note: Parameters, gradients, optimizer state and inputs are tagged by the workload. Activations are allocated in the
---   forward pass and outlive their operator; workspace is allocated and freed within one operator.
+--   forward pass and outlive their operator; workspace is allocated and freed within one operator. Copies of
+--   weights that autocast caches count as activations: the records do not tell them from other casts.
 -- empty: No memory records: `kymo suite run cs336 --filter '^memory'` adds this data.
 SELECT
   m.size,
