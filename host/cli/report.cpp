@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/compared_runs.hpp"
 #include "cli/reading.hpp"
+#include "cli/report_files.hpp"
 #include "cli/run_options.hpp"
 #include "cli/text_table.hpp"
 
@@ -61,6 +62,7 @@ int make_report(const ReportArguments& arguments) {
   check_sides(arguments, definition);
   const auto database = open_results(arguments.database);
   if (!arguments.sides.empty()) request.comparison = compared_runs(*database, arguments.sides[0], arguments.sides[1]);
+  request.files_of = ReportFiles(*database);
   for (const auto& file : report::make_report(*database, definition, request)) print(visible(file.string()) + "\n");
   return 0;
 }

@@ -219,8 +219,11 @@ class DocumentBuilder {
     };
     const auto pointer = [](const std::optional<Result>& rows) { return rows ? &*rows : nullptr; };
     const auto bands = side(spec.bands), blocks = side(spec.blocks), roofs = side(spec.roofs);
+    const auto counters = side(spec.counters), events = side(spec.events);
     if (spec.split.empty())
-      return add_chart(section, spec, {result, pointer(bands), pointer(blocks), pointer(roofs)}, "", {});
+      return add_chart(section, spec,
+                       {result, pointer(bands), pointer(blocks), pointer(roofs), pointer(counters), pointer(events)},
+                       "", {});
     const std::size_t first = section.blocks.size();
     const std::vector<std::string> names = series_of_all(spec, result);
     const std::size_t column = require_column(spec.query, result, spec.split);
@@ -230,7 +233,11 @@ class DocumentBuilder {
       };
       const Result own = rows_of_part(result, spec.split, part);
       const auto own_bands = of_part(bands), own_blocks = of_part(blocks), own_roofs = of_part(roofs);
-      add_chart(section, spec, {own, pointer(own_bands), pointer(own_blocks), pointer(own_roofs)}, part, names);
+      const auto own_counters = of_part(counters), own_events = of_part(events);
+      add_chart(section, spec,
+                {own, pointer(own_bands), pointer(own_blocks), pointer(own_roofs), pointer(own_counters),
+                 pointer(own_events)},
+                part, names);
     }
     share_scales_from(section, first);
   }
@@ -276,7 +283,8 @@ class DocumentBuilder {
     own.query.caption += part.empty() ? "" : " " + part + ".";
     std::optional<Chart> chart;
     if (spec.kind == ChartKind::kTimeline) {
-      chart = build_timeline(own.query, rows.points, own.panel);
+      chart =
+          build_timeline(own.query, rows.points, own.panel, {own.counters ? &*own.counters : nullptr, rows.counters});
     } else if (spec.kind == ChartKind::kArea) {
       chart = build_area(own, rows);
     } else if (spec.kind == ChartKind::kRoofline) {

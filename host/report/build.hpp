@@ -21,6 +21,8 @@ struct ChartRows {
   const Result* bands = nullptr;
   const Result* blocks = nullptr;
   const Result* roofs = nullptr;
+  const Result* counters = nullptr;
+  const Result* events = nullptr;
 };
 
 /// Builds stacked areas from the rows (columns as documented at ChartSpec), sorted by position. The caption counts the
@@ -28,10 +30,20 @@ struct ChartRows {
 /// missing column.
 std::optional<Chart> build_area(const ChartSpec& spec, const ChartRows& rows);
 
+/// The query of counter lanes and its rows; null if a timeline has none.
+struct Counters {
+  const QueryFile* query = nullptr;
+  const Result* result = nullptr;
+};
+
 /// Builds a timeline from the rows (columns as documented at ChartSpec). The caption counts the rows that could not be
-/// drawn as given. Returns nullopt if no row has a start and an end. `panel` is a column name or empty. Throws
-/// UsageError with the query's file and the missing column, or if panels are combined with steps.
-std::optional<Chart> build_timeline(const QueryFile& query, const Result& result, const std::string& panel = "");
+/// drawn as given. Returns nullopt if no row has a start and an end. `panel` is a column name or empty; `counters` may
+/// be absent. Throws UsageError with the query's file and the missing column, or if panels are combined with steps.
+std::optional<Chart> build_timeline(const QueryFile& query, const Result& result, const std::string& panel = "",
+                                    const Counters& counters = {});
+
+/// The passes named by the columns run_id, pass and (optionally) run of the rows, in order of first appearance.
+std::vector<RecordedPass> recorded_passes(const Result& result);
 
 /// Builds a roofline from the rows (columns as documented at ChartSpec). `classes` are the first classes, for charts
 /// that share their colors. The caption names the largest marks and the classes of rows that could not be drawn.

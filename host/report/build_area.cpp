@@ -33,6 +33,11 @@ class AreaBuilder {
     if (!any_figure()) return std::nullopt;
     if (rows_.bands != nullptr) add_bands(*rows_.bands);
     if (rows_.blocks != nullptr) add_blocks(*rows_.blocks);
+    if (rows_.events != nullptr)
+      if (auto events = build_timeline(*spec_.events, *rows_.events, "",
+                                       {spec_.counters ? &*spec_.counters : nullptr, rows_.counters}))
+        chart_.timeline = std::move(events->timeline);
+    chart_.passes = recorded_passes(rows_.points);
     chart_.caption += left_out(without_position_, "row without a position", "rows without a position");
     chart_.caption += left_out(broken_bands_, "band without a start or an end", "bands without a start or an end");
     chart_.caption += left_out(broken_blocks_, "block without a start or a size", "blocks without a start or a size");

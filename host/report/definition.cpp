@@ -212,6 +212,8 @@ void read_areas(ChartSpec& chart, Keys& keys, const std::filesystem::path& folde
   chart.x_axis.nanoseconds = chart.x.ends_with("_ns") && chart.x_axis.unit.empty();
   chart.bands = read_side_query(keys, folder, "bands", location);
   chart.blocks = read_side_query(keys, folder, "blocks", location);
+  chart.events = read_side_query(keys, folder, "events", location);
+  chart.counters = read_side_query(keys, folder, "counters", location);
   if (chart.blocks && !chart.x_axis.nanoseconds)
     throw UsageError(location +
                      ": key 'blocks' requires an 'x' column in nanoseconds (name ending in _ns) and no 'x_unit'");
@@ -236,7 +238,10 @@ ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, con
   chart.kind = static_cast<ChartKind>(keys.word_or("kind", {"line", "bar", "area", "timeline", "roofline"}, 0));
   chart.split = keys.text_or("split", "");
   read_reference_line(chart, keys, location);
-  if (chart.kind == ChartKind::kTimeline) chart.panel = keys.text_or("panel", "");
+  if (chart.kind == ChartKind::kTimeline) {
+    chart.panel = keys.text_or("panel", "");
+    chart.counters = read_side_query(keys, folder, "counters", location);
+  }
   if (chart.kind == ChartKind::kRoofline) read_roofs(chart, keys, folder, location);
   if (chart.kind == ChartKind::kArea) read_areas(chart, keys, folder, location);
   if (chart.kind == ChartKind::kLine || chart.kind == ChartKind::kBar) read_points(chart, keys, location);

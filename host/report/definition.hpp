@@ -64,14 +64,20 @@ struct ValueSpec {
 /// Alternatively, with `y` (and `series`), each row contains one value. `bands` names a query with the columns label,
 /// start and end: intervals of the x axis drawn behind the curves (phases). `blocks` names a query with the columns
 /// start_ns, end_ns (NULL: alive at the end), bytes, label, category and optionally detail: the memory blocks whose sum
-/// the curves show; the HTML report shows them individually. Axis keys are supported except for scales.
+/// the curves show; the HTML report shows them individually. `events` names a query with the columns of a timeline,
+/// whose lanes the HTML report shows on the same time axis, with `counters` as for a timeline. Axis keys are supported
+/// except for scales.
 ///
 /// timeline: bars in lanes. The query has the columns lane (in order of first appearance), start_ns, end_ns, label and
 /// class (the color), and optionally detail (shown on demand), group (lanes of a group are placed together under its
 /// name) and step (static pictures show only the last one). Overlapping bars of a lane are placed in separate rows.
 /// `panel` names a column: each of its values gets its own lanes. Panels are placed below each other on a common time
 /// axis that starts at zero (or at the first event, if that is earlier), so that durations can be compared; the query
-/// must not have a column step.
+/// must not have a column step. Further optional columns, used by the HTML report: run (a name) and rank, which can be
+/// selected; scope and phase; event (a name, unique within a rank of a run), launched_by (the event of the host call)
+/// and called_by (the event of the operator), which connect kernels with their launches; run_id and pass, whose records
+/// can be saved for other tools. `counters` names a query with the columns name, time_ns and value, and optionally
+/// unit, run and rank: quantities drawn below the lanes.
 ///
 /// roofline: a mark per row of the columns label, class (the color), flops, bytes, ms (the area) and optionally detail
 /// (shown on demand), at its operations per byte and per second. Rows without positive bytes and time are named in the
@@ -93,9 +99,11 @@ struct ChartSpec {
   bool stacked = false;  ///< for a bar chart
   Axis x_axis;
   Axis y_axis;
-  std::optional<QueryFile> bands;   ///< for an area chart; filtered by its column named as `split`, if any
-  std::optional<QueryFile> blocks;  ///< same as bands
-  std::optional<QueryFile> roofs;   ///< for a roofline; same as bands
+  std::optional<QueryFile> bands;     ///< for an area chart; filtered by its column named as `split`, if any
+  std::optional<QueryFile> blocks;    ///< same as bands
+  std::optional<QueryFile> roofs;     ///< for a roofline; same as bands
+  std::optional<QueryFile> counters;  ///< for a timeline; same as bands
+  std::optional<QueryFile> events;    ///< for an area chart; same as bands
 };
 
 struct ProseSpec {

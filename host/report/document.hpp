@@ -160,6 +160,22 @@ struct MemoryBlocks {
   std::vector<MemoryBlock> blocks;
 };
 
+/// The records that a chart shows a part of; `kymo export` writes all of them for other tools.
+struct RecordedPass {
+  std::int64_t run_id = 0;
+  std::string pass;
+  std::string run{};  ///< as Lane::run
+};
+
+/// A file that the HTML report offers to save.
+struct Attachment {
+  RecordedPass source;
+  std::string button;   ///< "Save Perfetto trace"
+  std::string file;     ///< suggested name
+  std::string content;  ///< empty: too large to embed; `command` writes it
+  std::string command;
+};
+
 /// A chart, independent of the output format. Bar charts always have categories; areas are stacked in the order of the
 /// series.
 struct Chart {
@@ -175,7 +191,10 @@ struct Chart {
   std::optional<ReferenceLine> reference_line;  ///< for a line chart
   std::vector<Band> bands;                      ///< for an area chart
   MemoryBlocks memory;                          ///< for an area chart
-  Timeline timeline;                            ///< for a timeline, which has neither categories nor series
+  Timeline timeline;                            ///< for a timeline, which has neither categories nor series; for an
+                                                ///< area chart, the events on its time axis, if there are any
+  std::vector<RecordedPass> passes{};           ///< of a timeline or area chart
+  std::vector<Attachment> attachments{};        ///< files of `passes`
   Roofline roofline;                            ///< for a roofline, which has neither as well
 };
 

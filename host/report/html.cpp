@@ -186,8 +186,19 @@ class HtmlWriter {
     const std::string notes = picture_notes(chart);
     return "<div class=\"kymo-chart-box\">\n<div class=\"kymo-picture\">\n" + inline_svg(chart) +
            (notes.empty() ? "" : "<p class=\"note\">" + escape_html(notes) + "</p>\n") +
-           "</div>\n<script type=\"application/zlib\">" + base64(compressed(interactive_rows(chart))) +
-           "</script>\n</div>\n";
+           "</div>\n<script type=\"application/zlib\">" + base64(compressed(interactive_rows(chart))) + "</script>\n" +
+           files_of(chart) + "</div>\n";
+  }
+
+  static std::string files_of(const Chart& chart) {
+    std::string out;
+    for (std::size_t i = 0; i < chart.attachments.size(); ++i) {
+      const std::string& content = chart.attachments[i].content;
+      if (content.empty()) continue;
+      out += fmt::format("<script type=\"application/zlib\" data-file=\"{}\">{}</script>\n", i,
+                         base64(compressed(content)));
+    }
+    return out;
   }
 
   // Line by line, because the escaper joins all lines.

@@ -50,7 +50,9 @@ std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
 
 void write_track(JsonText& json, const Timeline& timeline, const TimelineTrack& track, std::int64_t origin_ns,
                  UsedTexts& texts) {
-  std::vector<std::int64_t> starts, lengths, labels, classes, details;
+  std::vector<std::int64_t> starts, lengths, labels, classes, details, scopes, phases, steps, events, launches, calls;
+  const auto number = [&texts](event::TextId text) { return text == event::kNoText ? -1 : texts.number(text); };
+  const auto event = [](std::uint32_t each) { return each == TimelineBar::kNoEvent ? -1 : std::int64_t{each}; };
   std::int64_t previous = origin_ns;
   for (const std::uint32_t i : track.bars) {
     const TimelineBar& bar = timeline.bars[i];
@@ -58,10 +60,19 @@ void write_track(JsonText& json, const Timeline& timeline, const TimelineTrack& 
     lengths.push_back(whole(span_ns(bar.start_ns, bar.end_ns)));
     labels.push_back(texts.number(bar.label));
     classes.push_back(bar.bar_class);
-    details.push_back(bar.detail == event::kNoText ? -1 : texts.number(bar.detail));
+    details.push_back(number(bar.detail));
+    scopes.push_back(number(bar.scope));
+    phases.push_back(number(bar.phase));
+    steps.push_back(bar.step == TimelineBar::kNoStep ? -1 : std::max<std::int64_t>(bar.step, -1));
+    events.push_back(event(bar.event));
+    launches.push_back(event(bar.launched_by));
+    calls.push_back(event(bar.called_by));
     previous = bar.start_ns;
   }
-  if (std::all_of(details.begin(), details.end(), [](std::int64_t each) { return each < 0; })) details.clear();
+  const auto column = [&json](const char* name, std::vector<std::int64_t>& values) {
+    if (std::all_of(values.begin(), values.end(), [](std::int64_t each) { return each < 0; })) values.clear();
+    json.list(name, values);
+  };
   json.open('{');
   json.field("lane", std::int64_t{track.lane});
   json.field("row", std::int64_t{track.row});
@@ -69,25 +80,69 @@ void write_track(JsonText& json, const Timeline& timeline, const TimelineTrack& 
   json.list("length", lengths);
   json.list("label", labels);
   json.list("class", classes);
-  json.list("detail", details);
+  column("detail", details);
+  column("scope", scopes);
+  column("phase", phases);
+  column("step", steps);
+  column("event", events);
+  column("launchedBy", launches);
+  column("calledBy", calls);
   json.close('}');
 }
 
-std::string timeline_rows(const Chart& chart) {
-  Timeline timeline = chart.timeline;
+void write_recorder(JsonText& json, const std::string& run, const std::optional<std::int64_t>& rank) {
+  if (!run.empty()) json.field("run", run);
+  if (rank) json.field("rank", *rank);
+}
+
+void write_counter(JsonText& json, const CounterLane& counter, std::int64_t origin_ns) {
+  std::vector<std::int64_t> times;
+  std::vector<double> values;
+  std::int64_t previous = origin_ns;
+  for (const auto& [time_ns, value] : counter.values) {
+    times.push_back(whole(span_ns(previous, time_ns)));
+    values.push_back(value);
+    previous = time_ns;
+  }
+  json.open('{');
+  json.field("name", counter.name);
+  json.field("unit", counter.unit);
+  write_recorder(json, counter.run, counter.rank);
+  json.list("x", times);
+  json.list("y", values);
+  json.close('}');
+}
+
+void write_attachments(JsonText& json, const Chart& chart) {
+  json.key("files");
+  json.open('[');
+  for (const Attachment& each : chart.attachments) {
+    json.open('{');
+    json.field("button", each.button);
+    json.field("file", each.file);
+    if (!each.source.run.empty()) json.field("run", each.source.run);
+    json.field("embedded", !each.content.empty());
+    json.field("command", each.command);
+    json.close('}');
+  }
+  json.close(']');
+}
+
+// Members of the object that is open.
+void write_timeline(JsonText& json, const Timeline& every, std::optional<std::int64_t> origin = std::nullopt) {
+  Timeline timeline = every;
   keep_longest(timeline.bars, kMaxInteractiveBars);
   const TimelineLayout layout = lay_out(timeline, kMaxInteractiveRows);
-  const std::int64_t origin_ns = origin_of(timeline);
+  const std::int64_t origin_ns = origin.value_or(origin_of(timeline));
   UsedTexts texts(timeline.texts);
-  JsonText json;
-  json.open('{');
-  json.field("kind", "timeline");
-  json.field("name", chart.name);
-  json.field("caption", chart.caption);
   json.field("origin", std::to_string(origin_ns));
   if (timeline.panels) json.field("panels", true);
   write_palette(json);
   json.list("classes", timeline.classes);
+  std::vector<std::int64_t> colours;
+  for (std::size_t i = 0; i < timeline.classes.size(); ++i)
+    colours.push_back(static_cast<std::int64_t>(colour_of_class(timeline, i)));
+  json.list("colours", colours);
   json.key("lanes");
   json.open('[');
   for (std::size_t i = 0; i < timeline.lanes.size(); ++i) {
@@ -95,6 +150,7 @@ std::string timeline_rows(const Chart& chart) {
     json.field("name", timeline.lanes[i].name);
     json.field("group", timeline.lanes[i].group);
     if (timeline.panels) json.field("panel", timeline.lanes[i].panel);
+    write_recorder(json, timeline.lanes[i].run, timeline.lanes[i].rank);
     json.field("rows", std::int64_t{layout.rows[i]});
     json.close('}');
   }
@@ -103,7 +159,21 @@ std::string timeline_rows(const Chart& chart) {
   json.open('[');
   for (const TimelineTrack& track : layout.tracks) write_track(json, timeline, track, origin_ns, texts);
   json.close(']');
+  json.key("counters");
+  json.open('[');
+  for (const CounterLane& counter : timeline.counters) write_counter(json, counter, origin_ns);
+  json.close(']');
   json.list("texts", texts.used());
+}
+
+std::string timeline_rows(const Chart& chart) {
+  JsonText json;
+  json.open('{');
+  json.field("kind", "timeline");
+  json.field("name", chart.name);
+  json.field("caption", chart.caption);
+  write_timeline(json, chart.timeline);
+  write_attachments(json, chart);
   json.close('}');
   return json.text();
 }
@@ -164,13 +234,14 @@ AreaLayers curve_of(const std::vector<MemoryBlock>& blocks, const std::vector<st
 }
 
 // A category has the color of the series with the same name, if there is one.
-std::vector<std::int64_t> colours_of(const std::vector<std::string>& categories, const std::vector<Series>& series) {
+std::vector<std::int64_t> colours_of(const std::vector<std::string>& categories, const Chart& chart) {
   std::vector<std::int64_t> colours;
-  auto next = static_cast<std::int64_t>(series.size());
+  auto next = static_cast<std::int64_t>(chart.series.size());
   for (const std::string& category : categories) {
-    const auto found =
-        std::find_if(series.begin(), series.end(), [&category](const Series& each) { return each.name == category; });
-    colours.push_back(found == series.end() ? next++ : found - series.begin());
+    const auto found = std::find_if(chart.series.begin(), chart.series.end(),
+                                    [&category](const Series& each) { return each.name == category; });
+    const auto series = static_cast<std::size_t>(found - chart.series.begin());
+    colours.push_back(found == chart.series.end() ? next++ : static_cast<std::int64_t>(colour_of(chart, series)));
   }
   return colours;
 }
@@ -205,7 +276,7 @@ void write_blocks(JsonText& json, const Chart& chart, double origin) {
   json.list("detail", details);
   json.list("texts", texts.used());
   json.list("categories", categories.used());
-  json.list("colours", colours_of(categories.used(), chart.series));
+  json.list("colours", colours_of(categories.used(), chart));
   json.list("restX", rest.x);
   json.list("restBytes", rest.values[0]);
   json.close('}');
@@ -232,7 +303,10 @@ std::string area_rows(const Chart& chart) {
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
     json.open('{');
     json.field("name", chart.series[s].name);
-    json.list("values", layers.values[s]);
+    json.field("colour", static_cast<std::int64_t>(colour_of(chart, s)));
+    // Most differences are zero, which compresses well. Those of bytes are exact.
+    json.list(chart.y.bytes ? "changes" : "values",
+              chart.y.bytes ? differences(layers.values[s], 0) : layers.values[s]);
     json.close('}');
   }
   json.close(']');
@@ -247,6 +321,13 @@ std::string area_rows(const Chart& chart) {
   }
   json.close(']');
   if (!chart.memory.blocks.empty()) write_blocks(json, chart, origin);
+  if (!chart.timeline.bars.empty()) {
+    json.key("events");
+    json.open('{');
+    write_timeline(json, chart.timeline, whole(origin));
+    json.close('}');
+  }
+  write_attachments(json, chart);
   json.close('}');
   return json.text();
 }

@@ -14,8 +14,8 @@
 namespace kymo::report {
 
 inline constexpr std::size_t kMaxInteractiveBars = 200'000;
-inline constexpr std::size_t kMaxInteractiveBlocks = 50'000;
-inline constexpr std::size_t kMaxInteractivePositions = 100'000;
+inline constexpr std::size_t kMaxInteractiveBlocks = 100'000;
+inline constexpr std::size_t kMaxInteractivePositions = 200'000;
 inline constexpr unsigned kMaxInteractiveRows = 40;  ///< per lane
 
 bool is_interactive(const Chart& chart);

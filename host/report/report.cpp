@@ -164,6 +164,14 @@ std::map<std::string, std::string> names_of_queries(const ReportDefinition& defi
   return names;
 }
 
+void attach_files(Document& document, const Request& request) {
+  for (Section& section : document.sections) {
+    for (Block& block : section.blocks) {
+      if (Chart* chart = std::get_if<Chart>(&block)) chart->attachments = request.files_of(*chart);
+    }
+  }
+}
+
 }  // namespace
 
 ReportDefinition find_report(const std::string& name) { return read_definition(folder_of(name)); }
@@ -218,7 +226,9 @@ std::vector<fs::path> make_report(store::ResultsDatabase& database, const Report
                            names.at(sql)));
     return table;
   };
-  const Document document = build_document(definition, query, provenance);
+  Document document = build_document(definition, query, provenance);
+  if (request.files_of && std::ranges::find(chosen, "html", &Renderer::format) != chosen.end())
+    attach_files(document, request);
 
   std::vector<OutputFile> main_files;
   std::vector<OutputFile> other_files;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "report/definition.hpp"
+#include "report/document.hpp"
 #include "store/results.hpp"
 
 namespace kymo::report {
@@ -15,8 +17,9 @@ struct Request {
   std::filesystem::path out_folder;  ///< created if missing
   std::vector<std::string> formats;  ///< any of known_formats()
   store::ResultsDatabase::Selection selection;
-  std::optional<store::ResultsDatabase::ComparedRuns> comparison =
-      {};  ///< instead of a selection, for reports that compare
+  std::optional<store::ResultsDatabase::ComparedRuns> comparison = {};  ///< instead of a selection, to compare
+  /// The files that the HTML report offers to save with a chart; may be empty.
+  std::function<std::vector<Attachment>(const Chart& chart)> files_of = {};
 };
 
 /// Names of the installed reports.

@@ -9,6 +9,8 @@
 #include <queue>
 #include <set>
 
+#include "report/palette.hpp"
+
 namespace kymo::report {
 namespace {
 
@@ -125,6 +127,10 @@ class TrackMerger {
 };
 
 }  // namespace
+
+std::size_t colour_of_class(const Timeline& timeline, std::size_t bar_class) {
+  return bar_class < timeline.colours.size() ? timeline.colours[bar_class] : class_colour(bar_class);
+}
 
 double span_ns(std::int64_t from_ns, std::int64_t to_ns) {
   const auto from = static_cast<std::uint64_t>(from_ns);

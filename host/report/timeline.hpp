@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "event/texts.hpp"
@@ -15,13 +17,25 @@ namespace kymo::report {
 /// group's name.
 struct Lane {
   std::string name;
-  std::string group;    ///< empty: none
-  std::string panel{};  ///< in a timeline with panels
+  std::string group;                   ///< empty: none
+  std::string panel{};                 ///< in a timeline with panels
+  std::string run{};                   ///< in a timeline of several runs, of which one is shown at a time
+  std::optional<std::int64_t> rank{};  ///< ranks of a run have a common time axis
+};
+
+/// A quantity over time, drawn below the lanes. Each value is held until the next one.
+struct CounterLane {
+  std::string name;
+  std::string unit;
+  std::string run{};
+  std::optional<std::int64_t> rank{};
+  std::vector<std::pair<std::int64_t, double>> values{};  ///< time in ns and value, sorted by time
 };
 
 /// One event of a timeline.
 struct TimelineBar {
   static constexpr std::int64_t kNoStep = INT64_MIN;
+  static constexpr std::uint32_t kNoEvent = UINT32_MAX;
 
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;      ///< not before start_ns
@@ -29,15 +43,22 @@ struct TimelineBar {
   std::uint32_t bar_class = 0;  ///< index into Timeline::classes
   event::TextId label = event::kNoText;
   event::TextId detail = event::kNoText;
+  event::TextId scope = event::kNoText;
+  event::TextId phase = event::kNoText;
   std::int64_t step = kNoStep;
+  std::uint32_t event = kNoEvent;        ///< number of the event, for references to it
+  std::uint32_t launched_by = kNoEvent;  ///< number of the host call that launched it
+  std::uint32_t called_by = kNoEvent;    ///< number of the operator that launched it
 };
 
 struct Timeline {
   bool panels = false;  ///< several timelines to compare; the zero of each is at the start of the shared axis
   std::vector<Lane> lanes;
   std::vector<std::string> classes;  ///< sorted by total time, longest first; may contain empty texts
-  event::Texts texts;                ///< labels and details
+  event::Texts texts;                ///< labels, details, scopes and phases
   std::vector<TimelineBar> bars;
+  std::vector<CounterLane> counters{};
+  std::vector<std::size_t> colours{};  ///< of the classes: indices into the palette; if empty, in the order of classes
 };
 
 /// Non-overlapping bars in order: one row of one lane.
@@ -81,6 +102,9 @@ std::vector<TimelineRun> merged_runs(const Timeline& timeline, const TimelineLay
 /// that is more).
 std::vector<TimelineRun> merged_runs_within(const Timeline& timeline, const TimelineLayout& layout,
                                             std::int64_t origin_ns, double cell_ns, std::size_t most);
+
+/// Index of the class's color in the palette.
+std::size_t colour_of_class(const Timeline& timeline, std::size_t bar_class);
 
 /// Start of the time axis: the first event, or zero if that is earlier and there are panels.
 std::int64_t origin_of(const Timeline& timeline);

@@ -35,6 +35,7 @@ class PictureMaker {
   PictureMaker(const Chart& chart, double plot_px) : all_(chart.timeline), plot_px_(plot_px) {}
 
   TimelinePicture make() {
+    choose_recorder();
     choose_step();
     choose_lanes();
     const TimelineLayout layout = lay_out(shown_, kMaxRows);
@@ -52,22 +53,32 @@ class PictureMaker {
  private:
   void note(std::string sentence) { picture_.notes.push_back(std::move(sentence)); }
 
-  // A static picture of several steps would be unreadable.
+  // A static picture of several runs, ranks or steps would be unreadable.
+  void choose_recorder() {
+    std::set<std::string> runs;
+    std::set<std::int64_t> ranks;
+    for (const Lane& lane : all_.lanes) runs.insert(lane.run);
+    const std::string run = all_.lanes.empty() ? "" : all_.lanes.front().run;
+    for (const Lane& lane : all_.lanes)
+      if (lane.rank && lane.run == run) ranks.insert(*lane.rank);
+    for (const TimelineBar& bar : all_.bars) {
+      const Lane& lane = all_.lanes[bar.lane];
+      if (lane.run == run && (!lane.rank || *lane.rank == *ranks.begin())) shown_.bars.push_back(bar);
+    }
+    if (ranks.size() > 1) note(fmt::format("The figure shows only rank {} of {}.", *ranks.begin(), ranks.size()));
+    if (runs.size() > 1) note(fmt::format("It shows only one of {} runs: {}.", runs.size(), run));
+  }
+
   void choose_step() {
     shown_.texts = all_.texts;
     shown_.panels = all_.panels;
     std::set<std::int64_t> steps;
-    for (const TimelineBar& bar : all_.bars) {
+    for (const TimelineBar& bar : shown_.bars) {
       if (bar.step != TimelineBar::kNoStep) steps.insert(bar.step);
     }
-    if (steps.size() < 2) {
-      shown_.bars = all_.bars;
-      return;
-    }
+    if (steps.size() < 2) return;
     const std::int64_t step = *steps.rbegin();
-    for (const TimelineBar& bar : all_.bars) {
-      if (bar.step == step) shown_.bars.push_back(bar);
-    }
+    std::erase_if(shown_.bars, [step](const TimelineBar& bar) { return bar.step != step; });
     note(fmt::format("The figure shows only step {}.", step));
   }
 
@@ -143,7 +154,7 @@ class PictureMaker {
       bar.end = std::min(bar.end, picture_.span);
       bar.top = lane_top_[track.lane] + track.row * (kRowHeight + kRowGap);
       bar.height = kRowHeight;
-      bar.colour = class_colour(run.bar_class);
+      bar.colour = colour_of_class(all_, run.bar_class);
       classes_.insert(run.bar_class);
       if (run.bars == 1) bar.label = shown_.texts.text(shown_.bars[track.bars[run.first]].label);
       bar.tooltip = tooltip(run, bar.label);
@@ -170,7 +181,7 @@ class PictureMaker {
       if (share && each >= last) {
         ++others;
       } else {
-        picture_.legend.push_back({all_.classes[each], class_colour(each)});
+        picture_.legend.push_back({all_.classes[each], colour_of_class(all_, each)});
       }
     }
     if (others > 0) picture_.legend.push_back({counted(others, "other class", "other classes"), last});

@@ -42,7 +42,9 @@ SELECT
   b.end_ns - c.step_start_ns AS end_ns,
   b.label,
   CASE b.class WHEN 'phase' THEN b.label ELSE b.class END AS class,
-  b.detail
+  b.detail,
+  b.scope,
+  b.phase
 FROM chosen c
 JOIN compared_case a ON a.case_id = c.case_id
 CROSS JOIN timeline_bar b ON b.run_id = c.run_id AND b.rank = c.rank AND b.pass = c.pass AND b.step = c.step

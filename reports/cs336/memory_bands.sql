@@ -23,6 +23,7 @@ WITH chosen AS (
     JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'memory' AND r.status = 'ok'
     JOIN transformer_run m ON m.run_id = r.run_id
     JOIN memory_steps y ON y.run_id = r.run_id AND y.rank = 0
+    WHERE EXISTS (SELECT 1 FROM memory_block b WHERE b.run_id = r.run_id AND b.rank = 0 AND b.pass = 'memory')
   )
   WHERE position = 1 AND mode IN ('forward', 'train')
 )

@@ -62,7 +62,9 @@ SELECT
   b.label,
   -- the phase `communication` has the color of communication
   CASE b.class WHEN 'phase' THEN b.label ELSE b.class END AS class,
-  CASE b.side WHEN 'GPU' THEN b.lane || ': ' ELSE '' END || b.detail AS detail
+  trim(CASE b.side WHEN 'GPU' THEN b.lane || ': ' ELSE '' END || b.detail, ': ') AS detail,
+  b.scope,
+  b.phase
 FROM chosen c
 CROSS JOIN timeline_bar b ON b.run_id = c.run_id AND b.rank = c.rank AND b.pass = c.pass AND b.step = c.step
 WHERE b.class = 'communication' OR CASE c.on_device WHEN 1 THEN b.side = 'GPU' ELSE b.class = 'phase' END

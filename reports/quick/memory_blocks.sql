@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Memory blocks for memory_area.sql: the blocks live in the measured steps (clipped to their start), limited to the
 -- largest. minimum block size and number of blocks shown
-WITH setting (least_bytes, blocks_shown) AS (VALUES (0, 20000)),
+WITH setting (least_bytes, blocks_shown) AS (VALUES (0, 100000)),
 chosen AS (
   SELECT
     r.run_id,
@@ -12,6 +12,7 @@ chosen AS (
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.status = 'ok'
   JOIN memory_steps y ON y.run_id = r.run_id AND y.rank = 0
+  WHERE EXISTS (SELECT 1 FROM memory_block b WHERE b.run_id = r.run_id AND b.rank = 0 AND b.pass = 'memory')
   ORDER BY r.ranks, r.run_id DESC
   LIMIT 1
 ),
@@ -31,6 +32,15 @@ largest AS (
     a.alloc_ns <= n.end_ns
     AND coalesce(a.free_ns >= n.start_ns, 1)
     AND a.allocated_bytes >= (SELECT least_bytes FROM setting)
+),
+-- and their call stacks
+called AS MATERIALIZED (
+  SELECT s.*
+  FROM (SELECT DISTINCT
+    run_id,
+    pass
+  FROM largest) l
+  CROSS JOIN memory_stack s ON s.run_id = l.run_id AND s.rank = 0 AND s.pass = l.pass
 )
 SELECT
   l.setting,
@@ -47,8 +57,9 @@ SELECT
     ELSE replace(b.category, '_', ' ')
   END AS category,
   coalesce(b.scope || ' ', '') || '(' || b.phase || CASE WHEN b.step >= 0 THEN ', step ' || b.step ELSE '' END || ')'
-  || coalesce(', ' || b.origin, '') AS detail
+  || coalesce(k.frames, '') AS detail
 FROM largest l
 JOIN memory_block b ON b.run_id = l.run_id AND b.rank = 0 AND b.pass = l.pass AND b.sequence = l.sequence
+LEFT JOIN called k ON k.run_id = b.run_id AND k.rank = b.rank AND k.pass = b.pass AND k.stack = b.stack
 WHERE l.position <= (SELECT blocks_shown FROM setting)
 ORDER BY l.run_id, l.sequence

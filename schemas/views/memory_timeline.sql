@@ -320,6 +320,8 @@ SELECT
     ORDER BY k.depth
     LIMIT 1
   ) AS origin,
+  -- call stack, as in memory_stack; NULL if none was recorded
+  a.stack,
   -- time of the allocation, host clock, relative to the start of the run
   a.alloc_ns,
   -- time of the free; NULL if still allocated at the end of the pass
@@ -365,6 +367,36 @@ LEFT JOIN memory_phase h
     ORDER BY m.peak_allocated_bytes DESC, m.step
     LIMIT 1
   );
+
+-- The call stacks of allocations as text. Filter by run, rank and pass.
+CREATE VIEW memory_stack AS
+SELECT
+  -- run
+  t.run_id,
+  -- rank on which it was recorded
+  t.rank,
+  -- pass in which it was recorded
+  t.pass,
+  -- as in memory_block
+  t.stack,
+  -- function names, innermost first, with ' ← ' before each; library and offset without a symbol. Frames of kymo and of
+  -- the C library are omitted, and those beyond the 24 innermost ones
+  group_concat(' ← ' || t.frame, '') AS frames
+FROM (
+  SELECT
+    k.run_id,
+    k.rank,
+    k.pass,
+    k.stack,
+    k.depth,
+    coalesce(x.text, printf('%s+0x%x', f.module, f."offset")) AS frame
+  FROM stack k
+  JOIN stack_frame f ON f.run_id = k.run_id AND f.rank = k.rank AND f.pass = k.pass AND f.frame = k.frame
+  LEFT JOIN string x ON x.string_id = f.function_id
+  WHERE k.depth < 24 AND f.module NOT IN ('kymo', '') AND f.module NOT LIKE 'libc.%' AND f.module NOT LIKE 'kymo_%'
+  ORDER BY k.run_id, k.rank, k.pass, k.stack, k.depth
+) t
+GROUP BY t.run_id, t.rank, t.pass, t.stack;
 
 -- Memory of a GPU as seen by the caching allocator and by the driver, and what accounts for the difference. The driver
 -- peak is the sum before_cuda + context + reserved_at_driver_peak + other; the reserved peak is the sum requested +

@@ -3,8 +3,8 @@
 -- flatten the view into a join and read only the rows of one run. For the same reason, the ORDER BY of a query on it
 -- must name result columns only.
 
--- Every recorded event as a bar in a lane: phases, scopes, operators and collectives on the host, kernels and copies on
--- the GPU. Filter by run, rank, pass and step: the underlying tables are large.
+-- Every recorded event as a bar in a lane: phases, scopes, operators, CUDA API calls and collectives on the host,
+-- kernels and copies on the GPU. Filter by run, rank, pass and step: the underlying tables are large.
 CREATE VIEW timeline_bar AS
 SELECT
   -- run
@@ -13,7 +13,7 @@ SELECT
   g.rank,
   -- pass in which it occurred
   g.pass,
-  -- step; −1 outside of steps
+  -- step; −1 outside of steps. For an API call: the last step that started before it
   g.step,
   -- host or GPU
   'host' AS side,
@@ -27,13 +27,24 @@ SELECT
   g.end_ns,
   -- name
   coalesce(n.text, '') AS label,
-  -- phase, scope, operator, copy, memset, communication, or the kernel class
+  -- phase, scope, operator, API call, copy, memset, communication, or the kernel class
   coalesce(g.kind, '') AS class,
   -- details, or empty
-  coalesce(q.text, '') AS detail
+  '' AS detail,
+  -- scope path, or empty
+  coalesce(q.text, '') AS scope,
+  -- phase, or empty
+  coalesce(p.text, '') AS phase,
+  -- name of an operator call or API call within the rank and pass, for launched_by and called_by; otherwise NULL
+  NULL AS event,
+  -- API call that launched the kernel or copy; NULL for events on the host. It may not have been recorded
+  NULL AS launched_by,
+  -- innermost operator call that launched the kernel or copy; NULL if there was none
+  NULL AS called_by
 FROM "range" g
 JOIN string n ON n.string_id = g.name_id
 LEFT JOIN string q ON q.string_id = g.scope_id
+LEFT JOIN string p ON p.string_id = g.phase_id
 UNION ALL
 SELECT
   o.run_id,
@@ -47,11 +58,49 @@ SELECT
   o.end_ns,
   coalesce(n.text, ''),
   'operator',
-  coalesce(h.text || ' ', '') || coalesce('in ' || q.text, '')
+  coalesce(h.text, ''),
+  coalesce(q.text, ''),
+  coalesce(p.text, ''),
+  'op ' || o.sequence,
+  NULL,
+  NULL
 FROM op o
 JOIN string n ON n.string_id = o.name_id
 LEFT JOIN string h ON h.string_id = o.shapes_id
 LEFT JOIN string q ON q.string_id = o.scope_id
+LEFT JOIN string p ON p.string_id = o.phase_id
+UNION ALL
+SELECT
+  a.run_id,
+  a.rank,
+  a.pass,
+  CAST(
+    coalesce(
+      (
+        SELECT max(s.step)
+        FROM sample s
+        WHERE
+          s.run_id = a.run_id AND s.rank = a.rank AND s.pass = a.pass AND s.phase = 'step' AND s.start_ns <= a.start_ns
+      ),
+      -1
+    )
+    AS INTEGER
+  ),
+  'host',
+  1,
+  'API calls of thread ' || a.thread,
+  a.start_ns,
+  a.end_ns,
+  coalesce(n.text, ''),
+  'API call',
+  '',
+  '',
+  '',
+  'call ' || a.correlation_id,
+  NULL,
+  NULL
+FROM api_call a
+JOIN string n ON n.string_id = a.name_id
 UNION ALL
 SELECT
   c.run_id,
@@ -65,9 +114,16 @@ SELECT
   c.end_ns,
   coalesce(c.operation, ''),
   'communication',
-  c.bytes || ' bytes, call ' || c.call_number || ' of ' || n.text
+  c.bytes || ' bytes, call ' || c.call_number || ' of ' || n.text,
+  coalesce(q.text, ''),
+  coalesce(p.text, ''),
+  NULL,
+  NULL,
+  NULL
 FROM collective c
 JOIN string n ON n.string_id = c.communicator_id
+LEFT JOIN string q ON q.string_id = c.scope_id
+LEFT JOIN string p ON p.string_id = c.phase_id
 WHERE c.on_device = 0
 UNION ALL
 SELECT
@@ -82,7 +138,12 @@ SELECT
   a.end_ns,
   coalesce(a.phase, ''),
   'phase',
-  printf('idle %.1f %%, %d gaps', 100.0 * a.idle_ns / nullif(a.end_ns - a.start_ns, 0), a.gaps)
+  printf('idle %.1f %%, %d gaps', 100.0 * a.idle_ns / nullif(a.end_ns - a.start_ns, 0), a.gaps),
+  '',
+  '',
+  NULL,
+  NULL,
+  NULL
 FROM step_activity a
 WHERE a.phase NOT IN ('step', 'other')
 UNION ALL
@@ -98,21 +159,29 @@ SELECT
   k.end_ns,
   coalesce(c.short_name, n.text),
   coalesce(c.class, 'other'),
-  n.text || coalesce(', in ' || q.text, '') || coalesce(' (' || p.text || ')', '')
-  || CASE
-    WHEN l.launch_config IS NULL THEN ''
-    ELSE
-      printf(
-        ', grid %d×%d×%d, block %d×%d×%d, %d registers',
-        l.grid_x,
-        l.grid_y,
-        l.grid_z,
-        l.block_x,
-        l.block_y,
-        l.block_z,
-        l.registers
-      )
-  END
+  trim(
+    CASE WHEN n.text = c.short_name THEN '' ELSE n.text || '; ' END
+    || CASE
+      WHEN l.launch_config IS NULL THEN ''
+      ELSE
+        printf(
+          'grid %d×%d×%d, block %d×%d×%d, %d registers',
+          l.grid_x,
+          l.grid_y,
+          l.grid_z,
+          l.block_x,
+          l.block_y,
+          l.block_z,
+          l.registers
+        )
+    END,
+    '; '
+  ),
+  coalesce(q.text, ''),
+  coalesce(p.text, ''),
+  NULL,
+  'call ' || k.correlation_id,
+  'op ' || k.op
 FROM kernel k
 JOIN string n ON n.string_id = k.name_id
 LEFT JOIN kernel_class c ON c.name_id = k.name_id
@@ -133,9 +202,16 @@ SELECT
   m.end_ns,
   coalesce(n.text, ''),
   'copy',
-  m.bytes || ' bytes on stream ' || m.stream
+  m.bytes || ' bytes on stream ' || m.stream,
+  coalesce(q.text, ''),
+  coalesce(p.text, ''),
+  NULL,
+  'call ' || m.correlation_id,
+  'op ' || m.op
 FROM memcpy m
 JOIN string n ON n.string_id = m.name_id
+LEFT JOIN string q ON q.string_id = m.scope_id
+LEFT JOIN string p ON p.string_id = m.phase_id
 UNION ALL
 SELECT
   m.run_id,
@@ -149,9 +225,16 @@ SELECT
   m.end_ns,
   coalesce(n.text, ''),
   'memset',
-  m.bytes || ' bytes on stream ' || m.stream
+  m.bytes || ' bytes on stream ' || m.stream,
+  coalesce(q.text, ''),
+  coalesce(p.text, ''),
+  NULL,
+  'call ' || m.correlation_id,
+  'op ' || m.op
 FROM memset m
-JOIN string n ON n.string_id = m.name_id;
+JOIN string n ON n.string_id = m.name_id
+LEFT JOIN string q ON q.string_id = m.scope_id
+LEFT JOIN string p ON p.string_id = m.phase_id;
 
 -- The step shown in the timeline of each rank and pass whose events were retained: the last one.
 CREATE VIEW timeline_step AS
@@ -192,3 +275,93 @@ FROM (
   JOIN rank w ON w.run_id = r.run_id AND w.pass IN ('trace', 'ops')
 ) t
 WHERE t.step >= 0;
+
+-- Quantities over time for the lanes below a timeline: clocks, power and temperature after each step, and memory in
+-- use. Filter by run, rank and pass.
+CREATE VIEW timeline_counter AS
+SELECT
+  -- run
+  g.run_id,
+  -- rank that uses the device
+  g.rank,
+  -- pass in which it was read
+  g.pass,
+  -- sort order of the quantities
+  0 AS counter_order,
+  -- quantity
+  'SM clock' AS name,
+  -- unit; B for bytes
+  'MHz' AS unit,
+  -- host clock, relative to the start of the run
+  g.time_ns,
+  -- value at that time; NULL if the device does not report it
+  g.sm_clock_mhz AS value
+FROM gpu_sample g
+UNION ALL
+SELECT
+  g.run_id,
+  g.rank,
+  g.pass,
+  1,
+  'memory clock',
+  'MHz',
+  g.time_ns,
+  g.memory_clock_mhz
+FROM gpu_sample g
+UNION ALL
+SELECT
+  g.run_id,
+  g.rank,
+  g.pass,
+  2,
+  'power',
+  'W',
+  g.time_ns,
+  g.power_mw / 1e3
+FROM gpu_sample g
+UNION ALL
+SELECT
+  g.run_id,
+  g.rank,
+  g.pass,
+  3,
+  'temperature',
+  '°C',
+  g.time_ns,
+  g.temperature_c
+FROM gpu_sample g
+UNION ALL
+SELECT
+  d.run_id,
+  d.rank,
+  d.pass,
+  4,
+  'device memory in use',
+  'B',
+  d.time_ns,
+  d.used_bytes
+FROM device_memory d
+UNION ALL
+SELECT
+  m.run_id,
+  m.rank,
+  m.pass,
+  5,
+  'reserved by the allocator',
+  'B',
+  m.time_ns,
+  m.reserved_bytes
+FROM memory_point m
+WHERE m.device = 'cuda'
+UNION ALL
+SELECT
+  m.run_id,
+  m.rank,
+  m.pass,
+  6,
+  'reserved and not allocated',
+  'B',
+  m.time_ns,
+  m.reserved_bytes - m.allocated_bytes
+FROM memory_point m
+WHERE m.device = 'cuda';

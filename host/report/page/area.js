@@ -3,7 +3,6 @@
 
 const AREA_HEIGHT = 330;
 const BAND_STRIP = 20;
-const Y_MARGIN = 76;
 
 // Draws the left margin, heading and ticks of a value axis.
 function drawValueAxis(context, plot, lowest, highest, ink, rows) {
@@ -47,9 +46,11 @@ function drawBands(context, surface, view, bands, ink) {
 class AreaWords {
   constructor(rows) {
     this.rows = rows;
+    this.axis = null;
   }
   ticks(low, high, target) {
     const { rows } = this;
+    if (this.axis) return { heading: "allocations and frees", ticks: axisTicks(low, high, target, 1) };
     if (rows.nanoseconds) {
       const { heading, ticks } = timeTicks(low, high, target);
       return { heading: heading.replace("time since the first event", rows.xTitle), ticks };
@@ -62,11 +63,21 @@ class AreaWords {
   position(x) {
     return this.rows.nanoseconds ? durationText(x) : `${significant(x, 6)} ${this.rows.xUnit}`;
   }
+  // The bands on the current axis.
+  bands() {
+    const { axis } = this;
+    if (!axis) return this.rows.bands;
+    return this.rows.bands.map(({ label, start, end }) => ({
+      label,
+      start: axis.indexOf(start),
+      end: axis.indexOf(end),
+    }));
+  }
   value(y) {
     return this.rows.bytes ? bytesText(Math.round(y)) : `${significant(y, 4)} ${this.rows.yUnit}`;
   }
   bandAt(x) {
-    const band = this.rows.bands.find((each) => x >= each.start && x < each.end);
+    const band = this.bands().find((each) => x >= each.start && x < each.end);
     return band ? band.label : "";
   }
 }
@@ -76,8 +87,10 @@ class AreaView extends View {
     super(root, range, rows.caption, null);
     this.rows = rows;
     this.words = new AreaWords(rows);
-    this.x = summed(rows.x);
-    this.values = rows.series.map((series) => Float64Array.from(series.values));
+    this.times = this.x = summed(rows.x);
+    this.values = rows.series.map((series) =>
+      series.changes ? summed(series.changes) : Float64Array.from(series.values),
+    );
     this.total = Float64Array.from(this.x, (_, i) => this.values.reduce((sum, values) => sum + values[i], 0));
     this.highest = (this.total.reduce((best, each) => Math.max(best, each), 0) || 1) * 1.03;
     const legend = element("div", { className: "kymo-legend" });
@@ -87,18 +100,38 @@ class AreaView extends View {
       return swatch;
     });
     root.append(legend);
+    this.peak = this.total.reduce((best, each, i) => (each > this.total[best] ? i : best), 0);
+    this.overview = new Overview(
+      this,
+      "Overview",
+      (...place) => this.paintOverview(...place),
+      () => this.words.axis !== null,
+    );
+  }
+  useAxis(axis) {
+    this.words.axis = axis;
+    this.x = axis ? this.times.map((time) => axis.indexOf(time)) : this.times;
+    this.tooltip.hide();
+    this.surface.request();
+  }
+  paintOverview(context, left, width, height) {
+    const { first, last } = this.range;
+    const palette = paletteOf(this.rows.palette);
+    const plot = { left, top: 2, width, height: height - 2 };
+    const chosen = this.columns(Math.floor(width), first, last);
+    this.drawSeries(context, chosen, palette, plot);
   }
 
   // The row shown in each pixel column: the one with the highest sum, so that no peak is missed. -1 before the first
   // row.
-  columns() {
-    const count = Math.max(1, Math.floor(this.plot.width));
+  columns(width = this.plot.width, low = this.range.low, high = this.range.high) {
+    const count = Math.max(1, Math.floor(width));
     const chosen = new Int32Array(count).fill(-1);
-    const step = this.range.span / count;
-    let next = firstAbove(this.x, this.range.low);
+    const step = (high - low) / count;
+    let next = firstAbove(this.x, low);
     for (let column = 0; column < count; ++column) {
       let best = next - 1;
-      const end = this.range.low + step * (column + 1);
+      const end = low + step * (column + 1);
       for (; next < this.x.length && this.x[next] <= end; ++next)
         if (best < 0 || this.total[next] > this.total[best]) best = next;
       const ended = best === this.x.length - 1 && this.x[best] < end - step;
@@ -107,15 +140,23 @@ class AreaView extends View {
     return chosen;
   }
 
+  colourOf(series) {
+    return this.rows.series[series].colour ?? series;
+  }
   frame() {
     const began = performance.now();
     const context = this.surface.begin(AREA_HEIGHT);
     const ink = pageColours();
     const palette = paletteOf(this.rows.palette);
-    this.swatches.forEach((swatch, i) => (swatch.style.background = palette[i % palette.length]));
+    this.swatches.forEach((swatch, i) => (swatch.style.background = palette[this.colourOf(i) % palette.length]));
     const top = 6 + (this.rows.bands.length ? BAND_STRIP : 0);
-    this.plot = { left: Y_MARGIN, top, width: this.surface.width - Y_MARGIN - 10, height: AREA_HEIGHT - top - AXIS };
-    drawBands(context, this.surface, this, this.rows.bands, ink);
+    this.plot = {
+      left: Y_MARGIN,
+      top,
+      width: this.surface.width - Y_MARGIN - RIGHT_MARGIN,
+      height: AREA_HEIGHT - top - AXIS,
+    };
+    drawBands(context, this.surface, this, this.words.bands(), ink);
     drawValueAxis(context, this.plot, 0, this.highest, ink, this.rows);
     drawTimeAxis(context, this.range, this.plot, ink, (low, high, target) => this.words.ticks(low, high, target));
     const chosen = this.columns();
@@ -125,15 +166,15 @@ class AreaView extends View {
     return { columns: chosen.length, milliseconds: performance.now() - began };
   }
 
-  drawSeries(context, chosen, palette) {
+  drawSeries(context, chosen, palette, plot = this.plot) {
     const floor = new Float64Array(chosen.length);
     this.values.forEach((values, s) => {
       const ceiling = Float64Array.from(chosen, (row, column) => floor[column] + (row < 0 ? 0 : values[row]));
-      context.fillStyle = palette[s % palette.length];
+      context.fillStyle = palette[this.colourOf(s) % palette.length];
       context.globalAlpha = 0.88;
       context.beginPath();
-      this.trace(context, ceiling, false);
-      this.trace(context, floor, true);
+      this.trace(context, ceiling, false, plot);
+      this.trace(context, floor, true, plot);
       context.fill();
       floor.set(ceiling);
     });
@@ -141,8 +182,8 @@ class AreaView extends View {
   }
 
   // Draws a step line with one step per column; corners only where the value changes.
-  trace(context, heights, backwards) {
-    const { plot, highest } = this;
+  trace(context, heights, backwards, plot) {
+    const { highest } = this;
     const y = (value) => plot.top + plot.height * (1 - value / highest);
     const count = heights.length;
     const width = plot.width / count;
@@ -173,7 +214,7 @@ class AreaView extends View {
   }
 
   facts(row) {
-    const lines = [["", this.words.position(this.x[row])]];
+    const lines = [["", this.words.position(this.times[row])]];
     const band = this.words.bandAt(this.x[row]);
     if (band) lines.push(["in", band]);
     for (let s = this.values.length - 1; s >= 0; --s)
@@ -186,13 +227,22 @@ class AreaView extends View {
     this.pointer = { x, y };
     if (!this.chosen) this.frame();
     const row = this.rowAt(x);
-    if (row >= 0) this.tooltip.show(this.facts(row), x, y);
+    if (row >= 0) this.tooltip.show(this.facts(row), x, y, this.plot.top + this.plot.height);
     else this.tooltip.hide();
     this.surface.request();
   }
+
+  // Shows the position with the highest sum.
+  showPeak() {
+    const x = this.x[this.peak];
+    if (x < this.range.low || x > this.range.high) this.range.set(x - this.range.span / 2, x + this.range.span / 2);
+    this.frame();
+    this.hover(this.xAt(x), this.plot.top + 20);
+  }
 }
 
-// The curves and, if available, the blocks they consist of; both share the visible range.
+// The curves and, if available, the blocks they consist of and the events on the same time axis; all share the visible
+// range.
 function areaViews(root, rows) {
   const x = summed(rows.x);
   let last = x[x.length - 1];
@@ -204,16 +254,43 @@ function areaViews(root, rows) {
   }
   if (!(last > first)) last = first + 1;
   const range = new Range(first, last, rows.nanoseconds ? 20 : (last - first) * 1e-6);
-  const views = [new AreaView(root, rows, range)];
+  const area = new AreaView(root, rows, range);
+  const views = [area];
   if (blocks) views.push(new BlocksView(root, rows, range, blocks));
-  addHelp(
-    root,
-    "Click a chart to enable its shortcuts: zoom with the wheel or W/S, pan by dragging or with A/D and the " +
-      "arrow keys, show everything with 0. Ctrl + wheel zooms without a click." +
-      (blocks
-        ? " Each band below is one memory block; older blocks are lower. Shift + W/S scales vertically, " +
-          "dragging also pans vertically, / searches, Enter selects the next match."
-        : ""),
-  );
+  if (rows.events) views.push(eventsBelow(root, rows, range));
+  if (blocks) addMemoryControls(area, views, x);
+  else area.toolbar.addButton("Peak", "Show the highest sum", () => area.showPeak());
+  addHelp(root, [
+    ["W / S, wheel", "zoom; the wheel zooms after a click into the chart or with Ctrl"],
+    ["A / D, arrow keys, drag", "pan"],
+    ...(blocks
+      ? [
+          ["Shift + W / S", "scale the blocks vertically; dragging then also pans vertically"],
+          ["click", "the blocks that are alive at that time, or the details of a block"],
+          ["/ , N", "search blocks, next match"],
+        ]
+      : []),
+    ["0, Escape", "show everything; close"],
+  ]);
   return views;
+}
+
+// Lanes on the time axis of the curves.
+function eventsBelow(root, rows, range) {
+  const box = element("div", { className: "kymo-below" });
+  root.append(box);
+  const view = new TimelineView(box, rows.events, range);
+  view.useAxis = (axis) => {
+    box.hidden = axis !== null;
+  };
+  return view;
+}
+
+function addMemoryControls(area, views, x) {
+  const [, blocks] = views;
+  const axis = new EventAxis([...x, ...blocks.blocks.times]);
+  new AxisSwitch(area.toolbar, area.range, axis, views, () => blocks.showLive(null));
+  area.toolbar.addButton("Peak", "Jump to the peak and list its blocks", () => blocks.showPeak());
+  area.click = (px) => blocks.showLive(area.timeAt(px), "At this time");
+  blocks.curves = area;
 }

@@ -4,6 +4,8 @@
 // number of blocks.
 
 const BLOCKS_HEIGHT = 400;
+const MOST_BLOCKS_LISTED = 50;
+const FRAME = " ← "; // between a block and the frames of its stack, innermost first
 const EMPTY = -1;
 const SMALLER = -2;
 
@@ -21,7 +23,33 @@ class Blocks {
     this.deaths = Float64Array.from(this.end).sort();
     this.restX = Float64Array.from(rows.restX);
     this.restBytes = Float64Array.from(rows.restBytes);
+    this.given = { start: this.start, end: this.end, restX: this.restX, first: this.first, last: this.last };
     this.addTotals();
+  }
+  // Moves everything to another axis; null: back to time.
+  useAxis(axis) {
+    const { start, end, restX, first, last } = this.given;
+    const to = (x) => (axis ? axis.indexOf(x) : x);
+    this.start = start.map(to);
+    this.end = end.map(to);
+    this.restX = restX.map(to);
+    this.first = to(first);
+    this.last = to(last);
+    this.deaths = Float64Array.from(this.end).sort();
+    this.addTotals();
+  }
+  // Blocks that are alive at a position, largest first.
+  aliveAt(x) {
+    const found = [];
+    for (let i = 0; i < this.count && this.start[i] <= x; ++i) if (this.end[i] > x) found.push(i);
+    return found.sort((a, b) => this.bytes[b] - this.bytes[a]);
+  }
+  // The position of the highest total.
+  get peak() {
+    let best = 0;
+    for (let i = 0; i < this.times.length; ++i)
+      if (this.times[i + 1] !== this.times[i] && this.totals[i] > this.totals[best]) best = i;
+    return this.times[best];
   }
   // Total size of all blocks after each change, and the times of the changes.
   addTotals() {
@@ -146,6 +174,7 @@ class BlocksView extends View {
       order: [],
       match: -1,
       hovered: EMPTY,
+      moment: null,
       words: new AreaWords(rows),
       lowest: 0,
       stretch: 1,
@@ -160,23 +189,33 @@ class BlocksView extends View {
       return { swatch, button };
     });
     root.append(legend);
+    this.panel = new Panel(root, "Live blocks", (hadFocus) => {
+      if (hadFocus) this.surface.canvas.focus({ preventScroll: true });
+      this.surface.request();
+    });
+  }
+  useAxis(axis) {
+    this.words.axis = axis;
+    this.blocks.useAxis(axis);
+    this.pictureKey = "";
+    this.tooltip.close();
+    this.surface.request();
   }
 
-  // Logarithmic scale from all blocks to only the largest.
+  // The number of blocks drawn individually, the largest first: a logarithmic scale from a few to all.
   addSlider() {
-    const sizes = this.blocks.bytes.filter((each) => each > 0).sort();
-    const low = sizes.length ? sizes[0] : 1;
-    const high = sizes.length ? sizes[sizes.length - 1] : 1;
-    this.slider = element("input", { type: "range", min: 0, max: 100, value: 0 });
-    this.sliderText = element("output", { textContent: "all" });
-    this.slider.addEventListener("input", () => {
-      const point = Number(this.slider.value);
-      this.setSmallest(point === 0 ? 0 : low * (high / low) ** (point / 100));
-    });
-    this.toolbar.bar.insertBefore(
-      element("label", { className: "kymo-slider" }, "Smallest block shown ", this.slider, this.sliderText),
-      this.toolbar.bar.querySelector(".kymo-gap"),
-    );
+    this.sizes = Float64Array.from(this.blocks.bytes).sort().reverse();
+    this.slider = element("input", { type: "range", min: 0, max: 100, value: 100 });
+    this.slider.setAttribute("aria-label", "Detail: number of blocks drawn");
+    this.sliderText = element("output");
+    this.slider.addEventListener("input", () => this.setDetail(Number(this.slider.value) / 100));
+    this.toolbar.add(element("label", { className: "kymo-slider" }, "Detail ", this.slider, this.sliderText));
+    this.setDetail(1);
+  }
+  setDetail(part) {
+    const fewest = Math.min(15, this.sizes.length);
+    const count = Math.round(fewest * (this.sizes.length / Math.max(1, fewest)) ** part);
+    this.setSmallest(part >= 1 || count >= this.sizes.length ? 0 : this.sizes[Math.max(0, count - 1)]);
   }
 
   // Merges blocks smaller than this many bytes into one band. Returns the number of merged blocks.
@@ -184,8 +223,10 @@ class BlocksView extends View {
     this.smallest = bytes;
     let smaller = 0;
     for (const each of this.blocks.bytes) if (each < bytes) ++smaller;
-    this.sliderText.textContent = bytes > 0 ? `${bytesText(Math.round(bytes))} (${countText(smaller)} smaller)` : "all";
-    this.surface.request();
+    const drawn = countText(this.blocks.count - smaller);
+    const least = bytes > 0 ? `, from ${bytesText(Math.round(bytes))}` : "";
+    this.sliderText.textContent = `${smaller > 0 ? `${drawn} of ` : ""}${countText(this.blocks.count)} blocks${least}`;
+    this.surface?.request();
     return smaller;
   }
 
@@ -219,13 +260,19 @@ class BlocksView extends View {
     const context = this.surface.begin(BLOCKS_HEIGHT);
     const ink = pageColours();
     const top = 6 + (this.rows.bands.length ? BAND_STRIP : 0);
-    this.plot = { left: Y_MARGIN, top, width: this.surface.width - Y_MARGIN - 10, height: BLOCKS_HEIGHT - top - AXIS };
+    this.plot = {
+      left: Y_MARGIN,
+      top,
+      width: this.surface.width - Y_MARGIN - RIGHT_MARGIN,
+      height: BLOCKS_HEIGHT - top - AXIS,
+    };
     const highest = this.lowest + this.shownBytes();
-    drawBands(context, this.surface, this, this.rows.bands, ink);
+    drawBands(context, this.surface, this, this.words.bands(), ink);
     drawValueAxis(context, this.plot, this.lowest, highest, ink, { ...this.rows, bytes: true, yTitle: "blocks" });
     drawTimeAxis(context, this.range, this.plot, ink, (low, high, target) => this.words.ticks(low, high, target));
     const picture = this.fillPicture();
     this.paintPicture(context, picture, ink);
+    this.drawMoment(context, ink);
     return {
       blocks: picture.shown.reduce((sum, each) => sum + each, 0),
       alive: picture.most,
@@ -308,7 +355,8 @@ class BlocksView extends View {
         ["", "smaller blocks"],
         ["", "merged; move the slider to the left to show them individually"],
       ];
-    const { rows, start, end, bytes } = this.blocks;
+    const { rows, bytes } = this.blocks;
+    const { start, end } = this.blocks.given;
     const lines = [
       ["", rows.texts[rows.label[id]] || "block"],
       ["size", bytesText(bytes[id])],
@@ -316,10 +364,62 @@ class BlocksView extends View {
       ["from", this.words.position(start[id])],
       ["alive for", end[id] === Infinity ? "the rest of the trace" : durationText(end[id] - start[id])],
     ];
-    const band = this.words.bandAt(start[id]);
+    const band = this.words.bandAt(this.blocks.start[id]);
     if (band) lines.push(["allocated in", band]);
-    if (rows.detail[id] >= 0) lines.push(["detail", rows.texts[rows.detail[id]]]);
+    if (rows.detail[id] >= 0) {
+      const [detail, ...frames] = rows.texts[rows.detail[id]].split(FRAME);
+      lines.push(["detail", detail], ...frames.map((frame, i) => [i === 0 ? "stack" : "↑", frame]));
+    }
     return lines;
+  }
+
+  // Marks the position whose live blocks are listed.
+  drawMoment(context, ink) {
+    if (this.moment === null || !this.panel.isOpen) return;
+    const x = this.xAt(this.moment);
+    if (x < this.plot.left || x > this.plot.left + this.plot.width) return;
+    context.fillStyle = ink.ink;
+    context.fillRect(x - 0.5, this.plot.top, 1.5, this.plot.height);
+  }
+  // Jumps to the highest total and lists its blocks.
+  showPeak() {
+    const { peak } = this.blocks;
+    const { range } = this;
+    if (peak < range.low || peak > range.high) range.set(peak - range.span / 2, peak + range.span / 2);
+    this.showLive(peak, "Peak");
+  }
+  // Lists the blocks that are alive at a position; null closes the list.
+  showLive(x, title) {
+    this.moment = x;
+    if (x === null) return this.panel.close();
+    const { blocks } = this;
+    const { rows } = blocks;
+    const alive = blocks.aliveAt(x);
+    const total = alive.reduce((sum, i) => sum + blocks.bytes[i], 0) + blocks.restAt(x);
+    const categories = rows.categories
+      .map((name, kind) => {
+        const own = alive.filter((i) => rows.category[i] === kind);
+        return [name, own.length, own.reduce((sum, i) => sum + blocks.bytes[i], 0)];
+      })
+      .filter(([, count]) => count > 0)
+      .sort((a, b) => b[2] - a[2])
+      .map(([name, count, bytes]) => [name, countText(count), bytesText(bytes), percentText(bytes / total)]);
+    const listed = alive
+      .slice(0, MOST_BLOCKS_LISTED)
+      .map((i) => [
+        linkButton(rows.texts[rows.label[i]] || "block", () => this.reveal(i)),
+        rows.categories[rows.category[i]],
+        bytesText(blocks.bytes[i]),
+        this.words.position(blocks.given.start[i]),
+      ]);
+    const more = alive.length > MOST_BLOCKS_LISTED ? `; the ${MOST_BLOCKS_LISTED} largest` : "";
+    const time = this.words.axis ? this.words.axis.timeOf(x) : x;
+    this.panel.show(
+      `${title}: ${bytesText(Math.round(total))} in ${countText(alive.length)} blocks at ${this.words.position(time)}`,
+      smallTable("By category", [["category"], ["blocks", true], ["size", true], ["share", true]], categories),
+      smallTable(`Live blocks${more}`, [["block"], ["category"], ["size", true], ["allocated at", true]], listed),
+    );
+    this.surface.request();
   }
 
   hover(x, y) {
@@ -330,7 +430,7 @@ class BlocksView extends View {
 
   point(id, x, y) {
     if (id === EMPTY) this.tooltip.hide();
-    else this.tooltip.show(this.facts(id), x, y);
+    else this.tooltip.show(this.facts(id), x, y, this.plot.top + this.plot.height);
     if (id !== this.hovered) this.surface.request();
     this.hovered = id;
   }
@@ -344,6 +444,7 @@ class BlocksView extends View {
 
   dismiss() {
     this.hovered = EMPTY;
+    this.panel.close();
     super.dismiss();
   }
   leave() {

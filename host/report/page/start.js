@@ -4,13 +4,16 @@
 window.kymoTimelines = [];
 window.kymoAreas = [];
 
-// Rows are JSON, compressed and in Base64.
-function rowsOf(figure) {
-  const text = atob(figure.querySelector('script[type="application/zlib"]').textContent);
-  const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).json();
+// The content of a script element: compressed and in Base64.
+function unpacked(script) {
+  const text = atob(script.textContent);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
 }
+const rowsOf = (figure) => unpacked(figure.querySelector('script[type="application/zlib"]')).json();
+// The i-th file of a chart, which is after its rows.
+const fileOf = (figure, i) => unpacked(figure.querySelector(`script[data-file="${i}"]`)).blob();
 
 async function bringToLife(figure) {
   const live = element("div", { className: "kymo-live" });
@@ -18,8 +21,12 @@ async function bringToLife(figure) {
     const rows = await rowsOf(figure);
     figure.append(live);
     figure.classList.add("kymo-awake");
-    if (rows.kind === "timeline") window.kymoTimelines.push(new TimelineView(live, rows));
-    else window.kymoAreas.push(...areaViews(live, rows));
+    const views = rows.kind === "timeline" ? [new TimelineView(live, rows)] : areaViews(live, rows);
+    const list = rows.kind === "timeline" ? window.kymoTimelines : window.kymoAreas;
+    list.push(...views);
+    list.sort((a, b) => (a.root.compareDocumentPosition(b.root) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 0));
+    addSaveButtons(views[0], rows.files, (i) => fileOf(figure, i));
+    views[0].showButtonsOf?.(views[0].lanes.run);
   } catch (error) {
     live.remove();
     figure.classList.remove("kymo-awake");
@@ -27,6 +34,23 @@ async function bringToLife(figure) {
   }
 }
 
-window.kymoReady = (async () => {
-  for (const figure of document.querySelectorAll(".kymo-chart-box")) await bringToLife(figure);
-})();
+// Charts become interactive when they come close to the visible part of the page, so that a long page is shown at once.
+// Whoever reads kymoReady wakes all of them.
+const figures = [...document.querySelectorAll(".kymo-chart-box")];
+const awake = new Map();
+function wake(figure) {
+  if (!awake.has(figure)) awake.set(figure, bringToLife(figure));
+  return awake.get(figure);
+}
+async function wakeAll() {
+  for (const figure of figures) await wake(figure);
+}
+Object.defineProperty(window, "kymoReady", { get: wakeAll });
+
+const watcher = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) wake(target);
+  },
+  { rootMargin: "1500px" },
+);
+for (const figure of figures) watcher.observe(figure);

@@ -1,56 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timeline: bars in lanes.
 
-const ROW = 18;
-const LANE_GAP = 5;
-const HEADING = 22;
-const RULE = 6;
-const PANEL = 26;
-const PANEL_GAP = 10;
 const AXIS = 38;
 const TALLEST = 640;
 const MOST_CELLS = 4000;
+const MOST_ARROWS = 60;
 
 class TimelineView extends View {
-  constructor(root, rows) {
-    const tracks = rows.tracks.map((each) => new Track(each));
-    let last = 1;
-    for (const track of tracks) for (const end of track.end) if (end > last) last = end;
-    super(root, new Range(0, last, 20), rows.caption, "Search labels and details");
-    this.zero = rows.panels ? "" : "the first event";
-    Object.assign(this, { rows, tracks, selected: null, matches: null, match: -1, scroll: 0 });
-    this.placeLanes();
-    this.addLegend();
-    addHelp(
+  // With `shared`, a range, the timeline is part of another chart: it has no pickers, no overview and no help.
+  constructor(root, rows, shared) {
+    const { tracks, counters, extents } = loaded(rows);
+    const extent = extents.get(rows.lanes[0]?.run);
+    super(
       root,
-      "Click the chart to enable its shortcuts: zoom with the wheel or W/S, pan by dragging or with A/D and the " +
-        "arrow keys, show everything with 0, search with /, select the next match with Enter. Ctrl + wheel zooms " +
-        "without a click.",
+      shared || new Range(extent.first, extent.last, 20),
+      rows.caption || "Events",
+      "Search labels and details",
     );
+    Object.assign(this, { rows, tracks, counters, extents, selected: null, matches: null, match: -1, scroll: 0 });
+    Object.assign(this, { shared, steps: [], step: undefined, arrows: [] });
+    this.zero = rows.panels || shared ? "" : "the first event";
+    this.lanes = new Lanes(rows.lanes, counters);
+    this.selection = new RangeSelection(this);
+    this.measure = new Measure(this);
+    this.addLegend();
+    this.details = new Details(this);
+    if (!shared) this.addControls(root);
   }
 
-  placeLanes() {
-    this.lines = [];
-    this.laneTop = [];
-    let y = 2;
-    this.rows.lanes.forEach((lane, i) => {
-      const last = i === 0 ? {} : this.rows.lanes[i - 1];
-      const opens = lane.panel !== last.panel;
-      if (opens) {
-        y += i === 0 ? 0 : PANEL_GAP;
-        this.lines.push({ text: lane.panel, panel: true, y: y + (PANEL - 4) / 2, top: y });
-        y += PANEL;
+  addControls(root) {
+    this.steps = this.stepsOf();
+    this.pickers = new Pickers(this);
+    root.insertBefore(this.pickers.bar, this.toolbar.bar);
+    this.measureButton = this.toolbar.addButton("Measure", "Measure between two points: click both (M)", () =>
+      this.toggleMeasure(),
+    );
+    this.measureButton.setAttribute("aria-pressed", "false");
+    this.overview = new Overview(
+      this,
+      "Overview",
+      (...place) => this.paintOverview(...place),
+      () => [this.lanes.run, this.lanes.rank].join(),
+    );
+    addHelp(root, [
+      ["W / S, wheel", "zoom; the wheel zooms after a click into the chart or with Ctrl"],
+      ["A / D, arrow keys, drag", "pan"],
+      ["Shift + drag, Shift + ← / →", "select a range: number of events, busy time, names with the most time"],
+      ["click, Enter in the search", "details of a bar: launch, module, neighbors; arrows lead to what it started"],
+      [", / .", "previous or next bar of the lane"],
+      ["J / K", "the bar below or above"],
+      ["F", "zoom to the bar or the selected range"],
+      ["M", "set a point; two points are measured"],
+      ["/ , N", "search, next match"],
+      ["0, Escape", "show everything; close"],
+    ]);
+  }
+
+  get links() {
+    this.knownLinks ??= new Links(this.tracks);
+    return this.knownLinks;
+  }
+  get laneTop() {
+    return this.lanes.tops;
+  }
+
+  // The steps of the shown run, with the time in which they are.
+  stepsOf() {
+    const found = new Map();
+    for (const track of this.tracks) {
+      if (!this.lanes.shows(this.rows.lanes[track.lane])) continue;
+      for (let i = 0; i < track.count; ++i) {
+        if (track.step[i] < 0) continue;
+        const known = found.get(track.step[i]);
+        if (!known) found.set(track.step[i], { step: track.step[i], low: track.start[i], high: track.end[i] });
+        else {
+          known.low = Math.min(known.low, track.start[i]);
+          known.high = Math.max(known.high, track.end[i]);
+        }
       }
-      if (lane.group !== (opens ? "" : last.group || "")) {
-        const height = lane.group ? HEADING : RULE;
-        this.lines.push({ text: lane.group, heading: true, y: y + height / 2 + 2, top: y });
-        y += height;
-      }
-      this.lines.push({ text: lane.name, heading: false, y: y + ROW / 2, top: y });
-      this.laneTop.push(y);
-      y += lane.rows * ROW + LANE_GAP;
-    });
-    this.content = y + 2;
+    }
+    return [...found.values()].sort((a, b) => a.step - b.step);
+  }
+  chooseRun(run) {
+    this.dismiss();
+    this.lanes.choose({ run });
+    const { first, last } = this.extents.get(run);
+    this.range.cover(first, last, 20);
+    this.steps = this.stepsOf();
+    this.step = undefined;
+    this.scroll = 0;
+    this.showButtonsOf(run);
+    this.pickAgain();
+  }
+  chooseRank(rank) {
+    this.dismiss();
+    this.lanes.choose({ run: this.lanes.run, rank });
+    this.pickAgain();
+  }
+  chooseStep(step) {
+    this.step = step;
+    const found = this.steps.find((each) => each.step === step);
+    if (found) this.range.set(found.low, found.high);
+    else this.range.reset();
+    this.pickers.refresh();
+  }
+  pickAgain() {
+    this.pickers.refresh();
+    this.search(this.toolbar.input.value);
+    this.surface.request();
+  }
+  // Files of other runs are not offered.
+  showButtonsOf(run) {
+    for (const button of this.toolbar.bar.querySelectorAll("button[data-run]"))
+      button.hidden = Boolean(button.dataset.run) && button.dataset.run !== run;
   }
 
   addLegend() {
@@ -70,10 +132,13 @@ class TimelineView extends View {
   }
 
   colourOf(kind) {
-    return Math.min(kind, this.rows.palette.length - 1);
+    return this.rows.colours[kind];
   }
   trackTop(track) {
     return this.plot.top + this.laneTop[track.lane] + track.row * ROW - this.scroll;
+  }
+  get content() {
+    return this.lanes.height;
   }
   isVisible(top) {
     return top + ROW > this.plot.top && top < this.plot.top + this.plot.height;
@@ -98,8 +163,8 @@ class TimelineView extends View {
     const ink = pageColours();
     const palette = paletteOf(this.rows.palette);
     this.swatches.forEach(({ swatch }, i) => (swatch.style.background = palette[this.colourOf(i)]));
-    const left = this.marginWidth(context);
-    this.plot = { left, top: 2, width: this.surface.width - left - 8, height: height - AXIS };
+    const left = this.shared ? Y_MARGIN : this.marginWidth(context);
+    this.plot = { left, top: 2, width: this.surface.width - left - RIGHT_MARGIN, height: height - AXIS };
     this.scroll = clamp(this.scroll, 0, Math.max(0, this.content - this.plot.height));
     drawTimeAxis(context, this.range, this.plot, ink, (low, high, target) => timeTicks(low, high, target, this.zero));
     const drawn = this.drawTracks(context, palette, ink);
@@ -109,9 +174,11 @@ class TimelineView extends View {
   }
 
   marginWidth(context) {
-    if (this.margin === undefined) {
+    const { lines } = this.lanes;
+    if (this.marginOf !== lines) {
+      this.marginOf = lines;
       this.margin = Math.max(
-        ...this.lines
+        ...lines
           .filter((line) => !line.panel)
           .map((line) => context.measureText(line.text).width + (line.heading ? 12 : 22)),
         60,
@@ -131,8 +198,15 @@ class TimelineView extends View {
     context.rect(plot.left, plot.top, plot.width, plot.height);
     context.clip();
     for (const track of visible) this.drawTrack(track, painter, cellPixels);
+    this.counters.forEach((counter, i) => {
+      const top = plot.top + this.lanes.counterTops[i] - this.scroll;
+      if (top + COUNTER > plot.top && top < plot.top + plot.height) counter.draw(context, this, top, ink);
+    });
     painter.drawLabels(ink);
+    this.selection.draw(context, ink);
+    this.drawArrows(context, ink);
     this.drawMarks(context, ink);
+    this.measure.draw(context, ink);
     context.restore();
     return { rectangles: painter.rectangles, bars: painter.bars };
   }
@@ -169,6 +243,66 @@ class TimelineView extends View {
     mark(this.selected, ink.ink);
   }
 
+  // Lines from the selected bar to its launch and to what it started.
+  drawArrows(context, ink) {
+    context.strokeStyle = context.fillStyle = ink.ink;
+    context.lineWidth = 1.2;
+    for (const { from, to } of this.arrows) {
+      const x0 = this.xAt(Math.min(from.track.end[from.i], to.track.start[to.i]));
+      const x1 = this.xAt(to.track.start[to.i]);
+      const y0 = this.trackTop(from.track) + ROW / 2;
+      const y1 = this.trackTop(to.track) + ROW / 2;
+      const bend = clamp((x1 - x0) / 2, 12, 60);
+      context.beginPath();
+      context.moveTo(x0, y0);
+      context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 5, y1);
+      context.stroke();
+      context.beginPath();
+      context.moveTo(x1, y1);
+      context.lineTo(x1 - 6, y1 - 3.5);
+      context.lineTo(x1 - 6, y1 + 3.5);
+      context.fill();
+    }
+  }
+
+  // Every lane in the height of the overview, drawn without gaps.
+  paintOverview(context, left, width, height) {
+    const palette = paletteOf(this.rows.palette);
+    const shown = this.tracks.filter((track) => this.lanes.tops[track.lane] !== HIDDEN);
+    const row = height / Math.max(1, shown.length);
+    const { first, last } = this.range;
+    const whole = {
+      plot: { left, width },
+      matches: null,
+      rows: this.rows,
+      colourOf: (kind) => this.colourOf(kind),
+    };
+    const painter = new Painter(context, palette, whole);
+    const cell = (last - first) / Math.max(1, Math.min(width, MOST_CELLS / shown.length));
+    const x = (time) => left + ((time - first) / (last - first)) * width;
+    const cellPixels = (cell / (last - first)) * width;
+    shown.forEach((track, number) => {
+      painter.startTrack(number * row, Math.max(1, row - 0.5));
+      track.visit(
+        first,
+        last,
+        cell,
+        (i) => painter.bar(track, i, x(track.start[i]), x(track.end[i]), 0),
+        (from, to, at) =>
+          painter.group(
+            track,
+            from,
+            to,
+            left + at * cellPixels,
+            cellPixels,
+            (track.busy[to] - track.busy[from]) / cell,
+          ),
+      );
+      painter.endTrack();
+    });
+    context.globalAlpha = 1;
+  }
+
   drawMargin(context, ink) {
     const { plot } = this;
     context.save();
@@ -176,7 +310,7 @@ class TimelineView extends View {
     context.rect(0, plot.top, this.surface.width, plot.height);
     context.clip();
     context.textAlign = "left";
-    for (const line of this.lines) {
+    for (const line of this.lanes.lines) {
       const y = plot.top + line.y - this.scroll;
       if (line.heading || line.panel) {
         context.fillStyle = line.panel ? ink.raised : ink.rule;
@@ -216,42 +350,195 @@ class TimelineView extends View {
   facts({ track, i, neighbours }) {
     const { texts, classes, lanes } = this.rows;
     const lane = lanes[track.lane];
+    const label = texts[track.label[i]];
+    const detail = track.detail[i] >= 0 ? texts[track.detail[i]] : "";
     const lines = [
-      ["", texts[track.label[i]]],
+      ["", label],
       ["duration", durationText(track.length(i))],
       ["start", durationText(track.start[i]) + (this.zero && ` after ${this.zero}`)],
-      ["class", classes[track.kind[i]]],
-      ["lane", [lane.panel, lane.group, lane.name].filter(Boolean).join(": ")],
     ];
-    if (track.detail[i] >= 0) lines.push(["detail", texts[track.detail[i]]]);
+    if (track.step[i] >= 0) lines.push(["step", String(track.step[i])]);
+    if (track.phase[i] >= 0 && texts[track.phase[i]]) lines.push(["phase", texts[track.phase[i]]]);
+    if (track.scope[i] >= 0 && texts[track.scope[i]] && texts[track.scope[i]] !== label)
+      lines.push(["module", texts[track.scope[i]]]);
+    if (classes[track.kind[i]] !== label) lines.push(["class", classes[track.kind[i]]]);
+    lines.push(["lane", [this.lanes.titleOf(lane), lane.group, lane.name].filter(Boolean).join(": ")]);
+    if (detail && detail !== label) lines.push(["detail", detail]);
     if (neighbours > 2) lines.push(["", `and ${countText(neighbours)} shorter bars; zoom in to see them`]);
     return lines;
+  }
+  counterFacts(y, time) {
+    const i = this.lanes.counterTops.findIndex((top) => {
+      const at = this.plot.top + top - this.scroll;
+      return y >= at && y < at + COUNTER;
+    });
+    const value = i < 0 ? undefined : this.counters[i].at(time);
+    if (value === undefined) return null;
+    return [
+      ["", this.counters[i].name],
+      ["value", this.counters[i].text(value)],
+      ["at", durationText(time)],
+    ];
   }
 
   hover(x, y) {
     this.pointer = { x, y };
-    if (this.tooltip.pinned) return;
     const bar = this.barAt(x, y);
-    this.surface.canvas.style.cursor = bar ? "pointer" : "default";
-    if (bar) this.tooltip.show(this.facts(bar), x, y);
+    const facts = bar ? this.facts(bar) : x >= this.plot.left ? this.counterFacts(y, this.timeAt(x)) : null;
+    this.surface.canvas.style.cursor = this.measuring ? "crosshair" : bar ? "pointer" : "default";
+    if (facts) this.tooltip.show(facts, x, y, this.plot.top + this.plot.height);
     else this.tooltip.hide();
   }
 
   click(x, y) {
-    const bar = this.barAt(x, y);
-    this.tooltip.pin(false);
+    if (this.measuring) return this.addPoint(this.edgeNear(x, y));
+    this.choose(this.barAt(x, y));
+  }
+
+  // Selects a bar and shows its details; without a bar, closes them.
+  choose(bar) {
+    this.tooltip.hide();
     this.selected = bar;
+    this.arrows = [];
     if (bar) {
-      this.tooltip.show(this.facts(bar), x, y);
-      this.tooltip.pin(true);
+      this.arrows = this.arrowsOf(bar);
+      this.details.showBar(bar);
     } else {
-      this.tooltip.hide();
+      this.details.panel.close();
     }
     this.surface.request();
   }
+  arrowsOf(bar) {
+    const shown = ({ track }) => this.lanes.tops[track.lane] !== HIDDEN;
+    const launch = this.links.launchOf(bar) || this.links.operatorOf(bar);
+    const arrows = this.startedBy(bar)
+      .slice(0, MOST_ARROWS)
+      .map((to) => ({ from: bar, to }));
+    if (launch) arrows.push({ from: launch, to: bar });
+    return arrows.filter(({ from, to }) => shown(from) && shown(to));
+  }
+  // What a host call, an operator or a module started on the device.
+  startedBy(bar) {
+    const started = this.links.startedBy(bar);
+    if (started.length || bar.track.kind[bar.i] !== this.rows.classes.indexOf("scope")) return started;
+    return this.links.inModule(bar, this.rows.lanes, this.rows.texts);
+  }
+  moduleOf(bar) {
+    const scopes = this.rows.classes.indexOf("scope");
+    return bar.track.kind[bar.i] === scopes ? null : this.links.moduleOf(bar, this.rows.lanes, scopes);
+  }
+  jumpTo(bar) {
+    this.reveal(bar);
+    this.surface.canvas.focus({ preventScroll: true });
+  }
+  // The details were closed.
+  forget(hadFocus) {
+    this.selected = null;
+    this.arrows = [];
+    this.selection.clear();
+    this.surface.request();
+    if (hadFocus) this.surface.canvas.focus({ preventScroll: true });
+  }
+  explain(title, parts) {
+    this.details.panel.show(title, ...parts);
+  }
+
+  // The bar that keys start from: the selected one, or the one closest to the middle of the first visible row.
+  startOfKeys() {
+    if (this.selected) return this.selected;
+    const track = this.tracks.find((each) => this.isVisible(this.trackTop(each)));
+    if (!track) return null;
+    const i = firstAtLeast(track.end, (this.range.low + this.range.high) / 2);
+    return { track, i: Math.min(i, track.count - 1), neighbours: 0 };
+  }
+  stepAlong(direction) {
+    const bar = this.startOfKeys();
+    if (!bar) return;
+    const i = this.selected ? clamp(bar.i + direction, 0, bar.track.count - 1) : bar.i;
+    this.reveal({ track: bar.track, i, neighbours: 0 });
+  }
+  stepAcross(direction) {
+    const bar = this.startOfKeys();
+    if (!bar) return;
+    const shown = this.tracks.filter((track) => this.lanes.tops[track.lane] !== HIDDEN);
+    shown.sort((a, b) => this.trackTop(a) - this.trackTop(b));
+    const track = this.selected ? shown[clamp(shown.indexOf(bar.track) + direction, 0, shown.length - 1)] : bar.track;
+    const i = firstAtLeast(track.end, (bar.track.start[bar.i] + bar.track.end[bar.i]) / 2);
+    this.reveal({ track, i: Math.min(i, track.count - 1), neighbours: 0 });
+  }
+  zoomToChosen() {
+    if (this.selection.exists) return this.range.set(this.selection.low, this.selection.high);
+    if (!this.selected) return;
+    const { track, i } = this.selected;
+    const margin = Math.max(track.length(i), 10) * 0.5;
+    this.range.set(track.start[i] - margin, track.end[i] + margin);
+  }
+
+  beginRange(time) {
+    this.selection.begin(time);
+    this.choose(null);
+    this.selection.begin(time);
+  }
+  dragRange(time) {
+    this.selection.to(time);
+    this.surface.request();
+  }
+  endRange() {
+    if (!this.selection.exists) return this.selection.clear();
+    this.details.showRange(this.selection.low, this.selection.high);
+    this.surface.request();
+  }
+  // Moves the end of the selected range by a part of what is visible.
+  extendRange(part) {
+    if (this.selection.anchor === null) {
+      const bar = this.selected;
+      this.selection.begin(bar ? bar.track.start[bar.i] : (this.range.low + this.range.high) / 2);
+    }
+    this.selection.to(this.selection.end + part * this.range.span);
+    this.endRange();
+  }
+
+  toggleMeasure() {
+    this.measuring = !this.measuring;
+    this.measureButton.setAttribute("aria-pressed", String(this.measuring));
+    this.measure.clear();
+    this.surface.request();
+  }
+  mark() {
+    const bar = this.selected;
+    if (this.pointer) this.addPoint(this.edgeNear(this.pointer.x, this.pointer.y));
+    else this.addPoint(bar ? bar.track.start[bar.i] : (this.range.low + this.range.high) / 2);
+  }
+  addPoint(time) {
+    this.measure.add(time);
+    if (this.measure.distance !== null)
+      this.details.panel.show(
+        `Measured: ${durationText(this.measure.distance)}`,
+        factList([
+          ["from", durationText(Math.min(...this.measure.points))],
+          ["to", durationText(Math.max(...this.measure.points))],
+        ]),
+      );
+    this.surface.request();
+  }
+  // The start or end of the bar at a position if it is close, otherwise the time of the position.
+  edgeNear(x, y) {
+    const bar = this.barAt(x, y);
+    const near = (time) => Math.abs(this.xAt(time) - x) <= 6;
+    if (!bar) return this.timeAt(x);
+    const { track, i } = bar;
+    const edges = [track.start[i], track.end[i]].filter(near);
+    edges.sort((a, b) => Math.abs(this.xAt(a) - x) - Math.abs(this.xAt(b) - x));
+    return edges.length ? edges[0] : this.timeAt(x);
+  }
 
   dismiss() {
+    this.measure.clear();
+    if (this.measuring) this.toggleMeasure();
+    this.details.panel.close();
     this.selected = null;
+    this.arrows = [];
+    this.selection.clear();
     super.dismiss();
   }
 
@@ -268,6 +555,13 @@ class TimelineView extends View {
     );
   }
 
+  // Searches as if the text had been typed.
+  searchFor(text) {
+    this.toolbar.input.value = text;
+    this.search(text);
+    this.next();
+  }
+
   searchClass(kind) {
     const again = this.markedClass === kind;
     this.toolbar.input.value = "";
@@ -279,7 +573,8 @@ class TimelineView extends View {
     this.swatches.forEach(({ button }, i) => button.setAttribute("aria-pressed", String(i === kind)));
     let count = 0;
     for (const track of this.tracks) {
-      if (matches) count += track.mark((i) => matches(track, i));
+      if (this.lanes.tops[track.lane] === HIDDEN) track.mark(() => false);
+      else if (matches) count += track.mark((i) => matches(track, i));
       else track.hits = null;
     }
     this.matches = matches ? this.matchesInOrder(count) : null;
@@ -321,97 +616,42 @@ class TimelineView extends View {
     return this.match;
   }
 
+  // Makes a bar readable, with its surroundings, and shows its details.
   reveal(bar) {
     const { track, i } = bar;
+    const length = track.length(i);
     const middle = (track.start[i] + track.end[i]) / 2;
-    const readable = (track.length(i) / this.range.span) * this.plot.width >= 12;
-    const span = readable ? this.range.span : Math.max(track.length(i) * 12, this.range.smallest);
+    const share = length / this.range.span;
+    const readable = share * this.plot.width >= 12 && share <= 0.8;
+    const span = readable ? this.range.span : Math.max(length * 12, 200, this.range.smallest);
     if (!readable || track.start[i] < this.range.low || track.end[i] > this.range.high)
       this.range.set(middle - span / 2, middle + span / 2);
     const top = this.laneTop[track.lane] + track.row * ROW;
     if (top < this.scroll || top + ROW > this.scroll + this.plot.height)
       this.scrollBy(top - this.scroll - this.plot.height / 2);
-    this.selected = null;
-    this.tooltip.show(
-      this.facts(bar),
-      clamp(this.xAt(middle), this.plot.left, this.plot.left + this.plot.width),
-      this.trackTop(track) + ROW / 2,
-    );
-    this.tooltip.pin(true);
-    this.surface.request();
+    this.choose(bar);
   }
 }
 
-// Collects the rectangles of a frame: adjacent cells with the same appearance are merged, labels are drawn last.
-class Painter {
-  constructor(context, palette, view) {
-    Object.assign(this, {
-      context,
-      palette,
-      view,
-      rectangles: 0,
-      bars: 0,
-      labels: [],
-      run: null,
-      searching: view.matches !== null,
+// Tracks and counters, with the first event of each run at zero, and the time of its last one.
+function loaded(rows) {
+  const runs = new Map();
+  for (const each of rows.tracks) {
+    const { run } = rows.lanes[each.lane];
+    const known = runs.get(run) || { low: Infinity, high: 0 };
+    let start = 0;
+    each.start.forEach((difference, i) => {
+      start += difference;
+      known.high = Math.max(known.high, start + each.length[i]);
     });
+    known.low = Math.min(known.low, each.start[0]);
+    runs.set(run, known);
   }
-  startTrack(top, height) {
-    Object.assign(this, { top, height });
-  }
-  rectangle(x, width, colour, alpha) {
-    const context = this.context;
-    const style = this.palette[colour];
-    if (context.fillStyle !== style) context.fillStyle = style;
-    if (context.globalAlpha !== alpha) context.globalAlpha = alpha;
-    context.fillRect(x, this.top, width, this.height);
-    ++this.rectangles;
-  }
-  bar(track, i, x0, x1, top) {
-    this.endTrack();
-    ++this.bars;
-    const { plot } = this.view;
-    const left = Math.max(x0, plot.left - 2);
-    const width = Math.max(0.7, Math.min(x1, plot.left + plot.width + 2) - left);
-    const found = track.found(i);
-    const colour = this.view.colourOf(track.kind[i]);
-    this.rectangle(left, width > 4 ? width - 0.6 : width, colour, found ? 1 : 0.16);
-    if (width > 26)
-      this.labels.push([this.view.rows.texts[track.label[i]], Math.max(left, plot.left), width, top, colour, found]);
-  }
-  group(track, from, to, x, width, covered) {
-    this.bars += to - from;
-    const found = track.hits === null || track.hits[to] > track.hits[from];
-    const colour = this.view.colourOf(track.kind[track.longestOf(from, to)]);
-    // A sparsely covered pixel is paler, in four steps, but always visible.
-    const alpha = this.searching ? (found ? 1 : 0.16) : 0.4 + 0.15 * Math.ceil(clamp(covered, 0.01, 1) * 4);
-    const run = this.run;
-    if (run && run.colour === colour && run.alpha === alpha && Math.abs(run.x + run.width - x) < 0.01) {
-      run.width += width;
-      return;
-    }
-    this.endTrack();
-    this.run = { x, width, colour, alpha };
-  }
-  endTrack() {
-    if (this.run) this.rectangle(this.run.x, this.run.width, this.run.colour, this.run.alpha);
-    this.run = null;
-  }
-  drawLabels(ink) {
-    const context = this.context;
-    context.font = FONT.replace("12px", "11px");
-    context.textAlign = "left";
-    for (const [text, x, width, top, colour, found] of this.labels) {
-      const shown = this.view.surface.fitted(text, width - 8);
-      if (!shown) continue;
-      context.globalAlpha = found ? 1 : 0.5;
-      context.fillStyle = found ? textOn(this.palette[colour]) : ink.ink;
-      context.fillText(shown, x + 4, top + ROW / 2 + 0.5);
-    }
-    context.globalAlpha = 1;
-  }
-}
-
-function addHelp(root, text) {
-  root.append(element("p", { className: "kymo-help", textContent: text }));
+  const shift = (run) => (runs.size > 1 ? runs.get(run)?.low || 0 : 0);
+  const tracks = rows.tracks.map((each) => new Track(each, shift(rows.lanes[each.lane].run)));
+  const counters = (rows.counters || []).map((each) => new Counter(each, shift(each.run)));
+  const extents = new Map(
+    [...runs].map(([run, { high }]) => [run, { first: 0, last: Math.max(1, high - shift(run)) }]),
+  );
+  return { tracks, counters, extents };
 }

@@ -4,16 +4,25 @@
 const BLOCK = 64;
 
 class Track {
-  constructor(rows) {
+  // `shift` is subtracted from the times.
+  constructor(rows, shift = 0) {
     const count = rows.start.length;
     this.lane = rows.lane;
     this.row = rows.row;
     this.count = count;
-    this.start = summed(rows.start);
+    this.start = summed(rows.start).map((start) => start - shift);
     this.end = new Float64Array(count);
     this.label = Uint32Array.from(rows.label);
     this.kind = Uint32Array.from(rows.class);
-    this.detail = rows.detail.length ? Int32Array.from(rows.detail) : new Int32Array(count).fill(-1);
+    // Columns of numbers; −1: none.
+    const column = (values) => (values?.length ? Int32Array.from(values) : new Int32Array(count).fill(-1));
+    this.detail = column(rows.detail);
+    this.scope = column(rows.scope);
+    this.phase = column(rows.phase);
+    this.step = column(rows.step);
+    this.event = column(rows.event);
+    this.launchedBy = column(rows.launchedBy);
+    this.calledBy = column(rows.calledBy);
     this.busy = new Float64Array(count + 1);
     for (let i = 0; i < count; ++i) {
       this.end[i] = this.start[i] + rows.length[i];

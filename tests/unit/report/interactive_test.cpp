@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/json.hpp"
@@ -56,6 +57,15 @@ std::string html_of(const Chart& chart) {
   return html_of(document);
 }
 
+// The text between two marks, starting at `at`; moves `at` behind it.
+std::string between(const std::string& text, const std::string& begin, const std::string& end, std::size_t& at) {
+  const std::size_t from = text.find(begin, at);
+  if (from == std::string::npos) return "";
+  const std::size_t to = text.find(end, from + begin.size());
+  at = to + end.size();
+  return text.substr(from + begin.size(), to - from - begin.size());
+}
+
 TEST(JsonText, WritesAnyTextAndNumber) {
   JsonText json;
   json.open('{');
@@ -87,6 +97,65 @@ TEST(InteractiveRows, TimelineIsInColumnsOfDifferences) {
   EXPECT_TRUE(rows["tracks"][3]["detail"].empty()) << "a column of nothing takes no room";
 }
 
+TEST(InteractiveRows, ConnectEventsAndNameTheirRecorder) {
+  const Json rows = rows_of(testing::sample_runs());
+  ASSERT_EQ(rows["lanes"].size(), 6u);
+  EXPECT_EQ(rows["lanes"][0]["run"], "train");
+  EXPECT_EQ(rows["lanes"][0]["rank"], 0);
+  EXPECT_EQ(rows["lanes"][2]["rank"], 1);
+  EXPECT_EQ(rows["lanes"][4]["run"], "infer");
+  const auto track_of = [&rows](std::size_t lane) -> const Json& {
+    return *std::find_if(rows["tracks"].begin(), rows["tracks"].end(),
+                         [lane](const Json& track) { return track["lane"] == lane; });
+  };
+  EXPECT_EQ(track_of(0)["event"][0], track_of(1)["launchedBy"][0]);
+  EXPECT_EQ(track_of(2)["event"][0], track_of(3)["launchedBy"][0]);
+  EXPECT_NE(track_of(0)["event"][0], track_of(2)["event"][0]) << "calls of the same name on different ranks";
+  EXPECT_EQ(track_of(1)["step"], (Json::array({3, 4})));
+  EXPECT_EQ(rows["texts"][track_of(1)["scope"][0].get<std::size_t>()], "block");
+  EXPECT_TRUE(track_of(0)["launchedBy"].empty()) << "nothing launched the calls";
+  ASSERT_EQ(rows["counters"].size(), 1u);
+  EXPECT_EQ(rows["counters"][0]["name"], "power");
+  EXPECT_EQ(rows["counters"][0]["rank"], 0);
+  EXPECT_EQ(rows["counters"][0]["x"], (Json::array({0, 200}))) << "differences";
+  EXPECT_EQ(rows["counters"][0]["y"], (Json::array({300.5, 310})));
+}
+
+TEST(InteractiveRows, OffersTheFilesOfItsPasses) {
+  Chart chart = testing::sample_runs();
+  ASSERT_EQ(chart.passes.size(), 2u);
+  EXPECT_EQ(chart.passes[1].run_id, 8);
+  EXPECT_EQ(chart.passes[1].pass, "trace");
+  chart.attachments = {{chart.passes[0], "Save trace", "trace.json", "{\"a\": 1}", "kymo export"},
+                       {chart.passes[1], "Save trace", "trace.json", "", "kymo export perfetto --run 8"}};
+  const Json files = rows_of(chart)["files"];
+  EXPECT_EQ(files[0]["embedded"], true);
+  EXPECT_EQ(files[0]["run"], "train");
+  EXPECT_EQ(files[1]["embedded"], false);
+  EXPECT_EQ(files[1]["command"], "kymo export perfetto --run 8");
+  std::size_t at = 0;
+  const std::string html = html_of(chart);
+  EXPECT_EQ(decompressed(between(html, "<script type=\"application/zlib\" data-file=\"0\">", "</script>", at)),
+            "{\"a\": 1}");
+  EXPECT_THAT(html, Not(HasSubstr("data-file=\"1\"")));
+}
+
+TEST(InteractiveRows, MemoryHasEventsOnItsAxis) {
+  Chart chart = sample_memory();
+  chart.timeline = sample_timeline().timeline;
+  const Json rows = rows_of(chart);
+  EXPECT_EQ(rows["events"]["origin"], "5000") << "that of the curves";
+  EXPECT_EQ(rows["events"]["tracks"][0]["start"][0], 1'000'000 - 5000);
+}
+
+TEST(PictureNotes, NameTheRunRankAndStepShown) {
+  const TimelinePicture picture = timeline_picture(testing::sample_runs(), kTimelinePlotPx);
+  EXPECT_THAT(picture.notes, ElementsAre("The figure shows only rank 0 of 2.", "It shows only one of 2 runs: train.",
+                                         "The figure shows only step 4."));
+  ASSERT_EQ(picture.bars.size(), 1u);
+  EXPECT_EQ(picture.bars[0].label, "softmax");
+}
+
 TEST(InteractiveRows, PanelsCountFromZero) {
   const Json rows = rows_of(testing::sample_panels());
   EXPECT_EQ(rows["panels"], true);
@@ -100,7 +169,7 @@ TEST(InteractiveRows, PanelsCountFromZero) {
 TEST(InteractiveRows, AreaHoldsCurvesBandsAndBlocks) {
   const Json rows = rows_of(sample_memory());
   EXPECT_EQ(rows["x"], (Json::array({0, 1000, 2000, 1000})));
-  EXPECT_EQ(rows["series"][1]["values"][2], 6 << 20);
+  EXPECT_EQ(rows["series"][1]["changes"], (Json::array({0, 2 << 20, 4 << 20, -(6 << 20)})));
   EXPECT_EQ(rows["bands"][0]["start"], 1000);
   EXPECT_EQ(rows["blocks"]["length"], (Json::array({-1, 3000, 1000})));
   EXPECT_EQ(rows["blocks"]["colours"], (Json::array({0, 1}))) << "as the curves of the same names";
@@ -135,12 +204,12 @@ TEST(InteractiveRows, SaysWhatIsTooDeep) {
 TEST(InteractiveRows, SmallestBlocksGoTogether) {
   Chart chart = sample_memory();
   chart.memory.blocks.clear();
-  for (std::int64_t i = 0; i < 50'100; ++i)
+  for (std::int64_t i = 0; i < 100'100; ++i)
     chart.memory.blocks.push_back({5'000 + i / 100, 9'000, i < 100 ? 10 : 1000, 0, 0, 0});
   const Json blocks = rows_of(chart)["blocks"];
   EXPECT_EQ(blocks["start"].size(), kMaxInteractiveBlocks);
   EXPECT_EQ(blocks["restBytes"], (Json::array({1000, 0}))) << "a hundred blocks of ten bytes";
-  EXPECT_THAT(interactive_notes(chart), HasSubstr("Of 50\u202F100 blocks, the 50\u202F000 largest"));
+  EXPECT_THAT(interactive_notes(chart), HasSubstr("Of 100\u202F100 blocks, the 100\u202F000 largest"));
 }
 
 TEST(InteractiveRows, OneEventNoLengthAndNegativeTimes) {
@@ -151,15 +220,6 @@ TEST(InteractiveRows, OneEventNoLengthAndNegativeTimes) {
   EXPECT_EQ(rows["origin"], "-7");
   EXPECT_EQ(rows["tracks"][0]["start"], Json::array({0}));
   EXPECT_EQ(rows["tracks"][0]["length"], Json::array({0}));
-}
-
-// The text between two marks, starting at `at`; moves `at` behind it.
-std::string between(const std::string& text, const std::string& begin, const std::string& end, std::size_t& at) {
-  const std::size_t from = text.find(begin, at);
-  if (from == std::string::npos) return "";
-  const std::size_t to = text.find(end, from + begin.size());
-  at = to + end.size();
-  return text.substr(from + begin.size(), to - from - begin.size());
 }
 
 TEST(InteractiveHtml, OnlyTheOneScriptMayRun) {

@@ -49,6 +49,9 @@ Chart sample_timeline();
 /// other, it overlaps it.
 Chart sample_panels();
 
+/// Two runs, the first with two ranks and two steps, with calls that launched kernels, and a counter.
+Chart sample_runs();
+
 /// Three memory curves with two bands and their blocks.
 Chart sample_memory();
 

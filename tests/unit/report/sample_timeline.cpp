@@ -64,6 +64,30 @@ Chart sample_panels() {
   return chart;
 }
 
+Chart sample_runs() {
+  QueryFile query;
+  query.name = "runs.sql";
+  query.caption = "Steps.";
+  QueryFile counters;
+  counters.name = "counters.sql";
+  const Result result{
+      {"run", "run_id", "pass", "rank", "step", "lane", "start_ns", "end_ns", "label", "class", "group", "scope",
+       "event", "launched_by"},
+      {row("train", 7, "trace", 0, 3, "calls", 100, 110, "launch", "API call", "host", nullptr, "call 1", nullptr),
+       row("train", 7, "trace", 1, 3, "calls", 101, 111, "launch", "API call", "host", nullptr, "call 1", nullptr),
+       row("train", 7, "trace", 0, 3, "stream 7", 120, 150, "gemm", "matmul", "GPU", "block", nullptr, "call 1"),
+       row("train", 7, "trace", 1, 3, "stream 7", 125, 155, "gemm", "matmul", "GPU", "block", nullptr, "call 1"),
+       row("train", 7, "trace", 0, 4, "stream 7", 220, 250, "softmax", "softmax", "GPU", "block", nullptr, "call 2"),
+       row("infer", 8, "trace", 0, 1, "stream 7", 500, 600, "gemm", "matmul", "GPU", nullptr, nullptr, nullptr),
+       row("infer", 8, "trace", 0, 1, "calls", 490, 495, "launch", "API call", "host", nullptr, nullptr, nullptr)}};
+  const Result readings{{"name", "unit", "time_ns", "value", "run", "rank"},
+                        {row("power", "W", 300, 310.0, "train", 0), row("power", "W", 100, 300.5, "train", 0),
+                         row("power", "W", 400, nullptr, "train", 0)}};
+  Chart chart = *build_timeline(query, result, "", {&counters, &readings});
+  chart.name = "runs";
+  return chart;
+}
+
 Chart sample_memory() {
   ChartSpec spec;
   spec.query.name = "memory.sql";

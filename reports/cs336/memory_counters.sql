@@ -1,0 +1,40 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What the allocator reserved beyond the blocks of memory_area.sql.
+WITH chosen AS (
+  SELECT
+    run_id,
+    device_kind,
+    start_ns,
+    end_ns,
+    setting
+  FROM (
+    SELECT
+      r.run_id,
+      r.device_kind,
+      y.start_ns,
+      y.end_ns,
+      m.size || ', context ' || m.context || ', ' || m.precision || ', ' || m.mode AS setting,
+      m.mode,
+      row_number() OVER (
+        PARTITION BY m.mode
+        ORDER BY m.size_order DESC, m.context DESC, m.precision = 'fp32' DESC, r.run_id DESC
+      ) AS position
+    FROM selected_run s
+    JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'memory' AND r.status = 'ok'
+    JOIN transformer_run m ON m.run_id = r.run_id
+    JOIN memory_steps y ON y.run_id = r.run_id AND y.rank = 0
+    WHERE EXISTS (SELECT 1 FROM memory_block b WHERE b.run_id = r.run_id AND b.rank = 0 AND b.pass = 'memory')
+  )
+  WHERE position = 1 AND mode IN ('forward', 'train')
+)
+SELECT
+  n.setting,
+  x.name,
+  x.unit,
+  x.time_ns,
+  x.value,
+  x.counter_order
+FROM chosen n
+CROSS JOIN timeline_counter x ON x.run_id = n.run_id AND x.rank = 0 AND x.pass = 'memory'
+WHERE x.unit = 'B' AND x.time_ns BETWEEN n.start_ns AND n.end_ns
+ORDER BY setting, counter_order, time_ns

@@ -1,0 +1,3 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- with: collected
+SELECT * FROM memory_stack ORDER BY run_id, rank, pass, stack;
