@@ -13,7 +13,7 @@ from kymo_tool import KymoTest
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 EVENTS = 200_000
-BLOCKS = 50_000
+BLOCKS = 100_000
 
 # Three streams with 66,000 kernels, a phase every 1,000 kernels and a step every 3,000; 800 ns of work in every 1,000
 # ns.
@@ -119,7 +119,7 @@ PHASES = """
 SELECT 'host' AS "group", 'thread 0' AS lane, 0 AS start_ns, 20000000 AS end_ns, 'forward' AS label, 'phase' AS class
 """
 
-# Common part of every exercise: input events as caused by a user, and the time of a frame.
+# Common part of every exercise: input events as caused by a user.
 COMMON = """
 const canvasOf = (view) => view.surface.canvas;
 const press = (view, key, more = {}) =>
@@ -136,37 +136,30 @@ const pointer = (view, kind, x, y, id = 1, more = {}) => {
 };
 const range = (view) => [view.range.low, view.range.high];
 const panelText = (view) => (view.details.panel.isOpen ? view.details.panel.box.textContent : "");
-const slowest = (view, frame) => {
-  const times = [];
-  for (let i = 0; i < 40; ++i) {
-    view.range.zoom(i % 2 ? 1.25 : 0.75);
-    view.range.pan(0.01);
-    times.push(frame().milliseconds);
-  }
-  view.reset();
-  times.sort((a, b) => a - b);
-  return { median: times[20], slowest: times[39] };
-};
 """
+
+
+def write_charts(folder):
+    """Writes a report with the charts: `kymo report FOLDER`."""
+    folder.mkdir()
+    for name, text in (
+        ("report.toml", REPORT),
+        ("timeline.sql", TIMELINE),
+        ("runs.sql", RUNS),
+        ("counters.sql", COUNTERS),
+        ("events.sql", PHASES),
+        ("memory.sql", MEMORY),
+        ("bands.sql", BANDS),
+        ("blocks.sql", ALLOCATIONS),
+    ):
+        (folder / name).write_text(text)
 
 
 class ReportPageTest(KymoTest):
     def setUp(self):
         super().setUp()
         self.kymo("run", "saxpy", "--set", "n=1000", "--steps", "1", "--warmup", "0", "--no-verify")
-        report = self.work / "charts"
-        report.mkdir()
-        for name, text in (
-            ("report.toml", REPORT),
-            ("timeline.sql", TIMELINE),
-            ("runs.sql", RUNS),
-            ("counters.sql", COUNTERS),
-            ("events.sql", PHASES),
-            ("memory.sql", MEMORY),
-            ("bands.sql", BANDS),
-            ("blocks.sql", ALLOCATIONS),
-        ):
-            (report / name).write_text(text)
+        write_charts(self.work / "charts")
         self.kymo("report", "./charts", "--out", "out", "--format", "html")
         self.page = (self.work / "out" / "report.html").read_text()
 

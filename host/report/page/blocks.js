@@ -4,10 +4,17 @@
 // number of blocks.
 
 const BLOCKS_HEIGHT = 400;
+const MOST_STEPS = 1.2e6; // live blocks times columns that are drawn in a frame
 const MOST_BLOCKS_LISTED = 50;
 const FRAME = " ← "; // between a block and the frames of its stack, innermost first
 const EMPTY = -1;
 const SMALLER = -2;
+
+// The total size of the blocks that are not shown individually.
+function restAt({ restX, restBytes }, time) {
+  const i = firstAbove(restX, time) - 1;
+  return i < 0 ? 0 : restBytes[i];
+}
 
 class Blocks {
   constructor(rows, last) {
@@ -61,10 +68,6 @@ class Blocks {
     this.totals = summed(changes.map((change) => change[1]));
     this.highest = this.totals.reduce((best, each) => Math.max(best, each), 0) || 1;
   }
-  restAt(time) {
-    const i = firstAbove(this.restX, time) - 1;
-    return i < 0 ? 0 : this.restBytes[i];
-  }
   // For each pixel column, the time with the largest total.
   moments(low, span, count) {
     const moments = new Float64Array(count);
@@ -85,12 +88,15 @@ class Blocks {
   }
 }
 
-// The block shown by each pixel of a picture.
+// The block shown by each pixel of a picture, column by column, each from the bottom to the top.
 class BlockPicture {
   constructor(width, height) {
     this.width = width;
     this.height = height;
     this.ids = new Int32Array(width * height);
+  }
+  at(column, y) {
+    return this.ids[column * this.height + y];
   }
   // Stacks the live blocks at each time, oldest first; blocks smaller than `smallest` bytes are merged at the top. The
   // picture starts at `lowest` bytes.
@@ -106,54 +112,61 @@ class BlockPicture {
       const bornBefore = born;
       const diedBefore = died;
       died = firstAbove(blocks.deaths, time, died);
-      if (died > diedBefore) this.bury(blocks.end, time);
       for (; born < blocks.count && blocks.start[born] <= time; ++born)
         if (blocks.end[born] > time) this.alive[this.living++] = born;
       if (column > 0 && born === bornBefore && died === diedBefore && blocks.restX.length === 0) this.repeat(column);
-      else this.stack(blocks.bytes, column, blocks.restAt(time));
+      else this.stack(blocks, time, column);
       this.most = Math.max(this.most, this.living);
     });
   }
-  bury(end, time) {
-    let kept = 0;
-    for (let k = 0; k < this.living; ++k) if (end[this.alive[k]] > time) this.alive[kept++] = this.alive[k];
-    this.living = kept;
-  }
-  stack(bytes, column, rest) {
-    const { alive, living, ids, width, height, smallest, lowest, pixelsPerByte } = this;
+  // Also forgets the blocks that have died.
+  stack(blocks, time, column) {
+    const { bytes, end } = blocks;
+    const { alive, living, ids, height, smallest, lowest, pixelsPerByte, shown } = this;
+    const bottom = column * height;
     let offset = 0;
-    let smaller = rest;
+    let smaller = blocks.restBytes.length ? restAt(blocks, time) : 0;
     let y = 0;
+    let kept = 0;
+    let next = lowest + 0.5 / pixelsPerByte; // where the band of pixel y begins
     for (let k = 0; k < living; ++k) {
-      const size = bytes[alive[k]];
+      const id = alive[k];
+      if (end[id] <= time) continue;
+      alive[kept++] = id;
+      const size = bytes[id];
       if (size < smallest) {
         smaller += size;
         continue;
       }
       offset += size;
+      if (offset < next || y === height) continue;
+      shown[id] = 1;
       const top = Math.min(height, Math.floor((offset - lowest) * pixelsPerByte + 0.5));
-      if (top > y) this.shown[alive[k]] = 1;
-      for (; y < top; ++y) ids[y * width + column] = alive[k];
+      for (; y < top; ++y) ids[bottom + y] = id;
+      next = lowest + (y + 0.5) / pixelsPerByte;
     }
+    this.living = kept;
     const top = Math.min(height, Math.floor((offset + smaller - lowest) * pixelsPerByte + 0.5));
-    for (; y < top; ++y) ids[y * width + column] = SMALLER;
-    for (; y < height; ++y) ids[y * width + column] = EMPTY;
+    for (; y < top; ++y) ids[bottom + y] = SMALLER;
+    for (; y < height; ++y) ids[bottom + y] = EMPTY;
   }
   repeat(column) {
-    for (let at = column; at < this.ids.length; at += this.width) this.ids[at] = this.ids[at - 1];
+    const { height } = this;
+    this.ids.copyWithin(column * height, (column - 1) * height, column * height);
   }
-  // `colourOf(id)` returns packed pixels; a dark line separates bands that are thick enough. Row 0 of the ids is at the
-  // bottom.
+  // Writes pixels in the order of the ids. `colourOf(id)` returns packed pixels; a line of the color `dark` separates
+  // bands that are thick enough.
   paint(pixels, colourOf, dark) {
-    const { width, height, ids } = this;
-    for (let y = 0; y < height; ++y) {
-      const from = y * width;
-      const to = (height - 1 - y) * width;
-      for (let x = 0; x < width; ++x) {
-        const id = ids[from + x];
-        const edge =
-          id !== EMPTY && y > 0 && y + 3 < height && ids[from + x - width] !== id && ids[from + x + 3 * width] === id;
-        pixels[to + x] = edge ? dark : colourOf(id);
+    const { height, ids } = this;
+    for (let bottom = 0; bottom < ids.length; bottom += height) {
+      for (let y = 0; y < height; ) {
+        const id = ids[bottom + y];
+        let top = y + 1;
+        while (top < height && ids[bottom + top] === id) ++top;
+        const colour = colourOf(id);
+        for (let at = bottom + y; at < bottom + top; ++at) pixels[at] = colour;
+        if (id !== EMPTY && y > 0 && top - y > 3) pixels[bottom + y] = dark;
+        y = top;
       }
     }
   }
@@ -280,7 +293,8 @@ class BlocksView extends View {
     };
   }
 
-  // The pixels depend on the range, the size and the slider; hovering and searching only change the colors.
+  // The pixels depend on the range, the size and the slider; hovering and searching only change the colors. While many
+  // blocks move, columns are wider than a pixel; `settle` makes them fine again.
   fillPicture() {
     const scale = Math.min(2, this.surface.scale);
     const width = Math.max(1, Math.floor(this.plot.width * scale));
@@ -288,24 +302,46 @@ class BlocksView extends View {
     const key = [width, height, this.range.low, this.range.high, this.smallest, this.lowest, this.stretch].join();
     if (this.picture && this.pictureKey === key) return this.picture;
     this.pictureKey = key;
-    this.picture = new BlockPicture(width, height);
-    const moments = this.blocks.moments(this.range.low, this.range.span, width);
-    const until = Math.ceil(clamp(((this.blocks.last - this.range.low) / this.range.span) * width, 0, width));
+    const steps = this.picture && !this.settling ? this.picture.most * width : 0;
+    const columns = Math.ceil(width * clamp(MOST_STEPS / Math.max(1, steps), 0.25, 1));
+    if (columns < width) this.settleSoon();
+    this.picture = new BlockPicture(columns, height);
+    const moments = this.blocks.moments(this.range.low, this.range.span, columns);
+    const part = clamp((this.blocks.last - this.range.low) / this.range.span, 0, 1);
     this.picture.ids.fill(EMPTY);
-    this.picture.fill(this.blocks, moments.subarray(0, until), this.smallest, this.lowest, this.shownBytes() / height);
+    const drawn = moments.subarray(0, Math.ceil(part * columns));
+    this.picture.fill(this.blocks, drawn, this.smallest, this.lowest, this.shownBytes() / height);
     return this.picture;
   }
+  settleSoon() {
+    clearTimeout(this.settleTimer);
+    this.settleTimer = setTimeout(() => this.settle(), 150);
+  }
+  settle() {
+    clearTimeout(this.settleTimer);
+    this.settling = true;
+    this.pictureKey = "";
+    this.frame();
+    this.settling = false;
+  }
 
+  // The image has a row per column of the picture, which is turned when it is drawn: both are written in the order of
+  // memory.
   paintPicture(context, picture, ink) {
-    if (!this.sheet || this.sheet.width !== picture.width || this.sheet.height !== picture.height) {
-      this.sheet = element("canvas", { width: picture.width, height: picture.height });
+    const { width, height } = picture;
+    if (!this.sheet || this.sheet.width !== height || this.sheet.height !== width) {
+      this.sheet = element("canvas", { width: height, height: width });
+      this.image = this.sheet.getContext("2d").createImageData(height, width);
     }
-    const sheet = this.sheet.getContext("2d");
-    const image = sheet.createImageData(picture.width, picture.height);
-    picture.paint(new Uint32Array(image.data.buffer), this.colouring(ink), packed(...channels(this.page(ink))));
-    sheet.putImageData(image, 0, 0);
+    const pixels = new Uint32Array(this.image.data.buffer);
+    picture.paint(pixels, this.colouring(ink), packed(...channels(this.page(ink))));
+    this.sheet.getContext("2d").putImageData(this.image, 0, 0);
+    const { plot } = this;
+    context.save();
     context.imageSmoothingEnabled = false;
-    context.drawImage(this.sheet, this.plot.left, this.plot.top, this.plot.width, this.plot.height);
+    context.transform(0, -plot.height / height, plot.width / width, 0, plot.left, plot.top + plot.height);
+    context.drawImage(this.sheet, 0, 0);
+    context.restore();
   }
 
   page(ink) {
@@ -346,7 +382,7 @@ class BlocksView extends View {
     const column = Math.floor(((x - plot.left) / plot.width) * picture.width);
     const row = picture.height - 1 - Math.floor(((y - plot.top) / plot.height) * picture.height);
     const inside = column >= 0 && column < picture.width && row >= 0 && row < picture.height;
-    return inside ? picture.ids[row * picture.width + column] : EMPTY;
+    return inside ? picture.at(column, row) : EMPTY;
   }
 
   facts(id) {
@@ -395,7 +431,7 @@ class BlocksView extends View {
     const { blocks } = this;
     const { rows } = blocks;
     const alive = blocks.aliveAt(x);
-    const total = alive.reduce((sum, i) => sum + blocks.bytes[i], 0) + blocks.restAt(x);
+    const total = alive.reduce((sum, i) => sum + blocks.bytes[i], 0) + restAt(blocks, x);
     const categories = rows.categories
       .map((name, kind) => {
         const own = alive.filter((i) => rows.category[i] === kind);
@@ -500,11 +536,9 @@ class BlocksView extends View {
       this.range.set(start[id] - life, until + life);
     this.hovered = id;
     this.frame();
-    const at = this.picture.ids.indexOf(id);
-    const point =
-      at < 0
-        ? [0.5, 0.5]
-        : [(at % this.picture.width) / this.picture.width, Math.floor(at / this.picture.width) / this.picture.height];
+    const { ids, width, height } = this.picture;
+    const at = ids.indexOf(id);
+    const point = at < 0 ? [0.5, 0.5] : [Math.floor(at / height) / width, (at % height) / height];
     this.tooltip.show(
       this.facts(id),
       this.plot.left + point[0] * this.plot.width,
