@@ -16,6 +16,8 @@ namespace {
 
 constexpr int kTargetTicks = 5;
 constexpr std::size_t kFewPoints = 8;
+constexpr double kFlat = 0.2;  // lines whose values differ by less, as a share of the largest, are not drawn from zero
+constexpr double kAboveReference = 1.1;  // room above a reference line
 
 struct Range {
   double low = INFINITY;
@@ -76,6 +78,24 @@ ScaledAxis log_axis(double low, double high) {
   axis.ticks = labelled(log_ticks(low, high));
   axis.low = axis.ticks.front().value;
   axis.high = axis.ticks.back().value;
+  return axis;
+}
+
+bool is_power_of_two(double value) {
+  int exponent = 0;
+  return value > 0 && std::frexp(value, &exponent) == 0.5;
+}
+bool are_powers_of_two(const std::set<double>& values) {
+  return values.size() >= 3 && std::all_of(values.begin(), values.end(), is_power_of_two);
+}
+
+// An axis with round ends may end far above the line that the values are compared with.
+ScaledAxis below_reference(ScaledAxis axis, const Chart& chart, const Range& range) {
+  if (!chart.reference_line) return axis;
+  const double end = range.high * kAboveReference;
+  if (axis.high <= end) return axis;
+  std::erase_if(axis.ticks, [end](const Tick& tick) { return tick.value > end; });
+  axis.high = end;
   return axis;
 }
 
@@ -148,15 +168,29 @@ std::vector<double> log_ticks(double low, double high) {
   return ticks;
 }
 
+std::vector<double> binary_ticks(double low, double high) {
+  constexpr int kMost = 8;
+  const auto first = static_cast<int>(std::floor(std::log2(low) + 1e-9));
+  const auto last = static_cast<int>(std::ceil(std::log2(high) - 1e-9));
+  const int stride = std::max(1, (last - first + kMost) / kMost);
+  std::vector<double> ticks;
+  for (int exponent = first; exponent < last + stride; exponent += stride) ticks.push_back(std::ldexp(1, exponent));
+  return ticks;
+}
+
 ScaledAxis value_axis(const Chart& chart) {
   const Range range = y_range(chart);
   if (range.empty()) return linear_axis(0, 1);
   const bool positive = range.low > 0 && chart.kind != ChartKind::kArea && !chart.stacked;
   if (positive && wants_log(chart.y.scale, range)) {
     const double room = chart.kind == ChartKind::kBar ? 0.8 : 1;  // leaves some height for the smallest bar
-    return log_axis(range.low * room, range.high);
+    return below_reference(log_axis(range.low * room, range.high), chart, range);
   }
-  return linear_axis(std::min(0.0, range.low), std::max(range.high, range.low < 0 ? 0.0 : range.high));
+  const bool flat = chart.kind == ChartKind::kLine && range.low > 0 && range.low < range.high &&
+                    range.high - range.low < kFlat * range.high;
+  if (flat) return linear_axis(range.low, range.high);
+  return below_reference(linear_axis(std::min(0.0, range.low), std::max(range.high, range.low < 0 ? 0.0 : range.high)),
+                         chart, range);
 }
 
 ScaledAxis point_axis(const Chart& chart) {
@@ -169,7 +203,8 @@ ScaledAxis point_axis(const Chart& chart) {
     }
   }
   if (range.empty()) return linear_axis(0, 1);
-  const bool log = range.low > 0 && wants_log(chart.x.scale, range);
+  const bool binary = are_powers_of_two(values);
+  const bool log = range.low > 0 && (wants_log(chart.x.scale, range) || (binary && chart.x.scale == Scale::kAuto));
   ScaledAxis axis;
   axis.scale = log ? Scale::kLog : Scale::kLinear;
   axis.low = range.low;
@@ -178,8 +213,10 @@ ScaledAxis point_axis(const Chart& chart) {
     axis.ticks = labelled({values.begin(), values.end()});
     return axis;
   }
-  for (const Tick& tick :
-       labelled(log ? log_ticks(range.low, range.high) : linear_ticks(range.low, range.high, kTargetTicks + 2))) {
+  const std::vector<double> ticks = log && binary ? binary_ticks(range.low, range.high)
+                                    : log         ? log_ticks(range.low, range.high)
+                                                  : linear_ticks(range.low, range.high, kTargetTicks + 2);
+  for (const Tick& tick : labelled(ticks)) {
     if (tick.value >= axis.low - 1e-12 && tick.value <= axis.high * (1 + 1e-12)) axis.ticks.push_back(tick);
   }
   return axis;

@@ -32,11 +32,17 @@ std::vector<double> linear_ticks(double low, double high, int target);
 /// < low ≤ high.
 std::vector<double> log_ticks(double low, double high);
 
-/// The value axis of a chart. Bars and areas start at zero on a linear scale. A log scale falls back to linear if no
-/// value is positive.
+/// Powers of two that enclose the range, every `stride`-th of them so that there are at most about eight. Requires 0 <
+/// low ≤ high.
+std::vector<double> binary_ticks(double low, double high);
+
+/// The value axis of a chart. Bars and areas start at zero on a linear scale; lines do if their values differ by more
+/// than a fifth. A log scale falls back to linear if no value is positive. With a reference line, the axis ends shortly
+/// above it or the highest value.
 ScaledAxis value_axis(const Chart& chart);
 
-/// The x axis of a chart without categories. If there are few points, the ticks are at the points.
+/// The x axis of a chart without categories. If there are few points, the ticks are at the points. Where all of at
+/// least three are powers of two, the ticks are too, and a scale `auto` is logarithmic.
 ScaledAxis point_axis(const Chart& chart);
 
 /// A run status to print at the position of a missing bar.

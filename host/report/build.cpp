@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "report/colours.hpp"
 #include "report/palette.hpp"
 #include "report/pivot.hpp"
 #include "report/result.hpp"
@@ -41,6 +42,7 @@ class DocumentBuilder {
     }
     add_details(document);
     if (!missing_.items.empty()) document.sections.push_back({kPartsWithoutData, 1, {missing_}});
+    assign_colours(document);
     return document;
   }
 
@@ -225,7 +227,7 @@ class DocumentBuilder {
                        {result, pointer(bands), pointer(blocks), pointer(roofs), pointer(counters), pointer(events)},
                        "", {});
     const std::size_t first = section.blocks.size();
-    const std::vector<std::string> names = series_of_all(spec, result);
+    const std::vector<std::string> names = classes_of_all(spec, result);
     const std::size_t column = require_column(spec.query, result, spec.split);
     for (const std::string& part : labels_in(result, column)) {
       const auto of_part = [&](const std::optional<Result>& all) {
@@ -262,19 +264,11 @@ class DocumentBuilder {
     return labels;
   }
 
-  /// The series names of all pictures of a chart, so that each series has the same color in all of them; empty if there
-  /// are more series than palette colors.
-  static std::vector<std::string> series_of_all(const ChartSpec& spec, const Result& result) {
-    if (spec.series.empty() || spec.kind == ChartKind::kArea) return {};
+  /// The classes of all rooflines of a chart, which have them in the same order.
+  static std::vector<std::string> classes_of_all(const ChartSpec& spec, const Result& result) {
+    if (spec.kind != ChartKind::kRoofline) return {};
     std::vector<std::string> names = labels_in(result, require_column(spec.query, result, spec.series));
-    return names.size() <= (spec.kind == ChartKind::kLine ? kLineColours : kPalette.size())
-               ? names
-               : std::vector<std::string>{};
-  }
-  static void colour_series(Chart& chart, const std::vector<std::string>& names) {
-    for (Series& series : chart.series)
-      if (const auto found = std::find(names.begin(), names.end(), series.name); found != names.end())
-        series.colour = static_cast<std::size_t>(found - names.begin());
+    return names.size() <= kPalette.size() ? names : std::vector<std::string>{};
   }
 
   void add_chart(Section& section, const ChartSpec& spec, const ChartRows& rows, const std::string& part,
@@ -294,7 +288,7 @@ class DocumentBuilder {
       chart = build_points(own, rows.points);
     }
     if (!chart) return add_empty(section, spec.query.empty);
-    colour_series(*chart, names);
+    chart->query = spec.query.name;
     chart->name = unique_name(stem_of(spec.query) + (part.empty() ? "" : "-" + part));
     section.blocks.push_back(*std::move(chart));
   }

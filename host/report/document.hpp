@@ -179,7 +179,8 @@ struct Attachment {
 /// A chart, independent of the output format. Bar charts always have categories; areas are stacked in the order of the
 /// series.
 struct Chart {
-  std::string name;  ///< used as file name, as for tables
+  std::string name;     ///< used as file name, as for tables
+  std::string query{};  ///< file; the same for charts that a query was split into
   std::string caption;
   ChartKind kind = ChartKind::kLine;
   Axis x;

@@ -236,7 +236,9 @@ AreaLayers curve_of(const std::vector<MemoryBlock>& blocks, const std::vector<st
 // A category has the color of the series with the same name, if there is one.
 std::vector<std::int64_t> colours_of(const std::vector<std::string>& categories, const Chart& chart) {
   std::vector<std::int64_t> colours;
-  auto next = static_cast<std::int64_t>(chart.series.size());
+  std::int64_t next = 0;
+  for (std::size_t s = 0; s < chart.series.size(); ++s)
+    next = std::max(next, static_cast<std::int64_t>(colour_of(chart, s)) + 1);
   for (const std::string& category : categories) {
     const auto found = std::find_if(chart.series.begin(), chart.series.end(),
                                     [&category](const Series& each) { return each.name == category; });

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "report/palette.hpp"
+
 /// The content of a roofline chart (Williams, Waterman and Patterson, 2009), independent of the output format.
 namespace kymo::report {
 
@@ -30,13 +32,18 @@ struct Roof {
 };
 
 struct Roofline {
-  std::vector<std::string> classes;  ///< the same in all charts that are compared
-  std::vector<RooflineMark> marks;   ///< those with the longest time first
-  std::vector<Roof> roofs;           ///< the highest first
-  double longest_ms = 0;             ///< time of the largest mark of all charts that are compared
+  std::vector<std::string> classes;    ///< the same in all charts that are compared
+  std::vector<std::size_t> colours{};  ///< of the classes, as in a timeline
+  std::vector<RooflineMark> marks;     ///< those with the longest time first
+  std::vector<Roof> roofs;             ///< the highest first
+  double longest_ms = 0;               ///< time of the largest mark of all charts that are compared
   /// Ends of the axes, the same in all charts that are compared: operations per byte and operations per second.
   double x_low = 0, x_high = 0, y_low = 0, y_high = 0;
 
+  /// Index of the class's color in the palette.
+  std::size_t colour_of_class(std::size_t mark_class) const {
+    return mark_class < colours.size() ? colours[mark_class] : class_colour(mark_class);
+  }
   /// Beside the plot, a mark without operations is as far from the roof of the memory as its bytes per second.
   double height_of(const RooflineMark& mark) const {
     return mark.flops > 0 ? mark.flop_rate() : x_low * mark.byte_rate();

@@ -129,7 +129,7 @@ class RooflineDrawing {
     };
     for (const std::size_t each : used) {
       const double at = place(6, shortened(printable(data_.classes[each]), kMaxLabelLength));
-      picture_.circles.push_back({at, y, 6, class_colour(each), true, ""});
+      picture_.circles.push_back({at, y, 6, data_.colour_of_class(each), true, ""});
     }
     if (!data_.marks.empty()) {
       constexpr double kSampleRadius = 9;
@@ -297,7 +297,8 @@ class RooflineDrawing {
       const bool counted = mark.flops > 0;
       const double x = counted ? x_at(mark.intensity()) : (picture_.strip_left + picture_.strip_right) / 2;
       const double y = y_at(data_.height_of(mark));
-      picture_.circles.push_back({x, y, radius_of(mark.ms), class_colour(mark.mark_class), counted, tooltip(mark)});
+      picture_.circles.push_back(
+          {x, y, radius_of(mark.ms), data_.colour_of_class(mark.mark_class), counted, tooltip(mark)});
     }
   }
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "sample_document.hpp"
 
 namespace kymo::report {
@@ -57,6 +59,37 @@ TEST(ValueAxis, AutoIsLogarithmicOverManyDecades) {
   EXPECT_EQ(value_axis(chart).scale, Scale::kLog);
 }
 
+Chart line_of(const std::vector<std::pair<double, double>>& points) {
+  Chart chart;
+  chart.kind = ChartKind::kLine;
+  chart.series = {{"a", {}}};
+  for (const auto& [x, y] : points) chart.series[0].points.push_back({x, y, {}, ""});
+  return chart;
+}
+
+TEST(ValueAxis, LinesThatHardlyDifferAreNotDrawnFromZero) {
+  const ScaledAxis narrow = value_axis(line_of({{1, 100}, {2, 103}, {3, 97.5}}));
+  EXPECT_GE(narrow.low, 90);
+  EXPECT_LE(narrow.low, 97.5);
+  EXPECT_EQ(value_axis(line_of({{1, 100}, {2, 60}})).low, 0);
+  Chart bars = line_of({{0, 100}, {1, 103}});
+  bars.kind = ChartKind::kBar;
+  EXPECT_EQ(value_axis(bars).low, 0) << "the length of a bar is its value";
+}
+
+TEST(ValueAxis, EndsShortlyAboveThePeakItIsComparedWith) {
+  for (const Scale scale : {Scale::kLinear, Scale::kLog}) {
+    Chart chart = line_of({{1, 3}, {2, 900}});
+    chart.y.scale = scale;
+    chart.reference_line = ReferenceLine{"peak", 1050};
+    const ScaledAxis axis = value_axis(chart);
+    EXPECT_LE(axis.high, 1050 * 1.2);
+    EXPECT_GT(axis.high, 1050);
+    EXPECT_LE(axis.ticks.back().value, axis.high);
+    EXPECT_GE(axis.ticks.size(), 3u);
+  }
+}
+
 TEST(ValueAxis, NoPointsGiveAnAxisStill) { EXPECT_GE(value_axis(Chart{}).ticks.size(), 2u); }
 
 TEST(PointAxis, FewPointsAreTheTicks) {
@@ -71,6 +104,19 @@ TEST(PointAxis, CrowdedPointsAreNot) {
   chart.x.scale = Scale::kLinear;
   chart.series = {{"a", {{0, 1.0, {}, ""}, {1, 1.0, {}, ""}, {1000, 1.0, {}, ""}}}};
   for (const Tick& tick : point_axis(chart).ticks) EXPECT_NE(tick.value, 1);
+}
+
+TEST(PointAxis, PowersOfTwoHaveTicksAtPowersOfTwo) {
+  std::vector<std::pair<double, double>> points;
+  for (double x = 128; x <= 4.0 * 1024 * 1024; x *= 2) points.emplace_back(x, 1);
+  Chart chart = line_of(points);
+  chart.x.scale = Scale::kAuto;
+  const ScaledAxis axis = point_axis(chart);
+  EXPECT_EQ(axis.scale, Scale::kLog);
+  ASSERT_GE(axis.ticks.size(), 4u);
+  EXPECT_LE(axis.ticks.size(), 9u);
+  EXPECT_EQ(axis.ticks[0].value, 128);
+  for (const Tick& tick : axis.ticks) EXPECT_EQ(std::exp2(std::round(std::log2(tick.value))), tick.value);
 }
 
 TEST(StateLabels, OneForAGroupThatIsWhollyMissing) {

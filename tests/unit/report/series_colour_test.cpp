@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/colours.hpp"
 #include "report/palette.hpp"
 #include "report/pgfplots.hpp"
 #include "report/svg.hpp"
@@ -61,6 +62,31 @@ TEST(SeriesColours, ArePlacesInThePictureWhereThereAreTooManyNames) {
     rows.push_back(row(1, 1, ("k" + std::to_string(i)).c_str(), i < 5 ? "a" : "b"));
   const auto charts = charts_of(rows, ChartKind::kLine);
   EXPECT_EQ(colour_of(charts.at(1), 0), 0u);
+}
+
+TEST(SeriesColours, AreTheSameInAllChartsOfADocument) {
+  Document document;
+  document.sections.push_back({"H", 1, {}});
+  Chart line;
+  line.kind = ChartKind::kLine;
+  line.query = "line.sql";
+  line.series = {{"flash", {}}, {"naive", {}}};
+  Chart bars;
+  bars.kind = ChartKind::kBar;
+  bars.query = "bars.sql";
+  bars.series = {{"matmul", {}}, {"naive", {}}, {"flash", {}}};
+  Chart timeline;
+  timeline.kind = ChartKind::kTimeline;
+  timeline.query = "timeline.sql";
+  timeline.timeline.classes = {"copy", "matmul"};
+  document.sections[0].blocks = {line, bars, timeline};
+  assign_colours(document);
+  const auto chart = [&document](std::size_t i) { return std::get<Chart>(document.sections[0].blocks[i]); };
+  EXPECT_EQ(colour_of(chart(1), 1), colour_of(chart(0), 1));
+  EXPECT_EQ(colour_of(chart(1), 2), colour_of(chart(0), 0));
+  EXPECT_EQ(colour_of_class(chart(2).timeline, 1), colour_of(chart(1), 0)) << "a class has the color of its series";
+  EXPECT_NE(colour_of_class(chart(2).timeline, 0), colour_of_class(chart(2).timeline, 1));
+  EXPECT_NE(colour_of(chart(1), 0), colour_of(chart(1), 1));
 }
 
 TEST(SeriesColours, OfASinglePictureArePlaces) {
