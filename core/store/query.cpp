@@ -239,16 +239,28 @@ constexpr const char* kSelectRuns = R"(
   WHERE c.start_order = c.newest_of_plan AND c.start_order = c.newest_of_settings
   ORDER BY c.run_id)";
 
+/// Titles of a workload's runs omit the case if the other settings distinguish them.
+constexpr const char* kOmitCases = R"(
+  WITH _short AS (
+    SELECT s.run_id, r.workload,
+           CASE WHEN s.title LIKE 'case=%, %' THEN substr(s.title, instr(s.title, ', ') + 2) END AS title
+    FROM temp.selected_run s JOIN run r ON r.run_id = s.run_id),
+  _distinct AS (SELECT workload FROM _short GROUP BY workload HAVING count(DISTINCT title) = count(*))
+  UPDATE temp.selected_run SET title = c.title
+  FROM (SELECT x.run_id, x.title FROM _short x JOIN _distinct d ON d.workload = x.workload) c
+  WHERE c.run_id = selected_run.run_id)";
+
 void clear_selection(const Connection& results) {
   results.exec(
       "CREATE TEMP TABLE IF NOT EXISTS selected_run (run_id INTEGER PRIMARY KEY, title TEXT, title_in_case TEXT); "
       "DELETE FROM temp.selected_run");
 }
 
-std::int64_t selected_runs(const Connection& results) {
+std::int64_t complete_selection(const Connection& results) {
   // Tells the query planner that there are few runs, so that it starts with them instead of scanning every sample of
   // the database.
   results.exec("ANALYZE temp.selected_run");
+  results.exec(kOmitCases);
   return results.integer("SELECT count(*) FROM temp.selected_run");
 }
 
@@ -259,7 +271,7 @@ std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
   show_history();
   clear_selection(results);
   Statement(results, kSelectRuns).bind_all(selection.label, selection.invocation_id, selection.suite).run();
-  return selected_runs(results);
+  return complete_selection(results);
 }
 
 std::int64_t ResultsDatabase::select_compared_runs(const ComparedRuns& runs) {
@@ -289,7 +301,7 @@ std::int64_t ResultsDatabase::select_compared_runs(const ComparedRuns& runs) {
       "INSERT INTO temp.selected_run SELECT t.run_id, t.title, t.title_in_case FROM run_title t "
       "WHERE t.run_id IN (SELECT run_id FROM temp.compared_run)");
   results.exec("ANALYZE temp.compared_run");
-  return selected_runs(results);
+  return complete_selection(results);
 }
 
 void ResultsDatabase::read(const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters,

@@ -157,7 +157,8 @@ std::map<std::string, std::string> names_of_queries(const ReportDefinition& defi
     for (const QueryFile& table : section.tables) add_file(table);
     for (const ChartSpec& chart : section.charts) {
       add_file(chart.query);
-      for (const std::optional<QueryFile>& side : {chart.bands, chart.blocks, chart.events, chart.counters, chart.roofs})
+      for (const std::optional<QueryFile>& side :
+           {chart.bands, chart.blocks, chart.events, chart.counters, chart.roofs})
         if (side) add_file(*side);
     }
   }

@@ -289,6 +289,27 @@ TEST_F(Results, ANewBuildTakesThePlaceOfAnOldOne) {
   EXPECT_EQ(selected(old), "1,2");
 }
 
+TEST_F(Results, TitlesOmitCasesThatOtherSettingsDistinguish) {
+  const auto titles = [&] {
+    database_->select_runs({});
+    return ask(*database_, "SELECT group_concat(title, '; ') FROM (SELECT title FROM selected_run ORDER BY run_id)");
+  };
+  RunRow row = make_run(invocation_, 1);
+  row.suite = "s";
+  row.suite_case = "short";
+  database_->begin_run(row);
+  RunRow other = make_run(invocation_, 2);
+  other.suite = "s";
+  other.suite_case = "long";
+  database_->begin_run(other);
+  const std::string distinguished = titles();
+  EXPECT_THAT(distinguished, Not(HasSubstr("case=")));
+  RunRow same = row;
+  same.suite_case = "long";
+  database_->begin_run(same);
+  EXPECT_THAT(titles(), AllOf(HasSubstr("case=short"), HasSubstr("case=long"))) << distinguished;
+}
+
 TEST_F(Results, SelectsTheNewestInvocationOfEachPlan) {
   const auto select = [&](ResultsDatabase::Selection selection) {
     const std::int64_t count = database_->select_runs(selection);
