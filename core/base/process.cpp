@@ -64,7 +64,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 [[noreturn]] void become(const char* file, char* const* arguments, char* const* environment, pid_t parent,
                          const SpawnOptions& options, int out, int err, int report) {
   setpgid(0, 0);
-  if (options.inherit_streams) take_terminal();
+  if (options.inherit_streams) give_terminal(0);
   if (options.die_with_parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);  // the parent exited before the parent-death signal was set
@@ -195,14 +195,20 @@ Child spawn(const SpawnOptions& options) {
   return child;
 }
 
-void take_terminal() {
+void give_terminal(pid_t group) {
   if (isatty(STDIN_FILENO) == 0) return;
   sigset_t stopping, before;
   sigemptyset(&stopping);
   sigaddset(&stopping, SIGTTOU);  // sent to a group in the background that does this
   sigprocmask(SIG_BLOCK, &stopping, &before);
-  tcsetpgrp(STDIN_FILENO, getpgrp());
+  tcsetpgrp(STDIN_FILENO, group > 0 ? group : getpgrp());
   sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool was_stopped_by_terminal(pid_t pid) {
+  siginfo_t state{};
+  if (waitid(P_PID, static_cast<id_t>(pid), &state, WSTOPPED | WNOHANG) != 0 || state.si_pid == 0) return false;
+  return state.si_code == CLD_STOPPED && state.si_status == SIGTSTP;
 }
 
 bool signal_group(pid_t group, int signal) { return group > 0 && kill(-group, signal) == 0; }

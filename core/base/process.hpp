@@ -51,8 +51,11 @@ std::optional<std::filesystem::path> find_program(const std::string& name);
 /// started.
 Child spawn(const SpawnOptions& options);
 
-/// Makes the caller's process group that of the foreground of its terminal, if stdin is one.
-void take_terminal();
+/// Makes a process group that of the foreground of the terminal, if stdin is one. 0: the caller's.
+void give_terminal(pid_t group);
+
+/// True once after a child was stopped from its terminal, such as by Ctrl-Z.
+bool was_stopped_by_terminal(pid_t pid);
 
 /// Sends a signal to a process group. Returns false if the group no longer exists.
 bool signal_group(pid_t group, int signal);

@@ -199,10 +199,10 @@ std::string heading(const Json& run) {
   const bool fixed = run["steps"] != 0;
   return text + "method: " + value_text(run["device"]) + ", " + count_text(run, "ranks", "rank") + ", timing " +
          value_text(run["timing"]) + ", " + count_text(run, "warmup", "warm-up step") +
-         (fixed ? ", " + count_text(run, "steps", "measured step") : "") + ", passes " + value_text(run["passes"]) +
-         "\nstarted: " + value_text(run["started_at"]) + ", invocation " + run["invocation_id"].dump() +
-         "\nplugin: " + visible(value_text(run["plugin_file"])) + " (" + value_text(run["plugin_sha256"]).substr(0, 8) +
-         ")\n\n";
+         (fixed ? (run["timing"] == "free" ? ", up to " : ", ") + count_text(run, "steps", "measured step") : "") +
+         ", passes " + value_text(run["passes"]) + "\nstarted: " + value_text(run["started_at"]) + ", invocation " +
+         run["invocation_id"].dump() + "\nplugin: " + visible(value_text(run["plugin_file"])) + " (" +
+         value_text(run["plugin_sha256"]).substr(0, 8) + ")\n\n";
 }
 
 std::string phases_text(const Json& run, const TableStyle& style) {

@@ -8,7 +8,7 @@
 #include "base/process.hpp"
 #include "measure/outcome.hpp"
 #include "supervisor/rank_process.hpp"
-#include "supervisor/worker_command.hpp"
+#include "supervisor/spawn_request.hpp"
 
 /// Programs that are observed (`kymo trace`). A program takes the place of the worker: a package that is injected
 /// through the environment connects to the supervisor when the program calls its model, and runs the worker's engine in

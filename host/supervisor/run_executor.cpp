@@ -85,12 +85,20 @@ struct RunExecutor::Impl {
   }
 
   void on_tick() {
+    if (execution && is_program && program->was_stopped()) suspend_with_program();
     const double now_s = steady_seconds();
     // After a stop (Ctrl-Z), messages of the workers are still unread. Read them before checking deadlines.
     const bool was_stopped = now_s - std::exchange(last_tick_s, now_s) > kStopped_s;
     if (execution && !was_stopped) execution->tick(now_s);
     workers.tick();
     meter.tick(now_s);
+  }
+
+  /// The program has the terminal, so Ctrl-Z stopped only it. The shell waits for this process to stop.
+  void suspend_with_program() {
+    give_terminal(0);
+    reaper->suspend();
+    give_terminal(program->group());
   }
 
   void on_frame(WorkerId id, Frame& frame) {
@@ -165,6 +173,7 @@ struct RunExecutor::Impl {
     const bool again = reused && execution->died_untouched() && intact();
     if (!again) end_pass(run, pass, reusable, made);
     execution.reset();
+    program = nullptr;
     if (again) run_pass(run_id, run, pass, made);
   }
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "base/process.hpp"
 #include "supervisor/pass_state.hpp"
-#include "supervisor/runs.hpp"
+#include "supervisor/spawn_request.hpp"
 
 /// Launch configuration of workers and their time limits; replaced by tests.
 namespace kymo::supervisor {
@@ -16,17 +13,6 @@ namespace kymo::supervisor {
 /// Environment variable that passes a worker its token, so that other users cannot see it.
 inline constexpr const char* kTokenVariable = "KYMO_WORKER_TOKEN";
 
-struct SpawnRequest {
-  const PlannedRun& run;
-  int rank = 0;
-  std::string address;  ///< of the control server, as for `kymo worker --connect`
-  std::string token;
-  bool shares_cores = true;  ///< with the other ranks; under torchrun or Slurm the launcher assigns cores
-  measure::Pass pass = measure::Pass::kTime;
-  // Of an observed program:
-  std::filesystem::path notes = {};      ///< file in which its processes note how far they came
-  std::vector<std::string> tokens = {};  ///< of all ranks
-};
 /// Returns the command of one worker; throws Error if it cannot be determined.
 using WorkerCommand = std::function<SpawnOptions(const SpawnRequest&)>;
 

@@ -102,6 +102,8 @@ void WorkerProcess::kill() {
   if (!end_) signal_group(pid_, SIGKILL);
 }
 
+bool WorkerProcess::was_stopped() { return !end_ && was_stopped_by_terminal(pid_); }
+
 void WorkerProcess::signal(int number) {
   if (!end_) ::kill(pid_, number);
 }
@@ -117,7 +119,7 @@ std::optional<ProcessEnd> WorkerProcess::poll_end() {
   signal_group(pid_, SIGKILL);
   reaper_.forget(pid_);
   end_ = try_reap(pid_);
-  if (!is_captured_) take_terminal();
+  if (!is_captured_) give_terminal(0);
   for (const auto& stream : {stdout_, stderr_}) {
     stream->drain();
     stream->close();  // a process that left the group may keep it open indefinitely

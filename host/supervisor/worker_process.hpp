@@ -35,6 +35,8 @@ class WorkerProcess {
 
   /// Sends SIGKILL to the whole group; does not wait.
   void kill();
+  /// True once after the process was stopped from its terminal (Ctrl-Z).
+  bool was_stopped();
   /// Sends a signal to the process itself.
   void signal(int number);
   /// How the process ended; nullopt while it runs. After it has ended, its group is empty and its output is complete.
@@ -83,6 +85,8 @@ class LocalProcess final : public RankProcess {
   std::string host() const override { return host_name(); }
   void kill() override { process_.kill(); }
   void signal(int number) override { process_.signal(number); }
+  bool was_stopped() { return process_.was_stopped(); }
+  pid_t group() const { return process_.pid(); }
   std::optional<WorkerEnd> poll_end() override;
   bool reaped() const override { return process_.reaped(); }
   bool output_closed() const override { return process_.output_closed(); }

@@ -23,8 +23,10 @@ static PyObject* names; /* dict: str or None by address of the module */
 /* Callables. root_begin(module) returns false if the call is not one of the program's own. */
 static PyObject *root_begin, *root_end, *name_of;
 
+static int is_recording(void) { return recording_host && recording_host->scope_begin; }
+
 static void begin_level(Levels* levels, const char* name) {
-  const int begins = name && recording_host && recording_host->scope_begin && levels->depth < kMaxDepth;
+  const int begins = name && is_recording() && levels->depth < kMaxDepth;
   if (levels->depth < kMaxDepth) levels->begun[levels->depth] = (uint8_t)begins;
   ++levels->depth;
   if (begins) recording_host->scope_begin(recording_context, name);
@@ -59,14 +61,16 @@ static void ignore_error(void) {
 static PyObject* enter(PyObject* self, PyObject* module) {
   (void)self;
   if (!watching) Py_RETURN_FALSE;
-  if (modules.depth == 0) {
+  if (modules.depth > 0) {
+    if (!is_recording()) Py_RETURN_FALSE; /* the common case: only the calls of root modules matter */
+  } else {
     PyObject* observed = PyObject_CallFunctionObjArgs(root_begin, module, NULL);
     if (!observed) return NULL; /* the program is to be ended */
     const int is_observed = PyObject_IsTrue(observed);
     Py_DECREF(observed);
     if (!is_observed) Py_RETURN_FALSE;
   }
-  const char* name = recording_host ? name_text(module) : NULL;
+  const char* name = is_recording() ? name_text(module) : NULL;
   ignore_error();
   begin_level(&modules, name);
   Py_RETURN_TRUE;

@@ -175,9 +175,7 @@ class Observation:
             return
         out_of_memory = _exceptions.is_out_of_memory(uncaught)
         script = getattr(sys.modules.get("__main__"), "__file__", None) or ""
-        self.end(
-            _program.OUT_OF_MEMORY if out_of_memory else _program.FAILED, _exceptions.describe(uncaught, script)
-        )
+        self.end(_program.OUT_OF_MEMORY if out_of_memory else _program.FAILED, _exceptions.describe(uncaught, script))
 
 
 def _wrap_modules(observation: Observation) -> None:

@@ -163,7 +163,8 @@ SELECT
   -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of the
   -- mean), `interference` (steps waited for a processor), `imprecise` (--until was not reached), `short steps` (timing
   -- sync), `unused phases` (declared and never entered), `launch overhead` (timing hot: device times may include it),
-  -- `suspended`, `no kernel records`, `detached processes` or `dropped records`
+  -- `fewer steps` (timing free: the program ended early), `suspended`, `no kernel records`, `detached processes` or
+  -- `dropped records`
   status AS kind,
   -- details, in one line
   detail

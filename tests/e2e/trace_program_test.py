@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kymo trace` observes unmodified PyTorch programs: their results, steps, phases and scopes, and how they end."""
 
+import contextlib
 import os
+import pty
 import signal
 import subprocess
 import time
@@ -151,7 +153,8 @@ class PassesTest(TraceTest):
         self.assertEqual(done.stdout, 3 * expected)
         self.assertIn("KYMO_PASS", done.stderr)
         self.assertEqual(self.outcome(), ("ok", ""))
-        self.assertEqual(self.rows("SELECT workload, timing, passes FROM run"), [("train.py", "free", "time,memory,ops")])
+        run = self.rows("SELECT workload, timing, passes FROM run")
+        self.assertEqual(run, [("train.py", "free", "time,memory,ops")])
         peaks = self.records("SELECT * FROM memory_peak WHERE pass = 'memory'")
         sizes = {name: max(row[f"{name}_bytes"] for row in peaks) for name in ("parameter", "gradient")}
         parameters = 50 * 16 + 16 * 50 + 50 + 2 * (32 + 4 * (16 * 16 + 16) + 2 * 16 * 64 + 64 + 16)
@@ -299,6 +302,33 @@ class EndsTest(TraceTest):
         process.stdout.close()
         self.assertEqual(process.wait(), 4)
         self.assertEqual(self.measured_steps(), 10)
+
+    def test_the_keys_of_a_terminal(self):
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.work)
+            os.execve(KYMO, [str(KYMO), "trace", "--", PYTHON, str(ENDS), "wait"], self.environment)
+        self.addCleanup(os.close, terminal)
+        self.assertEqual(self.line_of(terminal), "ready")
+        os.write(terminal, b"\x1a")  # Ctrl-Z
+        self.assertEqual(os.waitpid(pid, os.WUNTRACED)[1], signal.SIGSTOP << 8 | 0x7F)
+        os.kill(pid, signal.SIGCONT)  # as the shell does for `fg`, after it has given the terminal to kymo
+        os.write(terminal, b"a line\n")
+        self.assertIn("a line", [self.line_of(terminal) for _ in range(3)])
+        os.write(terminal, b"\x03")  # Ctrl-C
+        while "SIGINT" not in self.line_of(terminal):
+            pass
+        while (ended := os.waitpid(pid, os.WNOHANG)) == (0, 0):
+            with contextlib.suppress(OSError):  # what kymo prints would fill the terminal
+                os.read(terminal, 1000)
+        self.assertEqual(os.waitstatus_to_exitcode(ended[1]), 4)
+        self.assertEqual(self.measured_steps(), 10)
+
+    def line_of(self, terminal):
+        line = b""
+        while not line.endswith(b"\n"):
+            line += os.read(terminal, 1)
+        return line.decode().strip()
 
     def test_a_killed_kymo_leaves_no_program(self):
         process = subprocess.Popen(

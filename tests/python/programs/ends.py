@@ -69,5 +69,8 @@ if how == "input":
     print(sys.stdin.read(), end="")
 if how == "wait":
     signal.signal(signal.SIGTERM, on_signal)
+    signal.signal(signal.SIGINT, on_signal)
     print("ready", flush=True)
+    if sys.stdin.isatty():
+        print(input(), flush=True)
     time.sleep(1000)

@@ -133,7 +133,7 @@ def with_loader(steps, workers=0, how=None):
     model = nn.Linear(4, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     loader = torch.utils.data.DataLoader(Pairs(), batch_size=4, num_workers=workers, multiprocessing_context=how)
-    for _, (x, y) in zip(range(steps), loader):
+    for _, (x, y) in zip(range(steps), loader, strict=False):
         loss = (model(x)[:, 0] - y).square().mean()
         loss.backward()
         optimizer.step()
