@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Details, selected ranges, pickers and the keyboard in the timelines of the HTML report, in a real browser."""
 
+import base64
+import re
 import unittest
+import zlib
 
 from kymo_tool import needs_installed
 from report_page import CHROMIUM, COMMON, ReportPageTest
@@ -148,6 +151,15 @@ class TimelineDetailsBrowserTest(ReportPageTest):
         self.assertEqual(results["counter"], [300, [300, 420], "power"])
         self.assertEqual(results["overviewDrag"], [50_000, 150_000])
         self.assertEqual(results["overviewEdge"], [20_000, 150_000])
+
+    def test_files_are_those_of_the_export(self):
+        self.kymo("run", "saxpy", "--set", "n=1000", "--steps", "2", "--no-verify", "--passes", "time,trace")
+        self.kymo("report", "quick", "--out", "quick", "--format", "html")
+        page = (self.work / "quick" / "report.html").read_text()
+        found = re.search(r'<script type="application/zlib" data-file="0">([^<]*)</script>', page)
+        self.assertIsNotNone(found)
+        self.kymo("export", "perfetto", "--pass", "trace", "-o", "trace.json")
+        self.assertEqual(zlib.decompress(base64.b64decode(found.group(1))), (self.work / "trace.json").read_bytes())
 
     def test_keyboard_alone(self):
         results = self.exercise(KEYBOARD_EXERCISE)
