@@ -271,10 +271,20 @@ class DocumentBuilder {
     return names.size() <= kPalette.size() ? names : std::vector<std::string>{};
   }
 
+  /// What the rows show, as a sentence of the caption: the first text of the column `finding`.
+  static std::string finding_in(const Result& result) {
+    const auto column = find_column(result, "finding");
+    if (!column) return "";
+    for (const auto& row : result.rows)
+      if (const std::string text = text_of(row[*column]); !text.empty()) return " " + text;
+    return "";
+  }
+
   void add_chart(Section& section, const ChartSpec& spec, const ChartRows& rows, const std::string& part,
                  const std::vector<std::string>& names) {
     ChartSpec own = spec;
     own.query.caption += part.empty() ? "" : " " + part + ".";
+    own.query.caption += finding_in(rows.points);
     std::optional<Chart> chart;
     if (spec.kind == ChartKind::kTimeline) {
       chart =

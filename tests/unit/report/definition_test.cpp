@@ -211,12 +211,15 @@ heading = "H"
 file = "t.sql"
 kind = "timeline"
 split = "run"
+counters = "side.sql"
 [[section.chart]]
 file = "t.sql"
 kind = "area"
 x = "time_ns"
 bands = "side.sql"
 blocks = "side.sql"
+events = "side.sql"
+counters = "side.sql"
 [[section.chart]]
 file = "t.sql"
 kind = "area"
@@ -231,6 +234,10 @@ series = "what"
   EXPECT_TRUE(charts[1].x_axis.nanoseconds);
   EXPECT_THAT(charts[1].bands->sql, HasSubstr("SELECT 1"));
   EXPECT_TRUE(charts[1].blocks.has_value());
+  EXPECT_TRUE(charts[1].events.has_value());
+  EXPECT_TRUE(charts[1].counters.has_value());
+  EXPECT_TRUE(charts[0].counters.has_value());
+  EXPECT_FALSE(charts[2].events.has_value());
   EXPECT_FALSE(charts[2].x_axis.nanoseconds);
   EXPECT_EQ(charts[2].series, "what");
 }

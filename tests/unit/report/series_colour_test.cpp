@@ -89,6 +89,21 @@ TEST(SeriesColours, AreTheSameInAllChartsOfADocument) {
   EXPECT_NE(colour_of(chart(1), 0), colour_of(chart(1), 1));
 }
 
+TEST(ChartCaption, StatesTheFindingOfItsRows) {
+  ChartSpec spec;
+  spec.query.name = "rates.sql";
+  spec.query.caption = "Rates:";
+  spec.x = "length";
+  spec.y = "rate";
+  spec.split = "part";
+  const auto charts = built_charts(
+      spec, {{"length", "rate", "part", "finding"},
+             {row(1, 10, "a", nullptr), row(2, 30, "a", "It grows threefold."), row(1, 10, "b", nullptr)}});
+  ASSERT_EQ(charts.size(), 2u);
+  EXPECT_EQ(charts[0].caption, "Rates: a. It grows threefold.");
+  EXPECT_EQ(charts[1].caption, "Rates: b.");
+}
+
 TEST(SeriesColours, OfASinglePictureArePlaces) {
   const auto charts = charts_of({row(1, 9, "naive", "a"), row(1, 8, "library", "a")}, ChartKind::kLine, "");
   EXPECT_EQ(colour_of(charts.at(0), 1), 1u);
