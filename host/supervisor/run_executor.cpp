@@ -99,6 +99,7 @@ struct RunExecutor::Impl {
     give_terminal(0);
     reaper->suspend();
     give_terminal(program->group());
+    signal_group(program->group(), SIGCONT);  // if it read from the terminal in the meantime, that stopped it again
   }
 
   void on_frame(WorkerId id, Frame& frame) {
