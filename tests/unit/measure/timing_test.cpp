@@ -59,14 +59,14 @@ TEST(SyncTiming, AsksForNothing) {
   EXPECT_EQ(timing_error(method, what, {.phases = 5, .asynchronous = false}), "");
 }
 
-TEST(TimingNames, AreThree) {
-  for (const char* name : {"sync", "hot", "cold"}) EXPECT_STREQ(to_string(enum_from<Timing>(name)), name);
+TEST(TimingNames, AreFour) {
+  for (const char* name : {"sync", "hot", "cold", "free"}) EXPECT_STREQ(to_string(enum_from<Timing>(name)), name);
   for (const bool in_json : {false, true}) {
     try {
       in_json ? Json("hott").get<Timing>() : enum_from<Timing>("hott");
       FAIL();
     } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("'hott'; expected one of sync, hot, cold; did you mean 'hot'?"));
+      EXPECT_THAT(error.what(), HasSubstr("'hott'; expected one of sync, hot, cold, free; did you mean 'hot'?"));
     }
   }
 }
