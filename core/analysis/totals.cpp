@@ -65,6 +65,18 @@ std::string without_number(std::string part) {
   return "*";
 }
 
+/// The same for each part of a name with dots, such as that of a PyTorch module: layers.0.norm.
+std::string without_numbers(const std::string& name) {
+  std::string text;
+  for (std::size_t start = 0; start <= name.size();) {
+    const std::size_t end = std::min(name.find('.', start), name.size());
+    if (start > 0) text += '.';
+    if (end > start) text += without_number(name.substr(start, end - start));
+    start = end + 1;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::int64_t measured_steps(const Trace& trace, std::int64_t warmup) {
@@ -93,7 +105,7 @@ std::string module_of(const std::string& path) {
   for (std::size_t start = 0; start <= path.size();) {
     const std::size_t end = std::min(path.find('/', start), path.size());
     if (start > 0) module += '/';
-    if (end > start) module += without_number(path.substr(start, end - start));
+    if (end > start) module += without_numbers(path.substr(start, end - start));
     start = end + 1;
   }
   return module;

@@ -112,6 +112,9 @@ TEST(Totals, OperatorsGetTheKernelsThatTheyLaunched) {
 TEST(ScopePaths, LoseTheNumbersOfRepeatedParts) {
   EXPECT_EQ(module_of("block_3/attention/softmax"), "block/attention/softmax");
   EXPECT_EQ(module_of("layers/3/mlp"), "layers/*/mlp");
+  EXPECT_EQ(module_of("model/layers.0/self_attn"), "model/layers.*/self_attn");
+  EXPECT_EQ(module_of("h.11.mlp"), "h.*.mlp");
+  EXPECT_EQ(module_of("a..b."), "a..b.");
   EXPECT_EQ(module_of("expert_3_12"), "expert");
   EXPECT_EQ(module_of("_7"), "*");
   EXPECT_EQ(module_of("conv2d"), "conv2d");
