@@ -167,7 +167,12 @@ class DocumentBuilder {
     return found == file.columns.end() ? nullptr : &found->second;
   }
 
-  /// Columns that are neither hidden nor the uncertainty of another column.
+  static bool is_empty(const Result& result, std::size_t column) {
+    return std::ranges::all_of(result.rows,
+                               [column](const auto& row) { return row[column].type == ResultCell::Type::kNull; });
+  }
+
+  /// Columns that are neither hidden nor the uncertainty of another column, nor optional and empty.
   static std::vector<std::size_t> shown_columns(const QueryFile& file, const Result& result) {
     std::set<std::string> left_out;
     for (const auto& [name, spec] : file.columns) {
@@ -177,7 +182,12 @@ class DocumentBuilder {
     std::vector<std::size_t> shown;
     for (std::size_t i = 0; i < result.columns.size(); ++i)
       if (!left_out.contains(result.columns[i])) shown.push_back(i);
-    return shown;
+    std::vector<std::size_t> filled = shown;
+    std::erase_if(filled, [&](std::size_t i) {
+      const ColumnSpec* spec = spec_of(file, result.columns[i]);
+      return spec != nullptr && spec->optional && is_empty(result, i);
+    });
+    return filled.empty() ? shown : filled;
   }
 
   static bool holds_one_text(const Result& result, std::size_t column) {

@@ -25,6 +25,7 @@ ColumnSpec parse_column(const Json& table, const std::string& location) {
   spec.unit = keys.text_or("unit", "");
   spec.plus_minus = keys.text_or("plus_minus", "");
   spec.hidden = keys.flag_or("hidden", false);
+  spec.optional = keys.flag_or("optional", false);
   spec.once = keys.flag_or("once", false);
   const bool auto_prefix = keys.word_or("prefix", {"fixed", "auto"}, 0) == 1;
   const std::int64_t digits = keys.integer_or("digits", -1);

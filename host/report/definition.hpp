@@ -21,6 +21,7 @@ struct ColumnSpec {
   bool code = false;
   std::string plus_minus;  ///< column with the uncertainty, which is not shown separately
   bool hidden = false;     ///< used only for ordering or splitting
+  bool optional = false;   ///< not shown if every row has NULL
   bool once = false;       ///< moved to the caption if all rows contain the same text
 };
 

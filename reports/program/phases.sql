@@ -3,10 +3,10 @@
 -- column phase: title="phase", format="code"
 -- column ms: title="time", unit="ms", prefix="auto", format="measured", plus_minus="std_ms"
 -- column share: title="of the step", unit="%", digits=1
--- column busy_ms: title="GPU busy", unit="ms", format="significant", digits=3
--- column idle_share: title="GPU idle", unit="%", digits=1
--- column operators: title="operators", format="plain"
--- column kernels: title="kernels", format="plain"
+-- column busy_ms: title="GPU busy", unit="ms", format="significant", digits=3, optional=true
+-- column idle_share: title="GPU idle", unit="%", digits=1, optional=true
+-- column operators: title="operators", format="plain", optional=true
+-- column kernels: title="kernels", format="plain", optional=true
 -- note: Mean over the measured steps ± standard deviation. `other` is the time outside of all phases.
 -- note: GPU busy and idle are of the interval in which the kernels of the phase run, in the traced steps. Operators and
 --   kernels are counted per step.

@@ -286,6 +286,23 @@ TEST_F(MakeReport, WhatAllRowsShareIsToldByTheCaption) {
       << "a row without it is not alike";
 }
 
+TEST_F(MakeReport, OptionalColumnsWithoutAValueAreOmitted) {
+  sample_.add({});
+  const fs::path own = folder_.path() / "mine";
+  fs::create_directory(own);
+  write_file(own / "report.toml", "title = 'T'\n[[section]]\nheading = 'H'\n[[section.table]]\nfile = 'steps.sql'\n");
+  const auto make_of = [&](const std::string& rows) {
+    write_file(own / "steps.sql",
+               "-- caption: c\n-- empty: e\n-- column idle: title=\"GPU idle\", unit=\"%\", optional=true\n" + rows);
+    return read_file(make_report(sample_.database(), find_report(own.string()), {out_, {"markdown"}, {}})[0]);
+  };
+  EXPECT_THAT(make_of("SELECT 'forward' AS phase, NULL AS idle"),
+              AllOf(HasSubstr("| phase |\n"), Not(HasSubstr("GPU"))));
+  EXPECT_THAT(make_of("SELECT column1 AS phase, column2 AS idle FROM (VALUES ('forward', NULL), ('backward', 3))"),
+              HasSubstr("| phase | GPU idle (%) |"));
+  EXPECT_THAT(make_of("SELECT NULL AS idle"), HasSubstr("GPU idle")) << "a table has a column";
+}
+
 TEST_F(MakeReport, AWrongQueryLeavesTheOldReportAlone) {
   sample_.add({});
   fs::create_directories(out_);
