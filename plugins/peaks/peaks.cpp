@@ -182,7 +182,9 @@ class Peaks final : public kymo::Workload {
                "data type of the matrices; fp8 is e4m3 with bf16 results. Bandwidth does not depend on it")
         .param("bytes", Int{0}.at_least(0).unit("B"),
                "size of all buffers of copy, read and cache; 0: selected for the caches of the device")
-        .param("n", Int{0}.at_least(0), "rows and columns of the matrices; 0: 2048 on a CPU, 8192 on a GPU")
+        .param("n", Int{0}.at_least(0),
+               "rows and columns of the matrices; 0: 8192 on a GPU; on a CPU 2048, or fewer if the product would take "
+               "longer than half a second")
         .param("warm_up_ms", Int{500}.at_least(0).unit("ms"),
                "time before the first step in which the operation is repeated, so that clocks settle")
         .phases({kPhase})
@@ -248,10 +250,32 @@ class Peaks final : public kymo::Workload {
            std::to_string(gpu.major) + "." + std::to_string(gpu.minor);
   }
 
+  /// Rows of matrices whose product takes at most about half a second on this CPU, up to 2048. Types without
+  /// instructions of their own, such as fp16 on many processors, are a hundred times slower than others, and slower
+  /// still for large matrices.
+  static std::int64_t rows_on_cpu(const Context& ctx, const std::string& dtype, const at::Device& device) {
+    constexpr std::int64_t kProbe = 256;
+    constexpr double kMaxSeconds = 0.5;
+    MatrixProduct probe(ctx, dtype, kProbe, device);
+    probe.run();  // selects its kernel
+    double seconds = kMaxSeconds;
+    for (int i = 0; i < 3; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      probe.run();
+      seconds = std::min(seconds, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    std::int64_t n = 2048;
+    for (; n > kProbe; n /= 2) {
+      const auto times = static_cast<double>(n / kProbe);
+      if (seconds * times * times * times <= kMaxSeconds) break;
+    }
+    return n;
+  }
+
   static std::unique_ptr<Operation> make_product(const Context& ctx, const std::string& dtype,
                                                  const at::Device& device) {
     std::int64_t n = ctx.integer("n");
-    if (n == 0) n = ctx.is_cuda() ? 8192 : 2048;
+    if (n == 0) n = ctx.is_cuda() ? 8192 : rows_on_cpu(ctx, dtype, device);
     if (dtype == "fp8" && n % 16 != 0) throw std::invalid_argument("n must be a multiple of 16 for fp8");
     ctx.metric("n", static_cast<double>(n));
     return std::make_unique<MatrixProduct>(ctx, dtype, n, device);
