@@ -15,6 +15,7 @@
 #include "cli/fit_table.hpp"
 #include "cli/run_results.hpp"
 #include "measure/statistics.hpp"
+#include "report/number.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -288,12 +289,8 @@ std::string median_text(const Json& phase) {
 
 std::string rate_text(double per_second, const std::string& unit) {
   static constexpr std::array<const char*, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
-  std::size_t prefix = 0;
-  while (per_second >= 999.5 && prefix + 1 < kPrefixes.size()) {
-    per_second /= 1000;
-    ++prefix;
-  }
-  return trim(fmt::format("{:.3g} {}{}", per_second, kPrefixes[prefix], unit));
+  const std::size_t prefix = report::thousands_in(per_second, kPrefixes.size() - 1);
+  return trim(fmt::format("{:.3g} {}{}", per_second / std::pow(1e3, prefix), kPrefixes[prefix], unit));
 }
 
 std::string results_text(const Json& results, const TableStyle& style) {

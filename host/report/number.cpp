@@ -16,7 +16,7 @@ namespace {
 constexpr int kAutoDigits = 4;
 constexpr std::string_view kMicro = "µ";
 constexpr std::array<std::string_view, 9> kPrefixes{"n", kMicro, "m", "", "k", "M", "G", "T", "P"};
-constexpr int kNoPrefix = 3;                 // position of the empty one in kPrefixes
+constexpr std::size_t kNoPrefix = 3;         // position of the empty one in kPrefixes
 constexpr std::size_t kMaxTextLength = 300;  // in a report; CSV files contain full texts
 
 int exponent_of(double value) { return value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value)))); }
@@ -57,23 +57,25 @@ CellText real_text(const NumberFormat& format, double value, const std::optional
   return text;
 }
 
-/// The largest prefix that leaves at least one digit before the point, after rounding to three digits. Times have none
-/// above the second, and counts none below one.
-int prefix_for(double value, const std::string& unit) {
-  const int thousands = value == 0 ? 0 : static_cast<int>(std::floor((std::log10(std::abs(value) * 1.0005)) / 3));
-  const bool is_time = unit == "s";
-  const int last = is_time ? kNoPrefix : static_cast<int>(kPrefixes.size()) - 1;
-  return std::clamp(kNoPrefix + thousands, is_time ? 0 : kNoPrefix, last);
+double power_of(std::size_t prefix) {
+  return std::pow(1000.0, static_cast<double>(prefix) - static_cast<double>(kNoPrefix));
+}
+
+/// Position in kPrefixes of the largest prefix that leaves a digit before the point. Times have none above the second,
+/// and counts none below one.
+std::size_t prefix_for(double value, const std::string& unit) {
+  if (unit == "s") return value == 0 ? kNoPrefix : thousands_in(value * 1e9, kNoPrefix);
+  return kNoPrefix + thousands_in(value, kPrefixes.size() - 1 - kNoPrefix);
 }
 
 /// A value in `unit`, and its uncertainty, with the prefix that suits the value.
 CellText prefixed_text(const NumberFormat& format, const BaseUnit& unit, double value,
                        std::optional<double> uncertainty) {
-  const int prefix = prefix_for(value * unit.factor, unit.name);
-  const double scale = unit.factor / std::pow(1000.0, prefix - kNoPrefix);
+  const std::size_t prefix = prefix_for(value * unit.factor, unit.name);
+  const double scale = unit.factor / power_of(prefix);
   if (uncertainty) *uncertainty *= scale;
   CellText text = real_text(format, value * scale, uncertainty);
-  if (text.numeric) text.suffix = std::string(kPrefixes[static_cast<std::size_t>(prefix)]) + unit.name;
+  if (text.numeric) text.suffix = std::string(kPrefixes[prefix]) + unit.name;
   return text;
 }
 
@@ -92,13 +94,19 @@ std::size_t fraction_length(std::string_view number) {
 
 }  // namespace
 
+std::size_t thousands_in(double value, std::size_t most) {
+  std::size_t count = 0;
+  for (double left = std::abs(value); left >= 999.5 && count < most; left /= 1e3) ++count;
+  return count;
+}
+
 std::optional<BaseUnit> base_unit(std::string_view unit) {
   for (const std::string_view name : {"FLOP/s", "FLOP", "B/s", "B", "s"}) {
     if (!unit.ends_with(name)) continue;
     const std::string_view prefix = unit.substr(0, unit.size() - name.size());
     const auto found = std::find(kPrefixes.begin(), kPrefixes.end(), prefix);
     if (found == kPrefixes.end()) continue;
-    return BaseUnit{std::string(name), std::pow(1000.0, static_cast<int>(found - kPrefixes.begin()) - kNoPrefix)};
+    return BaseUnit{std::string(name), power_of(static_cast<std::size_t>(found - kPrefixes.begin()))};
   }
   return std::nullopt;
 }

@@ -28,6 +28,10 @@ struct BaseUnit {
 /// unit. nullopt for other units.
 std::optional<BaseUnit> base_unit(std::string_view unit);
 
+/// How often a value is divided by 1000 until three digits of it are below 1000, at most `most` times: the position of
+/// its SI prefix.
+std::size_t thousands_in(double value, std::size_t most);
+
 CellText cell_text(const Column& column, const Cell& cell);
 
 /// Formats a number with `significant` digits; with an exponent below 1e-6 and from 1e15 on.

@@ -21,11 +21,8 @@ double decades_between(double low, double high) { return std::log10(high) - std:
 
 std::string with_prefix(double value, int digits, const std::string& unit) {
   static constexpr std::array<const char*, 7> kPrefixes{"", "k", "M", "G", "T", "P", "E"};
-  std::size_t i = 0;
-  while (value >= 999.5 && i + 1 < kPrefixes.size()) {
-    value /= 1e3;
-    ++i;
-  }
+  const std::size_t i = thousands_in(value, kPrefixes.size() - 1);
+  value /= std::pow(1e3, i);
   const std::string text = digits > 0 ? significant_text(value, digits) : tick_label(value);
   const std::string suffix = kPrefixes[i] + unit;
   return suffix.empty() ? text : text + " " + suffix;
