@@ -33,8 +33,8 @@ std::vector<std::string> known_formats();
 ReportDefinition find_report(const std::string& name);
 
 /// Writes the report and returns the written files, the main file of each format first. Logs the time of each query, at
-/// level debug. Throws UsageError for an
-/// unknown format (with the closest match) and Error for an unwritable folder; in these cases nothing is written.
+/// level debug. Throws UsageError for an unknown format (with the closest match) and Error for an unwritable folder; in
+/// these cases nothing is written.
 std::vector<std::filesystem::path> make_report(store::ResultsDatabase& database, const ReportDefinition& definition,
                                                const Request& request);
 
