@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what observing a program costs its steps: before the steps to observe, in the passes time and ops, and with
-torch.profiler, each against the program alone.
+"""Measures what observing a program costs its steps: before the steps to observe, in the pass time and in ops (on a
+GPU: trace), and with torch.profiler, each against the program alone.
 
-  trace_program_cost.py BUILD [--python PROGRAM] [--rounds 5] [--steps 300] [SIZE...]
+  trace_program_cost.py KYMO [--device cuda] [--python PROGRAM] [--rounds 5] [--steps 300] [SIZE...]
 
 All programs of a round exist at the same time, and one runs while the others are stopped, so that other load of the
-machine affects all of them alike. Values are medians over the steps of a round, in processor time of the thread; ratios
-are medians of the rounds' ratios, with their range."""
+machine affects all of them alike. Values are medians over the steps of a round, in processor time of the thread or, on
+a GPU, in time on the clock; ratios are medians of the rounds' ratios, with their range."""
 
 import argparse
 import contextlib
@@ -27,18 +27,19 @@ SLICE_S = 0.3
 def commands(arguments, folder, size):
     """{side: (command, file with the step times)}"""
     found = {}
+    detailed = "ops" if arguments.device == "cpu" else "trace"
     for side, options, more in (
         ("alone", None, []),
         ("before", ["--steps", "1000000:1000010"], []),
         ("time", ["--passes", "time", "--steps", "5:"], []),
-        ("ops", ["--passes", "ops", "--steps", f"5:{arguments.steps + 5}"], []),
+        (detailed, ["--passes", detailed, "--steps", f"5:{arguments.steps + 5}"], []),
         ("torch.profiler", None, ["profile"]),
     ):
         file = f"{folder}/{side}.json"
-        command = [arguments.python, str(PROGRAM), size, str(arguments.steps), file, *more]
+        command = [arguments.python, str(PROGRAM), size, str(arguments.steps), file, arguments.device, *more]
         if options is not None:
-            kymo = str(arguments.build / "bin" / "kymo")
-            command = [kymo, "trace", "--db", f"{folder}/{side}.db", "--device", "cpu", *options, "--", *command]
+            device = ["--device", arguments.device]
+            command = [arguments.kymo, "trace", "--db", f"{folder}/{side}.db", *device, *options, "--", *command]
         found[side] = (command, file)
     return found
 
@@ -92,15 +93,16 @@ def one_round(arguments, size):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("sizes", nargs="*", default=["small", "medium"], metavar="SIZE")
+    parser.add_argument("kymo")
+    parser.add_argument("sizes", nargs="*", metavar="SIZE", help="small, medium, large [a small one and a larger one]")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--python", default="python3")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=300)
     arguments = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     print("| model | observed | step [µs] | ratio | range |\n|---|---|---|---|---|")
-    for size in arguments.sizes:
+    for size in arguments.sizes or ["small", "medium" if arguments.device == "cpu" else "large"]:
         rounds = [one_round(arguments, size) for _ in range(arguments.rounds)]
         for side in rounds[0]:
             ratios = [each[side] / each["alone"] for each in rounds]

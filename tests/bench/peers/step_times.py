@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop that writes the processor time of each of its steps, in seconds, as JSON.
+"""A training loop that writes the time of each of its steps, in seconds, as JSON: on a CPU the processor time of the
+thread, on a GPU the time from the end of one step to that of the next, each of which waits for its loss.
 
-step_times.py SIZE STEPS FILE [profile]: with `profile`, torch.profiler records all steps but the first ones."""
+step_times.py SIZE STEPS FILE DEVICE [profile]: with `profile`, torch.profiler records all steps but the first ones."""
 
 import json
 import os
@@ -12,9 +13,11 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-WIDTH, LAYERS, LENGTH, BATCH = {"small": (16, 2, 8, 4), "medium": (128, 4, 64, 8)}[sys.argv[1]]
+WIDTH, LAYERS, LENGTH, BATCH = {"small": (16, 2, 8, 4), "medium": (128, 4, 64, 8), "large": (1024, 4, 512, 8)}[
+    sys.argv[1]
+]
 WORDS, FIRST = 200, 10
-steps, file, profiled = int(sys.argv[2]), sys.argv[3], sys.argv[4:] == ["profile"]
+steps, file, device, profiled = int(sys.argv[2]), sys.argv[3], sys.argv[4], sys.argv[5:] == ["profile"]
 
 
 class Block(nn.Module):
@@ -33,6 +36,7 @@ class Block(nn.Module):
 
 
 torch.set_num_threads(1)
+torch.set_default_device(device)
 torch.manual_seed(0)
 model = nn.Sequential(nn.Embedding(WORDS, WIDTH), *[Block() for _ in range(LAYERS)], nn.Linear(WIDTH, WORDS))
 optimizer = torch.optim.AdamW(model.parameters())
@@ -40,15 +44,20 @@ words, targets = torch.randint(WORDS, (BATCH, LENGTH)), torch.randint(WORDS, (BA
 with open(f"{file}.pid", "w", encoding="utf-8") as opened:
     opened.write(str(os.getpid()))
 times, profiler = [], None
-last = time.thread_time()
+clock = time.thread_time if device == "cpu" else time.perf_counter
+Activity = torch.profiler.ProfilerActivity
+last = clock()
 for step in range(steps + FIRST):
     if profiled and step == FIRST - 2:
-        profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
+        profiler = torch.profiler.profile(activities=[Activity.CPU] + [Activity.CUDA] * (device == "cuda"))
         profiler.__enter__()
-    cross_entropy(model(words).flatten(0, 1), targets).backward()
+    loss = cross_entropy(model(words).flatten(0, 1), targets)
+    loss.backward()
     optimizer.step()
     optimizer.zero_grad()
-    now = time.thread_time()
+    if device != "cpu":
+        loss.item()
+    now = clock()
     times.append(now - last)
     last = now
 with open(file, "w", encoding="utf-8") as opened:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small training programs that know nothing of kymo: prints the loss of each step, exactly.
 
-train.py KIND [STEPS]
+train.py KIND [STEPS [DEVICE]]
 """
 
 import contextlib
@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
 
 WORDS, WIDTH, LENGTH, BATCH = 50, 16, 8, 4
+DEVICE = sys.argv[3] if len(sys.argv) > 3 else "cpu"
 
 
 class Block(nn.Module):
@@ -51,15 +52,15 @@ def batch():
     return torch.randint(0, WORDS, (BATCH, LENGTH)), torch.randint(0, WORDS, (BATCH * LENGTH,))
 
 
-def transformer(steps, checkpointed=False, dtype=None, backend=None, accumulated=1, scaled=False):
+def transformer(steps, checkpointed=False, dtype=None, backend=None, mode=None, accumulated=1, scaled=False):
     model = Transformer(checkpointed)
-    called = torch.compile(model, backend=backend) if backend else model
+    called = torch.compile(model, backend=backend, mode=mode) if backend else model
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
-    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10, enabled=scaled)
+    scaler = torch.amp.GradScaler(DEVICE, init_scale=2.0**10, enabled=scaled)
     for step in range(steps):
         for _ in range(accumulated):
             words, targets = batch()
-            with torch.autocast("cpu", dtype) if dtype else contextlib.nullcontext():
+            with torch.autocast(DEVICE, dtype) if dtype else contextlib.nullcontext():
                 loss = cross_entropy(called(words).flatten(0, 1), targets)
             scaler.scale(loss).backward()
             show(loss)
@@ -141,6 +142,20 @@ def with_loader(steps, workers=0, how=None):
         show(loss)
 
 
+def graph(steps):
+    """Forward and backward captured as CUDA graphs, which the module's calls replay."""
+    model = Transformer()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    called = torch.cuda.make_graphed_callables(model, (batch()[0],))
+    for _ in range(steps):
+        words, targets = batch()
+        loss = cross_entropy(called(words).flatten(0, 1), targets)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        show(loss)
+
+
 def inference(steps):
     model = Transformer().eval()
     with torch.no_grad():
@@ -155,6 +170,8 @@ KINDS = {
     "compiled": lambda steps: transformer(steps, backend="aot_eager"),
     "compiled_checkpointed": lambda steps: transformer(steps, backend="aot_eager", checkpointed=True),
     "inductor": lambda steps: transformer(steps, backend="inductor"),
+    "reduce_overhead": lambda steps: transformer(steps, backend="inductor", mode="reduce-overhead"),
+    "graph": graph,
     "accumulated": lambda steps: transformer(steps, accumulated=3),
     "scaled": lambda steps: transformer(steps, dtype=torch.float16, scaled=True),
     "gan": gan,
@@ -167,5 +184,6 @@ KINDS = {
 }
 
 if __name__ == "__main__":
+    torch.set_default_device(DEVICE)
     torch.manual_seed(0)
     KINDS[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 else 12)

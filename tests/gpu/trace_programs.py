@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Observes the programs of tests/python/programs on a GPU: output, steps, phases, attribution of kernels.
+
+Usage: trace_programs.py KYMO [FOLDER [KIND...]]. The databases are written to FOLDER. Ends with 1 if a program fails a
+check, with 77 without a GPU.
+
+Checks, for each program: its output is the same as without kymo, if two executions without kymo agree; the measured
+steps have the expected phases; no record was dropped; and at least 99.5 % of the time of the kernels in forward and
+backward belongs to a module. Kernels of a compiled module belong to it as a whole.
+"""
+
+import concurrent.futures
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TRAIN = Path(__file__).resolve().parents[1] / "python" / "programs" / "train.py"
+STEPS = 16
+STEP = {"forward": 1, "backward": 1, "optimizer": 1}
+# Entries of each phase per step.
+PROGRAMS = {
+    "transformer": STEP,
+    "autocast": STEP,
+    "checkpointed": STEP,
+    "accumulated": {"forward": 3, "backward": 3, "optimizer": 1},
+    "gan": {"forward": 5, "backward": 2, "optimizer": 2},
+    "by_hand": {"forward": 1, "backward": 1},
+    "inference": {"forward": 1},
+    "graph": STEP,
+    "inductor": STEP,
+    "reduce_overhead": STEP,
+}
+MIN_MODULE_SHARE = 0.995
+# The loss is not part of a module, so that its backward nodes, and the accumulation of gradients, have none.
+SHARES = """
+SELECT phase, count(*) AS kernels, sum(duration_us) AS us,
+  sum(CASE WHEN scope IS NOT NULL THEN duration_us ELSE 0 END) AS with_scope_us,
+  group_concat(DISTINCT CASE WHEN scope IS NULL THEN short_name END) AS without
+FROM kernel_call WHERE step >= 3 GROUP BY phase
+"""
+
+
+def command(*words):
+    return subprocess.run(list(map(str, words)), check=False, capture_output=True, text=True)
+
+
+def rows(kymo, database, query):
+    done = command(kymo, "sql", query, "--json", "--db", database)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def phase_faults(found, expected, name):
+    entries = {row["phase"]: row["calls"] / row["steps"] for row in found}
+    return [] if entries == {"step": 1, "other": 1, **expected} else [f"phases of pass {name}: {entries}"]
+
+
+def check(kymo, database, kind, phases):
+    """(what to print, faults)"""
+    program = [sys.executable, TRAIN, kind, STEPS, "cuda"]
+    expected = [command(*program) for _ in range(2)]
+    if any(done.returncode for done in expected):
+        return [], [f"fails without kymo: {expected[0].stderr[-1000:]}"]
+    done = command(kymo, "trace", "--db", database, "--passes", "trace,time", "--", *program)
+    if done.returncode:
+        return [], [f"exit code {done.returncode}: {done.stderr[-2000:]}"]
+    lines, faults = [], []
+    if expected[0].stdout != expected[1].stdout:
+        lines.append("two executions without kymo differ")
+    elif done.stdout != 2 * expected[0].stdout:
+        faults.append("its output differs")
+    status = rows(kymo, database, "SELECT status, detail FROM run")
+    if status != [{"status": "ok", "detail": ""}]:
+        faults.append(f"status {status}")
+    entries = (
+        "SELECT phase, count(*) AS steps, sum(calls) AS calls FROM sample WHERE pass = '{}' AND warmup = 0 GROUP BY 1"
+    )
+    for name in ("time", "trace"):
+        faults += phase_faults(rows(kymo, database, entries.format(name)), phases, name)
+    dropped = rows(kymo, database, "SELECT source, reason FROM dropped_record WHERE source <> 'device'")
+    if dropped:
+        faults.append(f"dropped records: {dropped}")
+    shares = {row["phase"]: row for row in rows(kymo, database, SHARES)}
+    for phase in {*phases} - {"optimizer"} - {*shares}:
+        faults.append(f"no kernels in {phase}")
+    for phase, row in shares.items():
+        share = row["with_scope_us"] / row["us"]
+        lines.append(
+            f"{phase}: {row['kernels']} kernels, {row['us']:.0f} µs, {share:.4f} of it in modules; {row['without']}"
+        )
+        if phase in ("forward", "backward") and share < MIN_MODULE_SHARE:
+            faults.append(f"only {share:.4f} of {phase} in modules")
+    lines += [f"{row['kind']}: {row['detail']}" for row in rows(kymo, database, "SELECT kind, detail FROM run_warning")]
+    return lines, faults
+
+
+def main(kymo, folder, kinds):
+    if not json.loads(command(kymo, "devices").stdout or '{"gpus": []}')["gpus"]:
+        print("no GPU")
+        return 77
+    with concurrent.futures.ThreadPoolExecutor(5) as pool:  # nothing is timed
+        checks = {
+            kind: pool.submit(check, kymo, f"{folder}/{kind}.db", kind, phases)
+            for kind, phases in PROGRAMS.items()
+            if not kinds or kind in kinds
+        }
+    failed = False
+    for kind, done in checks.items():
+        lines, faults = done.result()
+        failed = failed or bool(faults)
+        print(f"{kind}: {'; '.join(faults) or 'ok'}", *lines, sep="\n  ")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="kymo-programs") as scratch:
+        sys.exit(main(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else scratch, sys.argv[3:]))
