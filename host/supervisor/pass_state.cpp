@@ -91,6 +91,10 @@ Actions PassState::outcome(int rank, const Outcome& outcome, double now_s) {
     return actions;
   }
   Outcome verdict = located(rank, outcome);
+  if (outcome.status == RunStatus::kSkipped && count() == 1 && cancelled_by_.empty()) {
+    verdict_ = std::move(verdict);  // no other rank waits for this one, so the worker can execute the next run
+    return {};
+  }
   if (outcome.status == RunStatus::kOom) return fail(std::move(verdict), kObserved, 0, now_s);
   if (outcome.status == RunStatus::kFailed) {
     const double failed_s = outcome.failed_ns < 0 ? now_s : steady_seconds(outcome.failed_ns);

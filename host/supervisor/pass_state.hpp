@@ -84,7 +84,7 @@ class PassState {
   /// Checks the deadlines. Call this several times per second.
   Actions tick(double now_s);
 
-  /// True if all ranks reported ok, or if the pass failed and every worker has ended.
+  /// True if all ranks reported ok, if the only rank skipped the run, or if the pass failed and every worker has ended.
   bool done() const;
   /// The outcome of the pass: kOk, or the cause of its failure.
   const Outcome& verdict() const { return verdict_; }

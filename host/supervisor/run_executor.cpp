@@ -220,9 +220,11 @@ struct RunExecutor::Impl {
     if (pass == Pass::kVerify) made.outcome.verification = verification.value_or(event::CheckOutcome::kUnavailable);
     if (verdict.status == RunStatus::kOk && verification == event::CheckOutcome::kFailed)
       verdict = {RunStatus::kFailed, "the result differs from the reference"};
-    // A worker that has started processes which left its group is not kept, so that they belong to this run.
-    const bool keep =
-        reusable && verdict.status == RunStatus::kOk && !workers.killed() && team.usable() && !reaper->has_detached();
+    // A rank that skips a run leaves the others waiting for it. A worker that has started processes which left its
+    // group is not kept, so that they belong to this run.
+    const bool intact_team =
+        verdict.status == RunStatus::kOk || (verdict.status == RunStatus::kSkipped && team.count() == 1);
+    const bool keep = reusable && intact_team && !workers.killed() && team.usable() && !reaper->has_detached();
     if (is_program) made.outcome.exit_code = verdict.exit_code;
     if (verdict.status != RunStatus::kOk) end_run(made.outcome, std::move(verdict), pass);
     if (!keep) workers.end(team, !run.method.wrap.empty());

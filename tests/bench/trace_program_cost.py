@@ -99,7 +99,7 @@ def main():
     parser.add_argument("--python", default="python3")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=300)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     print("| model | observed | step [µs] | ratio | range |\n|---|---|---|---|---|")
     for size in arguments.sizes or ["small", "medium" if arguments.device == "cpu" else "large"]:

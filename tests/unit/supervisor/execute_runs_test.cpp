@@ -206,6 +206,13 @@ TEST_F(ExecuteRuns, ReusesTimeWorkersOnlyWhereTheyFit) {
       << "each run holds its own output";
 }
 
+TEST_F(ExecuteRuns, ReusesTheWorkerOfASkippedRunUnlessOtherRanksWaitForIt) {
+  make({behaving("skip"), fake_run(), behaving("skip", 2, 1), fake_run({}, 2)});
+  EXPECT_THAT(lines("SELECT status FROM run ORDER BY run_id"), ElementsAre("skipped", "ok", "skipped", "ok"));
+  EXPECT_EQ(line("SELECT count(DISTINCT pid) FROM rank WHERE run_id <= 2"), "1");
+  EXPECT_EQ(line("SELECT count(DISTINCT pid) FROM rank WHERE run_id > 2"), "4");
+}
+
 TEST_F(ExecuteRuns, AReusedWorkerThatDiedIsReplacedWithoutATrace) {
   make({behaving("die_after"), fake_run()});
   EXPECT_THAT(lines("SELECT status FROM run ORDER BY run_id"), ElementsAre("ok", "ok"));
