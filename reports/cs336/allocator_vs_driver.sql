@@ -2,8 +2,7 @@
 -- caption: Memory as seen by the allocator and by the driver.
 -- column size: title="size"
 -- column context: title="context", unit="tokens", format="plain"
--- column precision: title="precision"
--- column mode: title="mode", format="code"
+-- column mode: title="precision, mode"
 -- column requested: title="requested", format="bytes"
 -- column rounding: title="+ rounding", format="bytes"
 -- column unused: title="+ cached or fragmented", format="bytes"
@@ -23,8 +22,7 @@
 SELECT
   m.size,
   m.context,
-  m.precision,
-  m.mode,
+  m.precision || ', ' || m.mode AS mode,
   a.requested_peak_bytes AS requested,
   a.rounding_bytes AS rounding,
   a.unused_bytes AS unused,

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: The same shapes by implementation: forward plus backward time, and memory before backward.
 -- pivot implementation: values=["total_ms", "before_backward_bytes"], order="implementation_order"
--- column dtype: title="dtype"
--- column head_dim: title="head dim", format="plain"
+-- column shape: title="dtype, head dim"
 -- column seq: title="sequence length", unit="tokens", format="plain"
 -- column total_ms: unit="ms", format="significant", digits=4
 -- column before_backward_bytes: title="{} memory", format="bytes"
@@ -11,8 +10,7 @@
 -- empty: No attention measurements by sequence length: `kymo suite run cs336 --filter '^attention-memory'` adds this
 --   data.
 SELECT
-  a.dtype,
-  a.head_dim,
+  a.dtype || ', ' || a.head_dim AS shape,
   a.seq,
   a.implementation,
   a.implementation_order,

@@ -8,10 +8,9 @@
 -- column latency_ms: unit="ms", format="significant", digits=4
 -- column fastest: title="fastest"
 -- column lead: title="speedup over the next", format="significant", digits=3
--- column noise: title="beyond the noise"
 -- note: Medians. Forward and backward are timed separately, back to back without synchronization, and summed. – means:
 --   not measured.
--- note: Beyond the noise: the confidence intervals of the two fastest do not overlap. The runs were not interleaved, so
+-- note: Within the noise: the confidence intervals of the two fastest overlap. The runs were not interleaved, so
 --   that clocks may have drifted between them; kymo ab compares two implementations in interleaved slices.
 -- empty: No attention kernels measured: `kymo suite run cs336 --filter '^flash'` adds this data.
 WITH measured AS (
@@ -27,7 +26,7 @@ WITH measured AS (
     min(l.forward_backward_ms) AS latency_ms,
     max(f.median_low_ms + coalesce(b.median_low_ms, 0)) AS low_ms,
     min(f.median_high_ms + coalesce(b.median_high_ms, 0)) AS high_ms,
-    max(nullif(d.status_label, '')) AS status_label
+    max(nullif(d.status_label, '')) AS without_time
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'flash%'
   JOIN run_status d ON d.run_id = r.run_id
@@ -36,7 +35,7 @@ WITH measured AS (
   LEFT JOIN phase_time f ON f.run_id = l.run_id AND f.phase = 'forward'
   LEFT JOIN phase_time b ON b.run_id = l.backward_run_id AND b.phase = 'backward'
   GROUP BY a.dtype, a.causal, a.head_dim, a.batch, a.heads, a.seq, a.implementation_order, a.implementation
-  HAVING coalesce(latency_ms, status_label) IS NOT NULL
+  HAVING coalesce(latency_ms, without_time) IS NOT NULL
 )
 SELECT
   dtype || CASE causal WHEN 1 THEN ', causal' ELSE ', full' END AS dtype,
@@ -45,13 +44,13 @@ SELECT
   seq,
   implementation,
   implementation_order,
-  coalesce(latency_ms, status_label) AS latency_ms,
-  CASE WHEN min(latency_ms) OVER shape > 0 THEN first_value(implementation) OVER fastest_first END AS fastest,
-  nth_value(latency_ms, 2) OVER fastest_first / min(latency_ms) OVER shape AS lead,
+  coalesce(latency_ms, without_time) AS latency_ms,
   CASE
-    WHEN nth_value(low_ms, 2) OVER fastest_first > first_value(high_ms) OVER fastest_first THEN 'yes'
-    WHEN nth_value(low_ms, 2) OVER fastest_first <= first_value(high_ms) OVER fastest_first THEN 'no'
-  END AS noise
+    WHEN nth_value(low_ms, 2) OVER fastest_first <= first_value(high_ms) OVER fastest_first
+      THEN first_value(implementation) OVER fastest_first || ' (within the noise)'
+    WHEN min(latency_ms) OVER shape > 0 THEN first_value(implementation) OVER fastest_first
+  END AS fastest,
+  nth_value(latency_ms, 2) OVER fastest_first / min(latency_ms) OVER shape AS lead
 FROM measured
 WINDOW
   shape AS (PARTITION BY dtype, causal, head_dim, batch, heads, seq),

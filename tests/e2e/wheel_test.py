@@ -117,6 +117,16 @@ class WheelTest(KymoTest):
         self.assertEqual(Path(file).parent, self.environment_folder / "lib" / "kymo" / "python" / "kymo")
         self.assertEqual(rows, "(['status'], [('ok',)])")
 
+    def test_stacks_name_the_functions_of_plugins(self):
+        self.installed(
+            *("kymo", "run", "transformer_lm", "--set", "size=tiny", "--device", "cpu", "--passes", "memory"),
+            *("--steps", "1", "--warmup", "1"),
+        )
+        frames = self.rows("SELECT count(*), count(function_id) FROM stack_frame WHERE module = 'transformer_lm.so'")
+        (frames, named) = frames[0]
+        self.assertGreater(frames, 10)
+        self.assertEqual(named, frames)
+
     def test_workload_in_python(self):
         (self.work / "double.py").write_text(
             "import kymo, torch\n"
