@@ -4,13 +4,13 @@
 -- What takes so much of a step that it is worth looking at, and what to do next; for rank 0. Shares are those of the
 -- pass that recorded them and overlap, for example idle time and the phase in which it occurs.
 CREATE VIEW step_finding AS
-WITH threshold (idle_share, share, optimizer_calls) AS (VALUES (0.2, 0.1, 500))
+WITH threshold (idle_share, share, optimizer_calls, copies) AS (VALUES (0.2, 0.1, 500, 2))
 SELECT
   -- run
   g.run_id,
   -- what takes the time
   'idle GPU' AS subject,
-  -- share of a step, at least a tenth, or a fifth for idle time; NULL if it is something that was not recorded
+  -- share of a step, at least a tenth, or a fifth for idle time; NULL if unknown, or if something was not recorded
   g.idle_share AS share,
   -- the numbers that it is based on
   printf('nothing runs on the GPU for %.3g ms of %.3g ms per step, in %.0f gaps', g.idle_ms, g.span_ms, g.gaps)
@@ -40,6 +40,33 @@ FROM (
 ) p
 CROSS JOIN threshold t
 WHERE p.share >= t.share
+UNION ALL
+SELECT
+  k.run_id,
+  'copies to the host',
+  NULL,
+  printf('%.3g per step, %.3g of them in %s', k.calls, k.calls_of_phase, k.phase),
+  'the host waits for the GPU at each copy to unpinned memory: keep values on the GPU, '
+  || 'without .item(), .cpu(), .tolist() or printing'
+FROM (
+  SELECT
+    run_id,
+    phase,
+    max(calls) AS calls_of_phase,
+    sum(calls) AS calls
+  FROM (
+    SELECT
+      run_id,
+      phase,
+      sum(1.0 * calls / steps) AS calls
+    FROM kernel_entry
+    WHERE rank = 0 AND kind = 'memcpy' AND name = 'memcpy device to host'
+    GROUP BY run_id, phase
+  )
+  GROUP BY run_id
+) k
+CROSS JOIN threshold t
+WHERE k.calls >= t.copies
 UNION ALL
 SELECT
   h.run_id,
