@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that reports and the command line read views, and that no view or query of a report names a workload.
+"""Checks that reports and the command line read views, that no view or query of a report names a workload, and that
+queries of reports do not repeat each other.
 
 Results belong in views, so that every consumer computes them in the same way. Workloads declare their titles and
 families (core/abi/kymo_plugin.h), so that new ones appear in reports without changes to SQL.
@@ -17,12 +18,14 @@ SUBJECTS = {"run", "run_library", "rank", "invocation", "plugin", "device"}
 # Names of workloads that are also words of SQL and its comments: a collective operation, and the plural of peak.
 WORDS = {"all_reduce", "peaks"}
 
+LONGEST_REPETITION = 12  # lines that two queries of reports may have in common in a row
+
 CREATED = re.compile(r'^CREATE TABLE "?(\w+)"?', re.MULTILINE)
 SOURCE = re.compile(r'\b(?:FROM|JOIN)\s+(?:main\.)?"?([a-z_]+)"?(?![\w(.])')
 COMMON_TABLE = re.compile(r"\b([a-z_]+)\s+(?:\([^()]*\)\s+)?AS\s+\(")
 COMMENT = re.compile(r"--[^\n]*")
 STRING = re.compile(r'R"(\w*)\((.*?)\)\1"|"((?:\\.|[^"\\\n])*)"', re.DOTALL)
-QUERY = re.compile(r'^sql = (?:"""(.*?)"""|"([^"\n]*)")', re.MULTILINE | re.DOTALL)
+QUERY = re.compile(r'^(?:sql|with\.\w+) = (?:"""(.*?)"""|"([^"\n]*)")', re.MULTILINE | re.DOTALL)
 DECLARED = re.compile(r'\b(?:Descriptor\{|descriptor\(|describe_as\()\s*"(\w+)"')
 
 
@@ -70,8 +73,23 @@ def workload_problems():
                 yield f"{path.relative_to(ROOT)}: a comment names the workload '{name}'"
 
 
+def repeated_problems():
+    first_seen = {}
+    for path in files("reports/*/*.sql"):
+        lines = [line.strip() for line in statements_in(path).splitlines() if line.strip()]
+        known = {}
+        for i in range(len(lines) - LONGEST_REPETITION):
+            part = "\n".join(lines[i : i + LONGEST_REPETITION + 1])
+            known[part] = path
+            if part in first_seen:
+                other = first_seen[part].relative_to(ROOT)
+                yield f"{path.relative_to(ROOT)}: repeats {other} from '{lines[i]}' on; share it with the key 'with'"
+                break
+        first_seen |= known
+
+
 def main():
-    problems = [*table_problems(), *workload_problems()]
+    problems = [*table_problems(), *workload_problems(), *repeated_problems()]
     print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
     return 1 if problems else 0
 

@@ -126,7 +126,9 @@ class DocumentBuilder {
     return name;
   }
 
-  std::string stem_of(const QueryFile& file) const { return std::filesystem::path(file.name).stem().string(); }
+  std::string stem_of(const QueryFile& file) const {
+    return file.output_name.empty() ? std::filesystem::path(file.name).stem().string() : file.output_name;
+  }
 
   static bool holds_numbers(const Result& result, std::size_t column, const ColumnSpec* spec) {
     const bool declared = spec != nullptr && (spec->align == Align::kRight || !spec->unit.empty() ||

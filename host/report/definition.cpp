@@ -9,10 +9,12 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "report/common_tables.hpp"
 #include "report/keys.hpp"
 #include "report/number.hpp"
 
 namespace kymo::report {
+namespace fs = std::filesystem;
 namespace {
 
 const std::vector<std::string> kFormats{"auto", "plain", "fixed", "significant", "measured", "bytes", "code"};
@@ -115,14 +117,11 @@ void take_header_entry(QueryFile& query, const HeaderEntry& entry) {
   target = value;
 }
 
-// Query files must be in the folder of the report, so that a report is self-contained.
-std::filesystem::path query_path(const std::filesystem::path& folder, const std::string& key, const std::string& name,
-                                 const std::string& location) {
-  if (name.find('/') != std::string::npos || !name.ends_with(".sql")) {
-    throw UsageError(location + ": key " + quote(key) + " must name a .sql file in the folder of report.toml, not " +
-                     quote(name));
-  }
-  return folder / name;
+void check_described(const QueryFile& query) {
+  if (query.caption.empty()) throw UsageError(query.name + ": the header comment lacks 'caption': -- caption: …");
+  if (query.empty.empty())
+    throw UsageError(query.name +
+                     ": the header comment lacks 'empty': -- empty: sentence to print if there are no rows");
 }
 
 // Files of sections may be shared: `content` and `appendix` may name a file of a neighboring report.
@@ -134,30 +133,50 @@ std::string toml_path(const std::string& key, const std::string& name, const std
   return name;
 }
 
-QueryFile read_query(const std::filesystem::path& folder, const std::string& name, const std::string& location) {
-  const std::filesystem::path path = query_path(folder, "file", name, location);
-  return parse_query(read_file(path), path.string());
-}
-
 QueryFile parse_header(const std::string& text, const std::string& name);
 
+/// Where the files that a table of the definition names are, and what its queries can read.
+struct Scope {
+  fs::path folder;
+  CommonTables tables;
+};
+
+QueryFile read_header(const fs::path& path, const Scope& scope) {
+  QueryFile query = parse_header(read_file(path), path.string());
+  query.sql = scope.tables.expand(query.sql, query.name);
+  return query;
+}
+
+// The keys of a table or chart replace the entries of the header comment, so that blocks can share a query.
+QueryFile read_query(Keys& keys, const Scope& scope, const std::string& location) {
+  static const std::regex kName("[A-Za-z0-9_-]+");
+  QueryFile query = read_header(query_path(scope.folder, "file", keys.text("file"), location), scope);
+  query.caption = keys.text_or("caption", query.caption);
+  query.empty = keys.text_or("empty", query.empty);
+  query.output_name = keys.text_or("name", "");
+  if (!query.output_name.empty() && !std::regex_match(query.output_name, kName))
+    throw UsageError(location + ": key 'name' must consist of letters, digits, - and _, not " +
+                     quote(query.output_name));
+  check_described(query);
+  return query;
+}
+
 // A query used by another query's chart needs no caption of its own.
-std::optional<QueryFile> read_side_query(Keys& keys, const std::filesystem::path& folder, const std::string& key,
+std::optional<QueryFile> read_side_query(Keys& keys, const Scope& scope, const std::string& key,
                                          const std::string& location) {
   const std::string name = keys.text_or(key, "");
   if (name.empty()) return std::nullopt;
-  const std::filesystem::path path = query_path(folder, key, name, location);
-  return parse_header(read_file(path), path.string());
+  return read_header(query_path(scope.folder, key, name, location), scope);
 }
 
-std::vector<ValueSpec> read_values(const Json* array, const std::string& location) {
+std::vector<ValueSpec> read_values(const Json* array, const Scope& scope, const std::string& location) {
   std::vector<ValueSpec> values;
   if (array == nullptr) return values;
   for (const Json& table : *array) {
     Keys keys(table, location + ", value");
     ValueSpec value;
     value.name = keys.text("name");
-    value.sql = keys.text("sql");
+    value.sql = scope.tables.expand(keys.text("sql"), location + ", value " + quote(value.name));
     value.columns = parse_columns(keys.find("columns"), location + ", value " + quote(value.name));
     keys.finish();
     values.push_back(std::move(value));
@@ -202,7 +221,7 @@ void read_points(ChartSpec& chart, Keys& keys, const std::string& location) {
     throw UsageError(location + ": 'stacked' bars do not support 'error' and require a linear 'y_scale'");
 }
 
-void read_areas(ChartSpec& chart, Keys& keys, const std::filesystem::path& folder, const std::string& location) {
+void read_areas(ChartSpec& chart, Keys& keys, const Scope& scope, const std::string& location) {
   chart.x = keys.text("x");
   chart.y = keys.text_or("y", "");
   chart.series = keys.text_or("series", "");
@@ -211,29 +230,29 @@ void read_areas(ChartSpec& chart, Keys& keys, const std::filesystem::path& folde
   chart.x_axis = read_axis(keys, "x", false);
   chart.y_axis = read_axis(keys, "y", false);
   chart.x_axis.nanoseconds = chart.x.ends_with("_ns") && chart.x_axis.unit.empty();
-  chart.bands = read_side_query(keys, folder, "bands", location);
-  chart.blocks = read_side_query(keys, folder, "blocks", location);
-  chart.events = read_side_query(keys, folder, "events", location);
-  chart.counters = read_side_query(keys, folder, "counters", location);
+  chart.bands = read_side_query(keys, scope, "bands", location);
+  chart.blocks = read_side_query(keys, scope, "blocks", location);
+  chart.events = read_side_query(keys, scope, "events", location);
+  chart.counters = read_side_query(keys, scope, "counters", location);
   if (chart.blocks && !chart.x_axis.nanoseconds)
     throw UsageError(location +
                      ": key 'blocks' requires an 'x' column in nanoseconds (name ending in _ns) and no 'x_unit'");
 }
 
-void read_roofs(ChartSpec& chart, Keys& keys, const std::filesystem::path& folder, const std::string& location) {
+void read_roofs(ChartSpec& chart, Keys& keys, const Scope& scope, const std::string& location) {
   chart.series = "class";
   keys.text("roofs");
-  chart.roofs = read_side_query(keys, folder, "roofs", location);
+  chart.roofs = read_side_query(keys, scope, "roofs", location);
   if (chart.roofs->empty.empty())
     throw UsageError(chart.roofs->name +
                      ": the header comment lacks 'empty': -- empty: sentence to print if there are no roofs");
 }
 
-ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, const std::string& section_location) {
+ChartSpec read_chart(const Json& table, const Scope& scope, const std::string& section_location) {
   const std::string location = section_location + ", chart";
   Keys keys(table, location);
   ChartSpec chart;
-  chart.query = read_query(folder, keys.text("file"), location);
+  chart.query = read_query(keys, scope, location);
   if (chart.query.pivot) throw UsageError(chart.query.name + ": 'pivot' is only allowed for tables");
   keys.text("kind");
   chart.kind = static_cast<ChartKind>(keys.word_or("kind", {"line", "bar", "area", "timeline", "roofline"}, 0));
@@ -241,16 +260,16 @@ ChartSpec read_chart(const Json& table, const std::filesystem::path& folder, con
   read_reference_line(chart, keys, location);
   if (chart.kind == ChartKind::kTimeline) {
     chart.panel = keys.text_or("panel", "");
-    chart.counters = read_side_query(keys, folder, "counters", location);
+    chart.counters = read_side_query(keys, scope, "counters", location);
   }
-  if (chart.kind == ChartKind::kRoofline) read_roofs(chart, keys, folder, location);
-  if (chart.kind == ChartKind::kArea) read_areas(chart, keys, folder, location);
+  if (chart.kind == ChartKind::kRoofline) read_roofs(chart, keys, scope, location);
+  if (chart.kind == ChartKind::kArea) read_areas(chart, keys, scope, location);
   if (chart.kind == ChartKind::kLine || chart.kind == ChartKind::kBar) read_points(chart, keys, location);
   keys.finish();
   return chart;
 }
 
-void read_content(SectionSpec& section, Keys& keys, const std::filesystem::path& folder, const std::string& location) {
+void read_content(SectionSpec& section, Keys& keys, const Scope& scope, const std::string& location) {
   section.question = keys.text_or("question", "");
   section.formula = keys.text_or("formula", "");
   section.explanation = keys.text_or("explanation", "");
@@ -259,21 +278,20 @@ void read_content(SectionSpec& section, Keys& keys, const std::filesystem::path&
     throw UsageError(location + ": keys 'explanation' and 'source' need each other");
   if (keys.find("detail") != nullptr) section.detail = keys.texts("detail");
   section.prose.text = keys.text_or("prose", "");
-  section.prose.values = read_values(keys.find_array("value"), location);
+  section.prose.values = read_values(keys.find_array("value"), scope, location);
   if (const Json* tables = keys.find_array("table")) {
     for (const Json& each : *tables) {
       Keys table_keys(each, location + ", table");
-      section.tables.push_back(read_query(folder, table_keys.text("file"), location + ", table"));
+      section.tables.push_back(read_query(table_keys, scope, location + ", table"));
       table_keys.finish();
     }
   }
   if (const Json* charts = keys.find_array("chart")) {
-    for (const Json& each : *charts) section.charts.push_back(read_chart(each, folder, location));
+    for (const Json& each : *charts) section.charts.push_back(read_chart(each, scope, location));
   }
 }
 
-SectionSpec read_section(const Json& table, const std::filesystem::path& folder, const std::string& file,
-                         std::size_t number) {
+SectionSpec read_section(const Json& table, const Scope& outer, const std::string& file, std::size_t number) {
   Keys keys(table, fmt::format("{}: section {}", file, number));
   SectionSpec section;
   section.heading = keys.text("heading");
@@ -282,23 +300,30 @@ SectionSpec read_section(const Json& table, const std::filesystem::path& folder,
   if (section.level != 1 && section.level != 2) throw UsageError(location + ": key 'level' must be 1 or 2");
   const std::string content = keys.text_or("content", "");
   if (content.empty()) {
-    read_content(section, keys, folder, location);
+    Scope scope = outer;
+    scope.tables.add(keys, scope.folder, location);
+    read_content(section, keys, scope, location);
+    scope.tables.check_used();
   } else {
-    const std::filesystem::path path = folder / toml_path("content", content, location);
+    const fs::path path = outer.folder / toml_path("content", content, location);
     const Json shared = read_toml(path);
     Keys shared_keys(shared, path.string());
-    read_content(section, shared_keys, path.parent_path(), path.string());
+    Scope scope{path.parent_path(), {}};
+    scope.tables.add(shared_keys, scope.folder, path.string());
+    scope.tables.replace(keys, outer.folder, location);
+    read_content(section, shared_keys, scope, path.string());
+    scope.tables.check_used();
     shared_keys.finish();
   }
   keys.finish();
   return section;
 }
 
-void read_sections(ReportDefinition& report, Keys& keys, const std::filesystem::path& file, bool in_appendix) {
+void read_sections(ReportDefinition& report, Keys& keys, const Scope& scope, const fs::path& file, bool in_appendix) {
   const Json* sections = keys.find_array("section");
   if (sections == nullptr || sections->empty()) throw UsageError(file.string() + ": needs at least one [[section]]");
   for (std::size_t i = 0; i < sections->size(); ++i) {
-    report.sections.push_back(read_section(sections->at(i), file.parent_path(), file.string(), i + 1));
+    report.sections.push_back(read_section(sections->at(i), scope, file.string(), i + 1));
     report.sections.back().in_appendix = in_appendix;
   }
 }
@@ -369,40 +394,44 @@ QueryFile parse_header(const std::string& text, const std::string& name) {
 
 QueryFile parse_query(const std::string& text, const std::string& name) {
   QueryFile query = parse_header(text, name);
-  if (query.caption.empty()) throw UsageError(name + ": the header comment lacks 'caption': -- caption: …");
-  if (query.empty.empty())
-    throw UsageError(name + ": the header comment lacks 'empty': -- empty: sentence to print if there are no rows");
+  check_described(query);
   return query;
 }
 
-ReportDefinition read_definition(const std::filesystem::path& folder) {
-  const std::filesystem::path file = folder / "report.toml";
+ReportDefinition read_definition(const fs::path& folder) {
+  const fs::path file = folder / "report.toml";
   const Json table = read_toml(file);
   ReportDefinition report;
   report.file = file.string();
   Keys keys(table, report.file);
+  Scope scope{folder, {}};
+  scope.tables.add(keys, folder, report.file);
   report.title = keys.text("title");
   report.suite = keys.text_or("suite", "");
   report.compares_runs = keys.flag_or("compares_runs", false);
   report.hides_history = keys.flag_or("hides_history", false);
   report.summary.text = keys.text_or("summary", "");
-  report.summary.values = read_values(keys.find_array("value"), report.file);
+  report.summary.values = read_values(keys.find_array("value"), scope, report.file);
   if (const Json* banners = keys.find_array("banner")) {
     for (const Json& each : *banners) {
       Keys banner_keys(each, report.file + ": banner");
       ProseSpec banner;
       banner.text = banner_keys.text("prose");
-      banner.values = read_values(banner_keys.find_array("value"), report.file + ": banner");
+      banner.values = read_values(banner_keys.find_array("value"), scope, report.file + ": banner");
       banner_keys.finish();
       report.banners.push_back(std::move(banner));
     }
   }
-  read_sections(report, keys, file, false);
+  read_sections(report, keys, scope, file, false);
+  scope.tables.check_used();
   if (const std::string appendix = keys.text_or("appendix", ""); !appendix.empty()) {
-    const std::filesystem::path path = folder / toml_path("appendix", appendix, report.file);
+    const fs::path path = folder / toml_path("appendix", appendix, report.file);
     const Json shared = read_toml(path);
     Keys shared_keys(shared, path.string());
-    read_sections(report, shared_keys, path, true);
+    Scope shared_scope{path.parent_path(), {}};
+    shared_scope.tables.add(shared_keys, shared_scope.folder, path.string());
+    read_sections(report, shared_keys, shared_scope, path, true);
+    shared_scope.tables.check_used();
     shared_keys.finish();
   }
   keys.finish();

@@ -35,12 +35,13 @@ struct PivotSpec {
 /// A query and the documentation in its header comment.
 struct QueryFile {
   std::string name;  ///< file name, for messages
-  std::string sql;
+  std::string sql;   ///< with the queries of `with` that it reads
   std::string caption;
   std::string empty;  ///< sentence to print if there are no rows
   std::vector<std::string> notes;
   std::map<std::string, ColumnSpec> columns;
   std::optional<PivotSpec> pivot;  ///< only for tables
+  std::string output_name;         ///< stem of the names of output files; empty: that of the query file
 };
 
 /// A query with at most one row; prose refers to its columns as value.column.
@@ -113,7 +114,8 @@ struct ProseSpec {
 };
 
 /// One [[section]]. Its keys other than `heading` and `level` may be in a file of their own, `content`, so that several
-/// reports can share it; queries are then looked up in the folder of that file.
+/// reports can share it; queries are then looked up in the folder of that file, and the key `with` of the section
+/// replaces queries of the file's key `with` (see CommonTables).
 struct SectionSpec {
   std::string heading;
   int level = 1;

@@ -18,7 +18,7 @@ WITH traced AS (
     r.device_kind = 'cuda' AS on_device,
     p.strategy || coalesce(printf(': a step of %.1f ms', t.step_ms), '') AS title,
     row_number() OVER (PARTITION BY r.workload, p.comparison_group ORDER BY t.run_id DESC) AS newest
-  FROM selected_run s
+  FROM shown s
   JOIN run r ON r.run_id = s.run_id
   JOIN ddp_run p ON p.run_id = r.run_id AND p.family = 'data_parallel' AND p.communicate = 1
   CROSS JOIN timeline_step t ON t.run_id = r.run_id AND t.rank = 0 AND t.pass = 'trace'

@@ -9,23 +9,7 @@
 -- column verdict: title="in the step, matmuls take"
 -- note: Shares of the time of all kernels, on a CPU of the self time of all operators.
 -- empty: Not in this database: `kymo suite run cs336 --filter '^kernels'` adds this data.
-WITH traced AS (
-  SELECT
-    r.run_id,
-    m.size,
-    m.size_order,
-    m.context,
-    m.mode
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels' AND r.status = 'ok'
-  JOIN transformer_run m ON m.run_id = r.run_id AND m.mode IN ('forward', 'train')
-),
-work AS (
-  SELECT p.*
-  FROM traced t
-  CROSS JOIN profile_entry p ON p.run_id = t.run_id AND p.rank = 0
-),
-shared AS (
+WITH shared AS (
   SELECT
     run_id,
     100 * sum(CASE class WHEN 'matmul' THEN ms ELSE 0 END) / nullif(sum(ms), 0) AS share,
@@ -33,7 +17,7 @@ shared AS (
     * sum(CASE WHEN class = 'matmul' AND phase IN ('forward', 'backward') THEN ms ELSE 0 END)
     / nullif(sum(CASE WHEN phase IN ('forward', 'backward') THEN ms ELSE 0 END), 0) AS both_share,
     100 * sum(CASE phase WHEN 'optimizer' THEN ms ELSE 0 END) / nullif(sum(ms), 0) AS optimizer_share
-  FROM work
+  FROM profiled
   GROUP BY run_id
 )
 SELECT

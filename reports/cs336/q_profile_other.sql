@@ -9,25 +9,10 @@
 -- note: Inference of the largest traced case; kernels with at least 1 % of it. On a CPU, operators by self time take
 --   the place of kernels.
 -- empty: Not in this database: `kymo suite run cs336 --filter '^kernels'` adds this data.
-WITH traced AS (
-  SELECT
-    r.run_id,
-    m.size,
-    m.size_order,
-    m.context,
-    m.mode
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels' AND r.status = 'ok'
-  JOIN transformer_run m ON m.run_id = r.run_id AND m.mode = 'forward'
-),
-work AS (
-  SELECT p.*
-  FROM traced t
-  CROSS JOIN profile_entry p ON p.run_id = t.run_id AND p.rank = 0
-),
-chosen AS (
+WITH chosen AS (
   SELECT *
   FROM traced
+  WHERE mode = 'forward'
   ORDER BY size_order DESC, context DESC, run_id DESC
   LIMIT 1
 ),
@@ -40,7 +25,7 @@ named AS (
     sum(w.ms) AS ms,
     sum(sum(w.ms)) OVER () AS all_ms
   FROM chosen c
-  JOIN work w ON w.run_id = c.run_id AND w.phase = 'forward'
+  JOIN profiled w ON w.run_id = c.run_id AND w.phase = 'forward'
   GROUP BY w.name, w.class
 )
 SELECT

@@ -11,30 +11,14 @@
 -- column same: title="same"
 -- note: Phases of the training step. On a CPU, operators by self time take the place of kernels.
 -- empty: Not in this database: `kymo suite run cs336 --filter '^kernels'` adds this data.
-WITH traced AS (
-  SELECT
-    r.run_id,
-    m.size,
-    m.size_order,
-    m.context,
-    m.mode
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels' AND r.status = 'ok'
-  JOIN transformer_run m ON m.run_id = r.run_id AND m.mode IN ('forward', 'train')
-),
-work AS (
-  SELECT p.*
-  FROM traced t
-  CROSS JOIN profile_entry p ON p.run_id = t.run_id AND p.rank = 0
-),
-named AS (
+WITH named AS (
   SELECT
     run_id,
     name,
     sum(CASE phase WHEN 'forward' THEN calls ELSE 0 END) AS calls,
     sum(CASE phase WHEN 'forward' THEN ms ELSE 0 END) AS forward_ms,
     sum(ms) AS both_ms
-  FROM work
+  FROM profiled
   WHERE phase IN ('forward', 'backward')
   GROUP BY run_id, name
 ),

@@ -15,29 +15,7 @@
 --   six or more enclose the true median with a probability of at least 96.9 %. Peak memory is that of the allocator on
 --   a GPU, and that of the process on a CPU. One byte of text is one token.
 -- empty: No runs: `kymo suite run lab`, or `kymo suite run lab --profile small` on a CPU.
-WITH trained AS (
-  SELECT t.*
-  FROM selected_run s
-  JOIN training_run t ON t.run_id = s.run_id
-  WHERE t.is_observed = 0
-),
-variants AS (
-  SELECT
-    variant,
-    min(run_id) AS position,
-    lag(variant) OVER (ORDER BY min(run_id)) AS previous
-  FROM trained
-  GROUP BY variant
-),
-labelled AS (
-  SELECT
-    variant,
-    position,
-    previous,
-    CASE WHEN variant LIKE previous || ', %' THEN substr(variant, length(previous) + 3) ELSE variant END AS label
-  FROM variants
-),
-timed AS (
+WITH timed AS (
   SELECT
     t.*,
     p.median_ms,

@@ -10,13 +10,7 @@
 -- note: Repetitions with one seed are averaged. Steps to target is the largest number of any run, counted from the
 --   first step and rounded up to the next validation.
 -- empty: No runs.
-WITH trained AS (
-  SELECT t.*
-  FROM selected_run s
-  JOIN training_run t ON t.run_id = s.run_id
-  WHERE t.is_observed = 0
-),
-reached AS (
+WITH reached AS (
   SELECT
     t.variant,
     t.seed,

@@ -2,29 +2,7 @@
 -- caption: Training loss by step. A line has at most 200 points, each the mean of as many steps as
 --   necessary. Each variant adds one optimisation to those of the previous one.
 -- empty: No runs.
-WITH trained AS (
-  SELECT t.*
-  FROM selected_run s
-  JOIN training_run t ON t.run_id = s.run_id
-  WHERE t.is_observed = 0
-),
-variants AS (
-  SELECT
-    variant,
-    min(run_id) AS position,
-    lag(variant) OVER (ORDER BY min(run_id)) AS previous
-  FROM trained
-  GROUP BY variant
-),
-labelled AS (
-  SELECT
-    variant,
-    position,
-    previous,
-    CASE WHEN variant LIKE previous || ', %' THEN substr(variant, length(previous) + 3) ELSE variant END AS label
-  FROM variants
-),
-chosen AS (
+WITH chosen AS (
   SELECT
     min(t.run_id) AS run_id,
     l.label || ', seed ' || t.seed AS line

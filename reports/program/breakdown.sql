@@ -3,12 +3,7 @@
 -- empty: No kernels or operators were recorded: `--passes trace` records kernels on a GPU, `--passes ops` operators.
 -- On a GPU, kernels by class and the idle time between them; on a CPU, operators by class, and the time of a phase
 -- outside of operators.
-WITH chosen AS (
-  SELECT max(s.run_id) AS run_id
-  FROM selected_run s
-  WHERE EXISTS (SELECT 1 FROM pass_step_time t WHERE t.run_id = s.run_id AND t.warmup = 0)
-),
-entries AS (
+WITH entries AS (
   SELECT
     p.run_id,
     p.phase,

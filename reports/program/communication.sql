@@ -11,11 +11,6 @@
 -- column straggler: title="last rank", format="plain"
 -- note: Wait: mean wait for the last rank to start; transfer: the rest. busbw is the bus bandwidth as in nccl-tests.
 -- empty: No collective operations were recorded.
-WITH chosen AS (
-  SELECT max(s.run_id) AS run_id
-  FROM selected_run s
-  WHERE EXISTS (SELECT 1 FROM pass_step_time t WHERE t.run_id = s.run_id AND t.warmup = 0)
-)
 SELECT
   c.phase,
   c.operation,

@@ -9,12 +9,7 @@
 -- column share: title="share", unit="%", digits=1
 -- note: Kernels on a GPU; on a CPU, operators without the operators that they call. Per step, in one phase and module.
 -- empty: No kernels (`--passes trace`) or operators (`--passes ops`) were recorded.
-WITH chosen AS (
-  SELECT max(s.run_id) AS run_id
-  FROM selected_run s
-  WHERE EXISTS (SELECT 1 FROM pass_step_time t WHERE t.run_id = s.run_id AND t.warmup = 0)
-),
-entries AS (
+WITH entries AS (
   SELECT
     p.name,
     p.class,

@@ -6,11 +6,6 @@
 -- column next_step: title="next"
 -- note: A finding appears from the threshold in its reason on. Shares overlap: they do not add up to a step.
 -- empty: Nothing stands out: no finding reaches its threshold, or no pass has recorded what it needs.
-WITH chosen AS (
-  SELECT max(s.run_id) AS run_id
-  FROM selected_run s
-  WHERE EXISTS (SELECT 1 FROM pass_step_time t WHERE t.run_id = s.run_id AND t.warmup = 0)
-)
 SELECT
   f.subject,
   100 * f.share AS share,

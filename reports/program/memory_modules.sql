@@ -8,12 +8,7 @@
 -- column operator: title="operator of the largest", format="code"
 -- note: The module is the one that allocated the memory. Repeated modules share a row: their indices are left out.
 -- empty: No memory records: `--passes memory` adds them.
-WITH chosen AS (
-  SELECT max(s.run_id) AS run_id
-  FROM selected_run s
-  WHERE EXISTS (SELECT 1 FROM pass_step_time t WHERE t.run_id = s.run_id AND t.warmup = 0)
-),
-live AS (
+WITH live AS (
   SELECT
     coalesce(b.module, '(no module)') AS module,
     replace(b.category, '_', ' ') AS category,

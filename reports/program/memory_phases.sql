@@ -11,11 +11,6 @@
 -- column unknown_bytes: title="unknown", format="bytes"
 -- note: Memory allocated by LibTorch on the device of the run. `step` is the peak of the measured steps.
 -- empty: No memory records: `--passes memory` adds them.
-WITH chosen AS (
-  SELECT max(s.run_id) AS run_id
-  FROM selected_run s
-  WHERE EXISTS (SELECT 1 FROM pass_step_time t WHERE t.run_id = s.run_id AND t.warmup = 0)
-)
 SELECT
   p.phase,
   p.peak_allocated_bytes,

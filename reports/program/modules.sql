@@ -10,12 +10,7 @@
 -- note: Kernels on a GPU; on a CPU, operators without the operators that they call. The share is that in all of them.
 --   Repeated modules share a row: their indices are left out.
 -- empty: No modules: kernels (`--passes trace`) or operators (`--passes ops`) were not recorded.
-WITH chosen AS (
-  SELECT max(s.run_id) AS run_id
-  FROM selected_run s
-  WHERE EXISTS (SELECT 1 FROM pass_step_time t WHERE t.run_id = s.run_id AND t.warmup = 0)
-),
-entries AS (
+WITH entries AS (
   SELECT
     coalesce(p.module, '') AS module,
     p.phase,

@@ -11,12 +11,7 @@
 -- note: GPU busy and idle are of the interval in which the kernels of the phase run, in the traced steps. Operators and
 --   kernels are counted per step.
 -- empty: No steps were measured.
-WITH chosen AS (
-  SELECT max(s.run_id) AS run_id
-  FROM selected_run s
-  WHERE EXISTS (SELECT 1 FROM pass_step_time t WHERE t.run_id = s.run_id AND t.warmup = 0)
-),
-timed AS (
+WITH timed AS (
   SELECT
     t.run_id,
     t.phase,

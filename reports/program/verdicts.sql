@@ -9,11 +9,6 @@
 -- note: Per step, calls with the same arguments in the same phase, with what they called. 100 % of the roofline is the
 --   time that the measured peaks of the device allow (`kymo peaks`).
 -- empty: No operators with arguments: `--trace-detail shapes` records them.
-WITH chosen AS (
-  SELECT max(s.run_id) AS run_id
-  FROM selected_run s
-  WHERE EXISTS (SELECT 1 FROM pass_step_time t WHERE t.run_id = s.run_id AND t.warmup = 0)
-)
 SELECT
   v.name AS operator,
   v.module,

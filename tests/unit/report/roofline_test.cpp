@@ -37,11 +37,11 @@ std::vector<Block> blocks_of(const Rows& marks, const Rows& roofs, const std::st
   ReportDefinition definition;
   definition.sections.push_back({"H", 1, {}, {}, {}});
   ChartSpec spec;
-  spec.query = {"roofline.sql", "marks", "Operators:", "No operators.", {}, {}, {}};
+  spec.query = {"roofline.sql", "marks", "Operators:", "No operators.", {}, {}, {}, {}};
   spec.kind = ChartKind::kRoofline;
   spec.series = "class";
   spec.split = split;
-  spec.roofs = QueryFile{"roofs.sql", "roofs", "", "Run `kymo peaks`.", {}, {}, {}};
+  spec.roofs = QueryFile{"roofs.sql", "roofs", "", "Run `kymo peaks`.", {}, {}, {}, {}};
   definition.sections[0].charts.push_back(spec);
   const auto query = [&](const std::string& sql) {
     return sql == "marks" ? Result{{"part", "label", "class", "flops", "bytes", "ms"}, marks}

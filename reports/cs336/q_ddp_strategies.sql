@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Data parallelism with one all-reduce per parameter, and the same step without exchange.
+-- caption: Data-parallel training by strategy.
 -- column setting: title="configuration", once=true
 -- column strategy: title="strategy"
 -- column mean_ms: title="step", unit="ms", format="measured", plus_minus="std_ms"
@@ -29,7 +29,7 @@ SELECT
   c.calls,
   c.transfer_ms
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite_case IN ('ddp-naive', 'ddp-silent')
+JOIN run r ON r.run_id = s.run_id AND r.suite_case IN (SELECT suite_case FROM compared)
 JOIN ddp_summary x ON x.run_id = s.run_id
 JOIN run_status d ON d.run_id = s.run_id
 LEFT JOIN phase_time t ON t.run_id = s.run_id AND t.phase = 'step'

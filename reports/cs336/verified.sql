@@ -20,11 +20,9 @@ WITH checked AS (
     v.max_abs_error,
     v.tolerance,
     v.reference
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id
+  FROM verified v
+  JOIN run r ON r.run_id = v.run_id
   JOIN run_series x ON x.run_id = r.run_id
-  JOIN verification_result v ON v.run_id = r.run_id
-  WHERE v.outcome <> 'unavailable' AND r.family IN ('attention', 'data_parallel', 'optimizer_sharding')
 )
 SELECT
   c.title,
