@@ -21,12 +21,20 @@ struct LogRange {
     low = std::min(low, std::clamp(value, 1 / kLargest, kLargest));
     high = std::max(high, std::clamp(value, 1 / kLargest, kLargest));
   }
-  // At least two decades; `low` and `high` of an empty range are those of `fallback`.
+  double decades() const { return std::log10(high) - std::log10(low); }
+  /// At least two decades around this range; that of an empty range is `fallback`.
   LogRange widened(double factor, const LogRange& fallback) const {
     if (high == 0) return fallback;
-    const double missing = 2 - (std::log10(high) - std::log10(low)) - 2 * std::log10(factor);
+    const double missing = 2 - decades() - 2 * std::log10(factor);
     factor *= std::pow(10.0, std::max(0.0, missing / 2));
     return {low / factor, high * factor};
+  }
+  /// Same, but ends shortly above the highest value, which marks are compared with.
+  LogRange widened_down(double factor, const LogRange& fallback) const {
+    if (high == 0) return fallback;
+    constexpr double kAbove = 1.8;
+    const double missing = 2 - decades() - std::log10(factor * kAbove);
+    return {low / factor / std::pow(10.0, std::max(0.0, missing)), high * kAbove};
   }
 };
 
@@ -180,7 +188,7 @@ void share_scales(const std::vector<Roofline*>& rooflines) {
       if (roof.memory) y.take(x.low * roof.rate);
     }
   }
-  y = y.widened(3, {1e6, 1e9});
+  y = y.widened_down(3, {1e6, 1e9});
   for (Roofline* each : rooflines) {
     each->longest_ms = longest_ms;
     each->x_low = x.low;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "base/error.hpp"
@@ -84,6 +85,19 @@ TEST(ValueAxis, ReachesUpToTheReferenceLine) {
   EXPECT_LE(value_axis(chart).low, 0.3) << "a reference line below all values is within the axis";
   chart.reference_line->value = 0;
   EXPECT_EQ(value_axis(chart).scale, Scale::kLinear) << "nothing at zero can be drawn on a logarithm";
+}
+
+TEST(ValueAxis, EndsShortlyAboveTheReferenceLine) {
+  for (const double value : {0.3, 10.1, 101.0, 989.5, 2001.0, 67e6}) {
+    for (const Scale scale : {Scale::kLinear, Scale::kLog, Scale::kAuto}) {
+      Chart chart = with_reference_line(value);
+      chart.y.scale = scale;
+      double highest = value;
+      for (const Series& series : chart.series)
+        for (const Point& point : series.points) highest = std::max(highest, point.y.value_or(0));
+      EXPECT_LE(value_axis(chart).high, 1.2 * highest) << value;
+    }
+  }
 }
 
 TEST(ReferenceLineLabel, HasValueAndUnit) {

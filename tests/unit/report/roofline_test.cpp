@@ -180,6 +180,15 @@ TEST(Roofline, PartsShareAxesAreasAndColours) {
   EXPECT_NE(colour(before, "copy"), colour(after, "sdpa"));
 }
 
+TEST(Roofline, EndsShortlyAboveThePeak) {
+  for (const double flops : {1e3, 1e6, 9e9}) {
+    const Roofline roofline = roofline_of({row("mm", "matmul", flops, 1e7, 100.0, "")}, kRoofs).roofline;
+    EXPECT_GT(roofline.y_high, 1e11);
+    EXPECT_LT(roofline.y_high, 2e11);
+    EXPECT_LT(roofline.y_low, flops / 0.1);
+  }
+}
+
 TEST(Roofline, WithoutPeaksSaysWhatMeasuresThem) {
   const auto blocks = blocks_of({row("", "mm", "matmul", 1e9, 1e7, 80.0)}, {}, "");
   ASSERT_EQ(blocks.size(), 2u);
