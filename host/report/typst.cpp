@@ -112,8 +112,9 @@ std::string with_written_breaks(std::string escaped) {
 std::string cell_typst(const Column& column, const Cell& cell, bool wraps, const Fractions& longest) {
   const CellText text = cell_text(column, cell);
   if (text.numeric) return "[" + measured_typst(column, text, longest) + "]";
-  if (cell.kind == Cell::Kind::kState) return "emph[" + escape_typst(text.value) + "]";
-  const std::string value = wraps ? with_breaks_in_words(text.value) : text.value;
+  const bool is_state = cell.kind == Cell::Kind::kState;
+  const std::string value = wraps || is_state ? with_breaks_in_words(text.value) : text.value;
+  if (is_state) return "emph[" + with_written_breaks(escape_typst(value)) + "]";
   if (column.code && cell.kind == Cell::Kind::kText && !value.empty())
     return "raw(" + with_written_breaks(typst_string(value)) + ")";
   return "[" + with_written_breaks(escape_typst(value)) + "]";
@@ -121,7 +122,8 @@ std::string cell_typst(const Column& column, const Cell& cell, bool wraps, const
 
 std::string heading(const ColumnLayout& layout) {
   std::vector<std::string> lines;
-  for (const std::string& line : layout.heading) lines.push_back(escape_typst(line));
+  for (const std::string& line : layout.heading)
+    lines.push_back(with_written_breaks(escape_typst(with_breaks_in_words(line))));
   return "[" + join(lines, " \\ ") + "]";
 }
 

@@ -9,8 +9,10 @@
 #include "base/file.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "report/build.hpp"
 #include "report/escape.hpp"
 #include "report/renderer.hpp"
+#include "report/report.hpp"
 #include "report/unicode.hpp"
 #include "sample_database.hpp"
 #include "sample_document.hpp"
@@ -79,9 +81,7 @@ TEST(Latex, CompilesWithHostileNames) {
 }
 
 // A text column of names without spaces beside one of sentences.
-TEST(Latex, WideTablesFitThePage) {
-  const std::string pdflatex = find_program({"pdflatex"});
-  KYMO_NEEDS_INSTALLED(!pdflatex.empty() && has_latex_packages(pdflatex), "pdflatex with siunitx and pgfplots");
+Document wide_table() {
   Table table;
   table.name = "warnings";
   table.caption = "Warnings.";
@@ -103,8 +103,39 @@ TEST(Latex, WideTablesFitThePage) {
   }
   Document document;
   document.sections.push_back({"Tables", 1, {table}});
+  return document;
+}
+
+// As many columns as a pivot makes at most, which is more than a page in portrait has room for.
+Document table_of_many_columns() {
+  Table table;
+  table.name = "many";
+  table.caption = "Many columns.";
+  std::vector<Cell> row;
+  for (int i = 0; i < 13; ++i) {
+    Column column;
+    column.name = column.title = i == 0 ? "implementation" : "PyTorch, compile=reduce-overhead";
+    column.align = i == 0 ? Align::kLeft : Align::kRight;
+    column.format.kind = NumberFormat::Kind::kMeasured;
+    table.columns.push_back(column);
+    Cell cell;
+    cell.kind = i == 0 ? Cell::Kind::kText : Cell::Kind::kReal;
+    cell.text = i == 0 ? "attention-memory-library-fp32" : "";
+    cell.real = 12345.678;
+    if (i % 2 == 0) cell.uncertainty = 1.25;
+    row.push_back(cell);
+  }
+  table.rows = {row, row};
+  Document document;
+  document.sections.push_back({"Tables", 1, {table}});
+  return document;
+}
+
+TEST(Latex, WideTablesFitThePage) {
+  const std::string pdflatex = find_program({"pdflatex"});
+  KYMO_NEEDS_INSTALLED(!pdflatex.empty() && has_latex_packages(pdflatex), "pdflatex with siunitx and pgfplots");
   testing::TemporaryFolder folder;
-  EXPECT_THAT(compile_latex(pdflatex, document, folder.path()), Not(HasSubstr("Overfull \\hbox")));
+  EXPECT_THAT(compile_latex(pdflatex, wide_table(), folder.path()), Not(HasSubstr("Overfull \\hbox")));
 }
 
 TEST(Latex, CompilesTimelines) {
@@ -158,6 +189,75 @@ TEST(Typst, CompilesWithHostileNames) {
   KYMO_NEEDS_INSTALLED(has_typst(), "the Python package typst");
   expect_typst_compiles(testing::hostile_document());
   expect_typst_compiles(testing::hostile_timelines());
+}
+
+// Typst gives columns less than their words need where a table is too wide, and prints the words over each other. The
+// functions below find words that are wider than their column; their widths are in points.
+constexpr const char* kFindWideWords = R"typ(#let plain(it) = {
+  if type(it) == str { it } else if it.has("text") { it.text } else if it.has("children") {
+    it.children.map(plain).sum(default: "")
+  } else if it.has("body") { plain(it.body) } else { " " }
+}
+#let styled(cell, word) = {
+  if cell.func() == raw { raw(word) } else if cell.func() == emph { emph(word) } else { text(word) }
+}
+#let checked(cell) = layout(size => {
+  for word in plain(cell).split(regex("[ \u{200b}-]")).filter(each => each != "") {
+    let width = measure(styled(cell, word)).width
+    if width > size.width + 0.5pt [
+      #metadata(word.clusters().slice(0, calc.min(30, word.clusters().len())).join() + ": " + repr(width) + " in " + repr(size.width))<wide>
+    ]
+  }
+  cell
+})
+#let checked-cells(cells) = cells.map(cell => {
+  if type(cell) != content or cell.func() == table.hline { cell } else if cell.func() == table.header {
+    table.header(..checked-cells(cell.children))
+  } else if cell.func() == table.cell { checked(cell.body) } else { checked(cell) }
+})
+)typ";
+
+/// Words that are wider than their column, in a JSON array.
+std::string wide_words(const Document& document) {
+  testing::TemporaryFolder folder;
+  std::string text;
+  for (const OutputFile& file : render_typst(document)) {
+    fs::create_directories((folder.path() / file.path).parent_path());
+    write_file(folder.path() / file.path, file.content);
+    if (file.path == "report.typ") text = file.content;
+  }
+  const std::string cells = "  ..cells,\n";
+  const std::size_t at = text.find(cells);
+  if (at == std::string::npos) return "the tables have no cells to check";
+  write_file(folder.path() / "report.typ",
+             kFindWideWords + text.replace(at, cells.size(), "  ..checked-cells(cells.pos()),\n"));
+  SpawnOptions options;
+  options.command = {find_program({"python3"}), "-c",
+                     "import sys, typst; print(typst.query(sys.argv[1], '<wide>', field='value'))",
+                     (folder.path() / "report.typ").string()};
+  const CommandResult result = run_command(options, 100);
+  return trim(result.stdout_text + result.stderr_text);
+}
+
+TEST(Typst, WordsOfTablesFitTheirColumns) {
+  KYMO_NEEDS_INSTALLED(has_typst(), "the Python package typst");
+  EXPECT_EQ(wide_words(testing::sample_document()), "[]");
+  EXPECT_EQ(wide_words(wide_table()), "[]");
+  EXPECT_EQ(wide_words(table_of_many_columns()), "[]");
+  EXPECT_EQ(wide_words(testing::hostile_document()), "[]");
+}
+
+TEST(Typst, WordsOfTheOwnReportsFitTheirColumns) {
+  KYMO_NEEDS_INSTALLED(has_typst(), "the Python package typst");
+  testing::TemporaryFolder folder;
+  testing::SampleDatabase sample(folder.path());
+  testing::fill_with_everything(sample);
+  const QueryFunction query = [&sample](const std::string& sql) { return sample.database().query(sql); };
+  for (const char* name : {"quick", "cs336"}) {
+    const ReportDefinition report = find_report(std::string(KYMO_SOURCE_DIR) + "/reports/" + name);
+    sample.database().select_runs({});
+    EXPECT_EQ(wide_words(build_document(report, query, "")), "[]") << name;
+  }
 }
 
 /// Whitespace as in markup: none at the ends, one blank between words.
