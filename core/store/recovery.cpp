@@ -7,6 +7,7 @@
 #include "base/file.hpp"
 #include "store/impl.hpp"
 #include "store/rank_import.hpp"
+#include "store/step_journal.hpp"
 
 namespace kymo::store {
 namespace {
@@ -80,6 +81,7 @@ int ResultsDatabase::recover(const fs::path& folder) {
   RunFiles runs;
   add_listed_runs(folder / "runs", runs);
   if (runs.empty()) return 0;
+  recover_journals(folder);
   add_rank_files(folder, runs);
   return close_interrupted(results, runs);
 }

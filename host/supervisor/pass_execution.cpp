@@ -6,6 +6,8 @@
 #include <variant>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
+#include "store/step_journal.hpp"
 #include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
@@ -138,6 +140,14 @@ std::optional<Outcome> PassExecution::lost_measurements() {
   return std::nullopt;
 }
 
+void PassExecution::recover(int rank, const std::filesystem::path& file) {
+  try {
+    store::recover_from_journal(file, run_id_, rank, pass_);
+  } catch (const std::exception& error) {
+    log::warning("the steps of rank " + std::to_string(rank) + " could not be recovered: " + error.what());
+  }
+}
+
 void PassExecution::add_results(const PassState& result, ExecutedRun& made) {
   for (int rank = 0; rank < team_->count(); ++rank) {
     RankProcess& process = team_->process(rank);
@@ -153,6 +163,7 @@ void PassExecution::add_results(const PassState& result, ExecutedRun& made) {
     row.stdout_text = std::move(output.stdout_text);
     row.stderr_text = std::move(output.stderr_text);
     const auto file = scratch_.rank_file(run_id_, rank, pass_);
+    recover(rank, file);
     std::error_code ignored;
     std::filesystem::remove(scratch_.status_file(run_id_, rank, pass_), ignored);
     // If the worker was lost, its measurements are missing; list the file even if it does not exist.

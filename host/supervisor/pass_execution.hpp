@@ -54,6 +54,8 @@ class PassExecution {
  private:
   void apply(const Actions& actions);
   void watch(double now_s);
+  /// Makes the rank file of a process that was killed before it wrote it.
+  void recover(int rank, const std::filesystem::path& file);
 
   std::unique_ptr<WorkerTeam> team_;
   const Scratch& scratch_;

@@ -66,6 +66,7 @@ class Engine {
         uses_torch_(plugin.framework && std::string_view(plugin.framework) == "libtorch"),
         observers_(observers),
         control_(control),
+        journal_(start.journal),
         workload_(assignment, workload, control, start.run_start_ns),
         progress_(workload_, control, assignment.what.device) {
     for (const PassStart::Stage& stage : start.stages) workload_.context().mark_at(stage.name, stage.end_ns);
@@ -89,7 +90,7 @@ class Engine {
   bool make_stages() {
     if (!arm() || !compare_clocks() || !create() || !prepare()) return false;
     if (assignment_.pass == Pass::kVerify) return verify();
-    steps_.emplace(assignment_, run_start_ns_, armed_, workload_, progress_);
+    steps_.emplace(assignment_, run_start_ns_, armed_, workload_, progress_, journal_);
     return steps_->run() && compare_clocks();
   }
 
@@ -216,6 +217,7 @@ class Engine {
   bool uses_torch_;
   const Observers& observers_;
   ControlClient& control_;
+  store::StepJournal* journal_;
   WorkloadInstance workload_;
   PassProgress progress_;
   ArmedCollectors armed_;

@@ -11,6 +11,10 @@
 #include "worker/control_client.hpp"
 #include "worker/worker_environment.hpp"
 
+namespace kymo::store {
+class StepJournal;
+}
+
 namespace kymo::worker {
 
 /// Result of one pass of one rank. The record contains the measurements, even after a failure.
@@ -25,8 +29,9 @@ struct PassStart {
     const char* name;
     std::int64_t end_ns;
   };
-  std::int64_t run_start_ns = 0;  ///< origin of the times in records
-  std::vector<Stage> stages;      ///< stages that ended before the pass
+  std::int64_t run_start_ns = 0;          ///< origin of the times in records
+  std::vector<Stage> stages;              ///< stages that ended before the pass
+  store::StepJournal* journal = nullptr;  ///< keeps each complete step; nullptr: none
 };
 
 /// Runs one pass: arms the collectors, creates and prepares the workload, verifies it or runs its steps, disarms, and

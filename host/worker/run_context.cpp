@@ -248,6 +248,12 @@ void RunContext::rethrow_kept() {
   if (kept_) std::rethrow_exception(std::exchange(kept_, nullptr));
 }
 
+std::vector<event::Metric> RunContext::metrics_from(std::size_t first) {
+  const std::lock_guard lock(mutex_);
+  if (first >= metrics_.size()) return {};
+  return {metrics_.begin() + static_cast<std::ptrdiff_t>(first), metrics_.end()};
+}
+
 void RunContext::collect(event::PassRecord& record) {
   record.trace.phases = phases_.names();
   if (ranges_) ranges_->collect(record);

@@ -81,6 +81,8 @@ class RunContext {
   void keep_exception() noexcept;
   /// Rethrows the saved exception, if any.
   void rethrow_kept();
+  /// The metrics from this number on.
+  std::vector<event::Metric> metrics_from(std::size_t first);
   /// Moves metrics, marks, work and the counts of dropped records into the record.
   void collect(event::PassRecord& record);
 

@@ -4,7 +4,10 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/machine.hpp"
+#include "store/step_journal.hpp"
 #include "worker/engine.hpp"
 #include "worker/failure.hpp"
 #include "worker/freed_memory.hpp"
@@ -57,11 +60,14 @@ Outcome Session::run_assignment(const Assignment& assignment) {
   start.stages.push_back({"worker: plugin loaded", now_ns()});
   const bool uses_torch = plugin.framework && std::string_view(plugin.framework) == "libtorch";
   used_ = environment_.observers(assignment.pass, assignment.what.device, uses_torch);
+  const auto journal = journal_of(assignment);
+  start.journal = journal.get();
   auto [outcome, record] = run_pass(assignment, plugin, used_, control_, start);
   add_device(assignment, record);
   control_.send(Progress{"write"});
   try {
     environment_.store(assignment, record);
+    if (journal) journal->remove();
   } catch (const std::exception& error) {
     if (outcome.status == RunStatus::kOk)
       outcome = {.status = RunStatus::kFailed,
@@ -72,6 +78,21 @@ Outcome Session::run_assignment(const Assignment& assignment) {
   const bool compared = outcome.status == RunStatus::kFailed && outcome.failed_ns >= 0 && assignment.what.ranks > 1;
   outcome.failed_ns = compared ? to_supervisor_clock(control_, outcome.failed_ns).value_or(-1) : -1;
   return outcome;
+}
+
+std::unique_ptr<store::StepJournal> Session::journal_of(const Assignment& assignment) {
+  if (assignment.method.timing != measure::Timing::kFree || assignment.rank_file.empty()) return nullptr;
+  const measure::Method method = measure::method_in(assignment.method, assignment.pass);
+  event::PassRecord record;
+  add_device(assignment, record);
+  store::JournalHeader header{.warmup = method.warmup, .steps = std::nullopt, .device = record.device};
+  if (method.steps < measure::kMaxFreeSteps) header.steps = method.steps;
+  try {
+    return std::make_unique<store::StepJournal>(assignment.rank_file, header);
+  } catch (const Error& error) {
+    log::warning(error.what());  // the pass is only at risk if the program is killed
+    return nullptr;
+  }
 }
 
 void Session::add_device(const Assignment& assignment, event::PassRecord& record) {

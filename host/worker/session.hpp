@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "worker/control_client.hpp"
 #include "worker/engine.hpp"
@@ -28,6 +29,8 @@ class Session {
   /// Times of a run are relative to the process start for the first assignment, and to the assignment otherwise.
   PassStart begin_run();
   void add_device(const measure::protocol::Assignment& assignment, event::PassRecord& record);
+  /// The journal of an observed program, which may be killed at any time; nullptr for a worker.
+  std::unique_ptr<store::StepJournal> journal_of(const measure::protocol::Assignment& assignment);
 
   ControlClient& control_;
   WorkerEnvironment& environment_;

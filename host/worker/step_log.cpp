@@ -39,22 +39,32 @@ std::vector<event::Sample> StepLog::samples() const {
   samples.reserve(steps_.size() * (phases_.size() + 2));
   const PhaseTime* phases = times_.data();
   for (const Step& step : steps_) {
-    event::Sample whole;
-    whole.step = step.step;
-    whole.phase = event::kWholeStep;
-    whole.warmup = step.warmup;
-    whole.start_ns = step.begin_ns - run_start_ns_;
-    whole.host_ns = step.end_ns - step.begin_ns;
-    whole.device_ns = present(step.device_ns);
-    if (step.usage) {
-      whole.cpu_ns = step.usage->cpu_ns;
-      whole.involuntary_switches = step.usage->involuntary_switches;
-    }
-    samples.push_back(whole);
-    if (!phases_.empty()) append_phases(step, phases, samples);
+    append(step, phases, samples);
     phases += phases_.size();
   }
   return samples;
+}
+
+std::vector<event::Sample> StepLog::last_samples() const {
+  std::vector<event::Sample> samples;
+  if (!steps_.empty()) append(steps_.back(), times_.data() + times_.size() - phases_.size(), samples);
+  return samples;
+}
+
+void StepLog::append(const Step& step, const PhaseTime* phases, std::vector<event::Sample>& samples) const {
+  event::Sample whole;
+  whole.step = step.step;
+  whole.phase = event::kWholeStep;
+  whole.warmup = step.warmup;
+  whole.start_ns = step.begin_ns - run_start_ns_;
+  whole.host_ns = step.end_ns - step.begin_ns;
+  whole.device_ns = present(step.device_ns);
+  if (step.usage) {
+    whole.cpu_ns = step.usage->cpu_ns;
+    whole.involuntary_switches = step.usage->involuntary_switches;
+  }
+  samples.push_back(whole);
+  if (!phases_.empty()) append_phases(step, phases, samples);
 }
 
 std::vector<std::string> StepLog::unused_phases() const {

@@ -39,6 +39,8 @@ class StepLog {
 
   /// Per step: the whole step, each phase that occurred and, if phases are declared, the remainder of the step.
   std::vector<event::Sample> samples() const;
+  /// Those of the last step.
+  std::vector<event::Sample> last_samples() const;
 
  private:
   struct Step {
@@ -49,6 +51,8 @@ class StepLog {
     bool warmup;
     std::optional<ProcessUsage> usage;
   };
+  /// `phases` are the entries of the step in times_.
+  void append(const Step& step, const PhaseTime* phases, std::vector<event::Sample>& samples) const;
   void append_phases(const Step& step, const PhaseTime* phases, std::vector<event::Sample>& samples) const;
 
   std::vector<std::string> phases_;

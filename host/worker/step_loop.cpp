@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "measure/plan.hpp"
+#include "store/step_journal.hpp"
 
 namespace kymo::worker {
 using measure::RunStatus;
@@ -117,7 +118,8 @@ void HostCache::flush() {
 }
 
 StepLoop::StepLoop(const measure::protocol::Assignment& assignment, std::int64_t run_start_ns,
-                   const ArmedCollectors& collectors, WorkloadInstance& workload, PassProgress& progress)
+                   const ArmedCollectors& collectors, WorkloadInstance& workload, PassProgress& progress,
+                   store::StepJournal* journal)
     : collectors_(collectors),
       timer_(assignment.method.timing == measure::Timing::kFree ? nullptr : collectors.timer),
       workload_(workload),
@@ -131,6 +133,7 @@ StepLoop::StepLoop(const measure::protocol::Assignment& assignment, std::int64_t
       free_(assignment.method.timing == measure::Timing::kFree),
       assignment_(assignment),
       is_time_pass_(assignment.pass == measure::Pass::kTime),
+      journal_(journal),
       device_ns_(workload.phases().names().size(), -1) {
   if (cold_ && assignment.what.device == measure::DeviceKind::kCpu) host_cache_.emplace();
   const auto& until = assignment.method.until;
@@ -289,6 +292,7 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span, boo
   std::optional<ProcessUsage> usage;
   if (is_time_pass_) usage = {share(span.usage.cpu_ns, count), span.usage.involuntary_switches};
   log_.add(step, is_warmup(step), begin_ns, end_ns, times, device_ns, usage);
+  journalize(suspended);
   if (is_time_pass_ && !is_warmup(step)) scheduling_.add(step, span.usage, span.end_ns);
   if (suspended) {
     suspended_.push_back(step);
@@ -300,6 +304,15 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span, boo
   const bool by_device = (cold_ || hold_batches_) && device_ns >= 0;
   stopping_->add(static_cast<double>(by_device ? device_ns : end_ns - begin_ns),
                  static_cast<double>(span.end_ns - span.begin_ns));
+}
+
+void StepLoop::journalize(bool suspended) {
+  if (!journal_) return;
+  std::vector<event::Sample> samples = log_.last_samples();
+  for (event::Sample& sample : samples) sample.throttled = suspended;
+  const std::vector<event::Metric> metrics = workload_.context().metrics_from(journalized_metrics_);
+  journalized_metrics_ += metrics.size();
+  journal_->add(samples, metrics);
 }
 
 void StepLoop::exclude_suspended(event::PassRecord& record) const {
@@ -326,8 +339,7 @@ void StepLoop::add_warnings(std::vector<event::Warning>& warnings) const {
     warnings.push_back({"launch overhead",
                         std::to_string(late_batches_) + (late_batches_ == 1 ? " batch: " : " batches: ") + kNotHeld});
   if (ended_ && log_.size() > warmup_ && log_.size() < planned_ && assignment_.method.steps < measure::kMaxFreeSteps)
-    warnings.push_back({"fewer steps", "the program ended after " + std::to_string(log_.size() - warmup_) + " of the " +
-                                           std::to_string(planned_ - warmup_) + " steps to measure"});
+    warnings.push_back({"fewer steps", store::fewer_steps_text(log_.size() - warmup_, planned_ - warmup_)});
   if (!is_time_pass_ || progress_.outcome().status != RunStatus::kOk || log_.size() <= warmup_) return;
   if (stopping_ && !stopping_->is_precise() && workload_.context().placement().rank == 0)
     warnings.push_back({"imprecise", imprecise_text(*stopping_, assignment_.method.until.value())});

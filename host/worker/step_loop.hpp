@@ -12,6 +12,10 @@
 #include "worker/scheduling.hpp"
 #include "worker/step_log.hpp"
 
+namespace kymo::store {
+class StepJournal;
+}
+
 namespace kymo::worker {
 
 /// Determines the number of steps per batch in timing hot: enough that a batch takes a millisecond, at most a thousand.
@@ -79,10 +83,11 @@ struct ArmedCollectors {
 /// Timing free is that of an observed program, which runs its steps itself: nothing is synchronized.
 class StepLoop {
  public:
-  /// `run_start_ns`: origin of the times in the log. Throws std::bad_alloc if the memory for flushing the CPU cache
-  /// cannot be allocated.
+  /// `run_start_ns`: origin of the times in the log. `journal`: keeps each complete step, or nullptr. Throws
+  /// std::bad_alloc if the memory for flushing the CPU cache cannot be allocated.
   StepLoop(const measure::protocol::Assignment& assignment, std::int64_t run_start_ns,
-           const ArmedCollectors& collectors, WorkloadInstance& workload, PassProgress& progress);
+           const ArmedCollectors& collectors, WorkloadInstance& workload, PassProgress& progress,
+           store::StepJournal* journal = nullptr);
 
   /// Runs the steps; false if the pass ended early. Completed steps remain in the log in both cases.
   bool run();
@@ -118,6 +123,8 @@ class StepLoop {
   /// Called after a successful step: false if the stream was not held as required.
   bool was_held(bool hold);
   void keep(std::int64_t step, std::int64_t count, const Span& span, bool suspended);
+  /// Adds the last step to the journal, if there is one.
+  void journalize(bool suspended);
   /// Time that an interval without a step takes, in ns.
   std::int64_t empty_interval_ns() const;
   /// Timing free: false if the program ended before a step was measured.
@@ -146,6 +153,8 @@ class StepLoop {
   const measure::protocol::Assignment& assignment_;
   SchedulingLog scheduling_;
   bool is_time_pass_;
+  store::StepJournal* journal_;
+  std::size_t journalized_metrics_ = 0;
   std::int64_t empty_interval_ns_ = 0;   // measured after the last step
   std::vector<std::int64_t> device_ns_;  // by phase
   std::vector<std::int64_t> suspended_;  // steps, ascending

@@ -239,14 +239,14 @@ class EndsTest(TraceTest):
         self.check("kill", 128 + signal.SIGKILL, "crashed", "signal 9", 10)
 
     def test_killed_within_the_window(self):
-        self.check("kill_early", 128 + signal.SIGKILL, "crashed", "signal 9", 0)
+        self.check("kill_early", 128 + signal.SIGKILL, "crashed", "signal 9", 2)
 
     def test_replaced_by_another_program(self):
         done = self.check("exec", 7, "failed", "exit code 7", 10)
         self.assertEqual(done.stdout, "replaced\n")
 
     def test_hanging(self):
-        self.check("hang", 128 + signal.SIGKILL, "timeout", "no progress", 0, options=["--timeout", "20"])
+        self.check("hang", 128 + signal.SIGKILL, "timeout", "no progress", 2, options=["--timeout", "20"])
 
     def test_forks_are_not_observed(self):
         self.check("fork", 0, "ok", "", 10)

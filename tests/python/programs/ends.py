@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training program that ends in different ways: ends.py HOW."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -53,6 +54,10 @@ if how == "memory":
     torch.empty(1 << 50)
 if how in ("kill", "kill_early"):
     os.kill(os.getpid(), signal.SIGKILL)
+if how == "c_exit_early":
+    ctypes.CDLL(None)._exit(6)
+if how == "segfault_early":
+    ctypes.string_at(0)
 if how == "exec":
     os.execv("/bin/sh", ["sh", "-c", "echo replaced; exit 7"])
 if how == "hang":

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/step_journal.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "measure/json_field.hpp"
+#include "store/rank_file.hpp"
+#include "store/rank_import.hpp"
+
+namespace kymo::store {
+namespace fs = std::filesystem;
+
+// A journal consists of chunks, and a chunk of blocks. A block begins with its kind and size; kind 0 ends the chunk.
+// The kind is written last, so that a block with a kind is complete.
+enum class StepJournal::Kind : std::uint32_t { kEnd, kHeader, kName, kSamples, kMetric };
+
+namespace {
+
+constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+constexpr const char* kSuffix = ".steps";
+constexpr std::int64_t kNone = -1;
+
+struct BlockHead {
+  std::atomic<std::uint32_t> kind;
+  std::uint32_t bytes;
+};
+
+constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+struct SampleBlock {
+  std::int64_t step, calls, start_ns, host_ns, device_ns, cpu_ns, switches;
+  std::int32_t name;
+  bool warmup, throttled;
+};
+
+SampleBlock block_of(const event::Sample& sample, std::int32_t name) {
+  SampleBlock block{};
+  block.step = sample.step;
+  block.calls = sample.calls;
+  block.start_ns = sample.start_ns;
+  block.host_ns = sample.host_ns;
+  block.device_ns = sample.device_ns.value_or(kNone);
+  block.cpu_ns = sample.cpu_ns.value_or(kNone);
+  block.switches = sample.involuntary_switches.value_or(kNone);
+  block.name = name;
+  block.warmup = sample.warmup;
+  block.throttled = sample.throttled;
+  return block;
+}
+
+std::optional<std::int64_t> present(std::int64_t value) {
+  return value == kNone ? std::nullopt : std::optional<std::int64_t>(value);
+}
+
+fs::path journal_of(const fs::path& rank_file) {
+  fs::path file = rank_file;
+  return file += kSuffix;
+}
+
+std::string header_text(const JournalHeader& header) {
+  Json json{{"warmup", header.warmup}};
+  if (header.steps) json["steps"] = *header.steps;
+  json["device"] = header.device;
+  return dump_json(json);
+}
+
+std::string metric_text(const event::Metric& metric) {
+  Json json{{"level", event::to_string(metric.level)},
+            {"step", metric.step},
+            {"phase", metric.phase},
+            {"name", metric.name},
+            {"unit", metric.unit},
+            {"text", metric.text}};
+  if (metric.number) json["number"] = *metric.number;
+  return dump_json(json);
+}
+
+event::Metric metric_from(std::string_view text) {
+  const Json json = parse_json(text, "a metric");
+  event::Metric metric;
+  metric.level = enum_from<event::MetricLevel>(text_at(json, "level"));
+  metric.step = integer_at(json, "step");
+  metric.phase = text_at(json, "phase");
+  metric.name = text_at(json, "name");
+  metric.unit = text_at(json, "unit");
+  metric.text = text_at(json, "text");
+  // A number that JSON cannot express is written as null.
+  if (json.contains("number") && json["number"].is_number()) metric.number = json["number"].get<double>();
+  return metric;
+}
+
+}  // namespace
+
+StepJournal::StepJournal(const fs::path& rank_file, const JournalHeader& header) : file_(journal_of(rank_file)) {
+  static_assert(std::atomic<std::uint32_t>::is_always_lock_free && sizeof(BlockHead) == 8);
+  if (!open_chunk())
+    throw Error("cannot create " + quote(file_.string()) + ", the journal of complete steps: " + std::strerror(errno));
+  const std::string text = header_text(header);
+  append(Kind::kHeader, text.data(), text.size());
+}
+
+StepJournal::~StepJournal() {
+  if (chunk_) munmap(chunk_, kChunkBytes);
+}
+
+bool StepJournal::open_chunk() noexcept {
+  if (chunk_) munmap(std::exchange(chunk_, nullptr), kChunkBytes);
+  const int create = chunks_ == 0 ? O_CREAT | O_TRUNC : 0;
+  const int fd = open(file_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, 0600);
+  if (fd < 0) return false;
+  const auto offset = static_cast<off_t>(chunks_ * kChunkBytes);
+  // Without allocated blocks, writing to the memory while the disk is full would end the program with SIGBUS.
+  errno = posix_fallocate(fd, offset, kChunkBytes);
+  void* memory = MAP_FAILED;
+  if (errno == 0) memory = mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+  close(fd);
+  if (memory == MAP_FAILED) return false;
+  chunk_ = static_cast<std::byte*>(memory);
+  ++chunks_;
+  used_ = 0;
+  return true;
+}
+
+void StepJournal::append(Kind kind, const void* bytes, std::size_t size) noexcept {
+  const std::size_t needed = sizeof(BlockHead) + padded(size);
+  if (!chunk_ || needed > kChunkBytes) return;
+  if (needed > kChunkBytes - used_ && !open_chunk()) return;
+  auto* const head = new (chunk_ + used_) BlockHead{static_cast<std::uint32_t>(Kind::kEnd), 0};
+  head->bytes = static_cast<std::uint32_t>(size);
+  std::memcpy(chunk_ + used_ + sizeof(BlockHead), bytes, size);
+  head->kind.store(static_cast<std::uint32_t>(kind), std::memory_order_release);
+  used_ += needed;
+}
+
+std::int32_t StepJournal::name_of(const std::string& phase) {
+  const auto found = std::ranges::find(names_, phase);
+  if (found != names_.end()) return static_cast<std::int32_t>(found - names_.begin());
+  append(Kind::kName, phase.data(), phase.size());
+  names_.push_back(phase);
+  return static_cast<std::int32_t>(names_.size() - 1);
+}
+
+void StepJournal::add(std::span<const event::Sample> samples, std::span<const event::Metric> metrics) {
+  for (const event::Metric& metric : metrics) {
+    const std::string text = metric_text(metric);
+    append(Kind::kMetric, text.data(), text.size());
+  }
+  std::vector<SampleBlock> blocks;
+  blocks.reserve(samples.size());
+  for (const event::Sample& sample : samples) blocks.push_back(block_of(sample, name_of(sample.phase)));
+  append(Kind::kSamples, blocks.data(), blocks.size() * sizeof(SampleBlock));
+}
+
+void StepJournal::remove() noexcept {
+  std::error_code ignored;
+  fs::remove(file_, ignored);
+}
+
+struct JournalReader {
+  std::string content;
+  JournalHeader header;
+  event::PassRecord record;
+  std::vector<std::string> names;
+
+  /// Throws Error or Json::exception.
+  explicit JournalReader(const fs::path& file) : content(read_file(file)) {
+    for (std::size_t chunk = 0; chunk + kChunkBytes <= content.size(); chunk += kChunkBytes)
+      read_chunk(std::string_view(content).substr(chunk, kChunkBytes));
+  }
+
+  void read_chunk(std::string_view chunk) {
+    while (chunk.size() >= sizeof(BlockHead)) {
+      std::uint32_t kind = 0, bytes = 0;
+      std::memcpy(&kind, chunk.data(), sizeof(kind));
+      std::memcpy(&bytes, chunk.data() + sizeof(kind), sizeof(bytes));
+      if (kind == static_cast<std::uint32_t>(StepJournal::Kind::kEnd)) return;
+      if (padded(bytes) > chunk.size() - sizeof(BlockHead)) throw Error("a block exceeds its chunk");
+      read_block(static_cast<StepJournal::Kind>(kind), chunk.substr(sizeof(BlockHead), bytes));
+      chunk.remove_prefix(sizeof(BlockHead) + padded(bytes));
+    }
+  }
+
+  void read_block(StepJournal::Kind kind, std::string_view bytes) {
+    switch (kind) {
+      case StepJournal::Kind::kHeader:
+        return read_header(bytes);
+      case StepJournal::Kind::kName:
+        names.emplace_back(bytes);
+        return;
+      case StepJournal::Kind::kSamples:
+        return read_samples(bytes);
+      case StepJournal::Kind::kMetric:
+        record.metrics.push_back(metric_from(bytes));
+        return;
+      default:
+        throw Error("a block has the unknown kind " + std::to_string(static_cast<std::uint32_t>(kind)));
+    }
+  }
+
+  void read_header(std::string_view bytes) {
+    const Json json = parse_json(bytes, "the header");
+    header.warmup = integer_at(json, "warmup");
+    if (json.contains("steps")) header.steps = integer_at(json, "steps");
+    record.device = json.at("device").get<event::Device>();
+  }
+
+  void read_samples(std::string_view bytes) {
+    for (; bytes.size() >= sizeof(SampleBlock); bytes.remove_prefix(sizeof(SampleBlock))) {
+      SampleBlock block{};
+      std::memcpy(&block, bytes.data(), sizeof(block));
+      event::Sample sample;
+      sample.step = block.step;
+      sample.phase = names.at(static_cast<std::size_t>(block.name));
+      sample.warmup = block.warmup;
+      sample.throttled = block.throttled;
+      sample.calls = block.calls;
+      sample.start_ns = block.start_ns;
+      sample.host_ns = block.host_ns;
+      sample.device_ns = present(block.device_ns);
+      sample.cpu_ns = present(block.cpu_ns);
+      sample.involuntary_switches = present(block.switches);
+      record.samples.push_back(std::move(sample));
+    }
+  }
+};
+
+std::string fewer_steps_text(std::int64_t measured, std::int64_t wanted) {
+  return "the program ended after " + std::to_string(measured) + " of the " + std::to_string(wanted) +
+         " steps to measure";
+}
+
+std::optional<std::int64_t> recover_from_journal(const fs::path& rank_file, std::int64_t run_id, int rank,
+                                                 measure::Pass pass) {
+  const fs::path file = journal_of(rank_file);
+  if (fs::exists(rank_file) || !fs::exists(file)) return std::nullopt;
+  JournalReader journal(file);
+  event::PassRecord& record = journal.record;
+  const std::int64_t measured = std::ranges::count_if(
+      record.samples, [](const event::Sample& each) { return each.phase == event::kWholeStep && !each.warmup; });
+  if (journal.header.steps && measured < *journal.header.steps)
+    record.warnings.push_back({"fewer steps", fewer_steps_text(measured, *journal.header.steps)});
+  if (measure::observes(pass))
+    record.dropped_records.push_back(
+        {"store", kNone, "the process ended before it wrote its events: only the times of complete steps are known"});
+  write_rank_file(rank_file, run_id, rank, pass, record);
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  return measured;
+}
+
+void recover_journals(const fs::path& folder) {
+  std::vector<fs::path> rank_files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    std::string path = entry.path().string();
+    if (!path.ends_with(kSuffix)) continue;
+    path.resize(path.size() - std::strlen(kSuffix));
+    rank_files.emplace_back(path);
+  }
+  for (const fs::path& file : rank_files) {
+    const auto name = parse_rank_file_name(file);
+    if (!name) continue;
+    try {
+      recover_from_journal(file, name->run_id, name->rank, enum_from<measure::Pass>(name->pass));
+    } catch (const std::exception&) {
+      continue;  // the run is stored without these measurements
+    }
+  }
+}
+
+}  // namespace kymo::store

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `kymo trace` keeps of programs that are killed within the steps to observe."""
+
+import signal
+import subprocess
+import time
+import unittest
+
+from kymo_tool import KYMO, needs_torch_parts
+from trace_program_test import ENDS, PROGRAMS, PYTHON, TraceTest
+
+
+@needs_torch_parts
+class KilledTest(TraceTest):
+    """The complete steps, with their phases and metrics, are kept however the process ends."""
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(lambda: self.assertFalse((self.work / "kymo.db.scratch").exists()))
+
+    def check(self, how, code, detail, options=()):
+        self.trace(ENDS, how, options=options, code=code)
+        status, text = self.outcome()
+        self.assertEqual(status, "crashed")
+        self.assertIn(detail, text)
+        phases = dict(self.rows("SELECT phase, count(*) FROM sample WHERE warmup = 0 GROUP BY phase"))
+        self.assertEqual(phases, dict.fromkeys(("step", "forward", "backward", "optimizer", "other"), 2))
+        self.assertEqual(self.metric("first_step"), {2})
+        self.assertEqual(self.rows("SELECT count(*) FROM rank WHERE device_id IS NOT NULL")[0][0], 1)
+
+    def warnings(self, kind):
+        return self.rows("SELECT detail FROM run_warning WHERE kind = ?", kind)
+
+    def test_by_a_signal(self):
+        self.check("kill_early", 128 + signal.SIGKILL, "signal 9")
+        self.assertEqual(self.warnings("fewer steps"), [("the program ended after 2 of the 10 steps to measure",)])
+        ((dropped,),) = self.warnings("dropped records")
+        self.assertIn("only the times of complete steps are known", dropped)
+        self.assertIn("fewer steps", self.kymo("show", "1").stdout)
+
+    def test_by_an_exit_from_c(self):
+        self.check("c_exit_early", 6, "exited with code 6")
+
+    def test_by_a_segmentation_fault(self):
+        self.check("segfault_early", 128 + signal.SIGSEGV, "signal 11")
+
+    def test_in_the_time_pass(self):
+        self.check("kill_early", 128 + signal.SIGKILL, "signal 9", ["--passes", "time"])
+        self.assertEqual(self.warnings("dropped records"), [])
+        self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE cpu_ns > 0")[0][0], 5)
+        self.assertEqual(self.rows("SELECT count FROM statistic WHERE phase = 'step'"), [(2,)])
+
+    def test_together_with_kymo(self):
+        process = subprocess.Popen(
+            [str(KYMO), "trace", "--steps", "5:40", "--", PYTHON, str(ENDS), "wait"],
+            cwd=self.work,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        process.kill()
+        process.wait()
+        self.assertEqual(process.stdout.read(), "")  # the program held the other end
+        process.stdout.close()
+        deadline = time.monotonic() + 10
+        while self.rows("SELECT status FROM run") == [("running",)] and time.monotonic() < deadline:
+            self.kymo("runs")  # imports what the killed kymo left
+        self.assertEqual(self.outcome()[0], "interrupted")
+        self.assertEqual(self.measured_steps(), 24)
+
+    def test_a_rank_of_several(self):
+        launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+        self.trace(*launcher, PROGRAMS / "ddp_killed.py", 8, code=1)
+        self.assertEqual(self.outcome()[0], "crashed")
+        steps = self.rows("SELECT rank, count(*) FROM sample WHERE phase = 'step' AND warmup = 0 GROUP BY rank")
+        self.assertEqual(steps, [(0, 3), (1, 3)])
+
+
+if __name__ == "__main__":
+    unittest.main()
