@@ -5,6 +5,7 @@
 
 After `pip install`, the prefix of the environment is the root of the installation: the program is among its scripts,
 everything else has the paths that `cmake --install` gives it, and kymo.pth puts lib/kymo/python on the module path.
+kymo_trace.pth, which is read after it, lets `kymo trace` observe programs whose interpreter ignores PYTHONPATH.
 Fails if a library needs newer versions of glibc's or libstdc++'s symbols than the tag of the wheel allows, or if the
 wheel is larger than its limit.
 """
@@ -77,6 +78,7 @@ def assemble(build, folder, version):
     (contents / "data" / "bin").rename(contents / "scripts")
     (contents / "purelib").mkdir()
     (contents / "purelib" / "kymo.pth").write_text(MODULE_PATH)
+    shutil.copy(contents / "data" / "lib" / "kymo" / "inject" / "kymo_trace.pth", contents / "purelib")
     for cache in contents.rglob("__pycache__"):
         shutil.rmtree(cache)
     share = contents / "data" / "share"

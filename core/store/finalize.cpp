@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "measure/statistics.hpp"
 #include "store/copy_rows.hpp"
+#include "store/executions.hpp"
 #include "store/impl.hpp"
 #include "store/rank_import.hpp"
 #include "store/retention.hpp"
@@ -117,7 +118,10 @@ void summarize_clock(const Connection& results, std::int64_t run_id, const char*
                       " FROM main.step_duration d "
                       "JOIN main.step_duration w ON w.run_id = d.run_id AND w.phase = 'step' AND w.step = d.step "
                       "JOIN main.run r ON r.run_id = d.run_id "
-                      "WHERE d.run_id = ?1 AND w.warmup = 0 AND w.ranks = r.ranks AND " +
+                      "WHERE d.run_id = ?1 AND w.warmup = 0 AND "
+                      // of an observed program, not all ranks may be observed
+                      "w.ranks = CASE r.timing WHEN 'free' THEN (SELECT count(*) FROM main.rank k WHERE k.run_id = "
+                      "?1 AND k.pass = 'time') ELSE r.ranks END AND " +
                       column + " IS NOT NULL ORDER BY d.phase, d.step");
   steps.bind(1, run_id);
   Series series;
@@ -189,7 +193,8 @@ void close_run(const Connection& results, std::int64_t run_id, const Outcome& ou
   for (const WorkerRow& worker : workers) store_worker(results, run_id, worker);
   store_out_of_memory(results, run_id, outcome);
   summarize_run(results, run_id);
-  derive_overhead(results, run_id);
+  // The times of two executions that did not do the same say nothing about the cost of observation.
+  if (compare_executions(results, run_id)) derive_overhead(results, run_id);
   drop_summarized_events(results, run_id, keep);
 }
 

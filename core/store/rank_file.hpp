@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "event/records.hpp"
 #include "measure/plan.hpp"
@@ -14,5 +15,9 @@ namespace kymo::store {
 /// samples and totals survive. Throws Error if even these cannot be written (disk full, directory not writable).
 void write_rank_file(const std::filesystem::path& file, std::int64_t run_id, int rank, measure::Pass pass,
                      const event::PassRecord& record);
+
+/// Adds metrics to a rank file. Does nothing if it does not exist. Throws Error.
+void add_metrics(const std::filesystem::path& file, std::int64_t run_id, int rank, measure::Pass pass,
+                 const std::vector<event::Metric>& metrics);
 
 }  // namespace kymo::store

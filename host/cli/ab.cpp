@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "cli/ab_programs.hpp"
 #include "cli/against.hpp"
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
@@ -68,10 +69,8 @@ CaseSpec spec_of(const std::string& text, const AbArguments& arguments, Targets&
   return spec;
 }
 
-/// One planned run for each candidate.
-std::vector<supervisor::PlannedRun> candidates_of(const AbArguments& arguments, Targets& targets) {
-  if (arguments.candidates.size() > kMaxCandidates)
-    throw UsageError("'kymo ab' compares at most " + std::to_string(kMaxCandidates) + " candidates");
+std::vector<supervisor::PlannedRun> planned_workloads(const AbArguments& arguments) {
+  Targets targets(arguments.options.plugins);
   std::vector<supervisor::PlannedRun> runs;
   std::set<std::string> keys, used;
   const auto gpus = [] {
@@ -82,13 +81,26 @@ std::vector<supervisor::PlannedRun> candidates_of(const AbArguments& arguments, 
     const CaseSpec spec = spec_of(text, arguments, targets, used);
     const catalog::Found found = targets.find(spec.workload);
     runs.push_back(expand(spec, *found.plugin, *found.workload, gpus, MissingDevice::kUsageError).at(0).run);
-    runs.back().label = text.substr(0, kMaxLabelBytes);
     if (!keys.insert(measure::equivalence_key(runs.back(), measure::Equivalence::kPlan)).second)
       throw UsageError("candidate " + quote(text) + " is identical to another one");
   }
   for (const std::string& shared : arguments.set)
     if (const auto name = name_and_value("--set", shared).first; !used.contains(name))
       throw UsageError("no candidate has a parameter " + quote(name));
+  return runs;
+}
+
+/// One planned run for each candidate.
+std::vector<supervisor::PlannedRun> candidates_of(const AbArguments& arguments) {
+  if (arguments.candidates.size() > kMaxCandidates)
+    throw UsageError("'kymo ab' compares at most " + std::to_string(kMaxCandidates) + " candidates");
+  const bool programs = are_programs(arguments.candidates);
+  if (programs && !arguments.set.empty())
+    throw UsageError("--set does not apply to programs; write their arguments into the commands");
+  std::vector<supervisor::PlannedRun> runs =
+      programs ? planned_programs(arguments.candidates, arguments.ranks, arguments.options)
+               : planned_workloads(arguments);
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].label = arguments.candidates[i].substr(0, kMaxLabelBytes);
   return runs;
 }
 
@@ -286,8 +298,7 @@ int report_verdicts(const Experiment& experiment, const AbArguments& arguments, 
 }
 
 int ab(const AbArguments& arguments, const std::string& command_line) {
-  Targets targets(arguments.options.plugins);
-  const std::vector<supervisor::PlannedRun> candidates = candidates_of(arguments, targets);
+  const std::vector<supervisor::PlannedRun> candidates = candidates_of(arguments);
   const std::vector<supervisor::PlannedRun> runs = rounds_of(candidates);
   store::ResultsDatabase database(arguments.options.database, store::ResultsDatabase::Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
@@ -309,13 +320,16 @@ int ab(const AbArguments& arguments, const std::string& command_line) {
 void add_ab(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<AbArguments>();
   CLI::App* command = app.add_subcommand(
-      "ab", "Compare workloads, builds or parameters: run them in turn until there is a verdict or the time is over");
+      "ab",
+      "Compare workloads, builds, parameters or programs: run them in turn until there is a verdict or the time is "
+      "over");
   command
       ->add_option("candidates", arguments->candidates,
-                   "two or more of WORKLOAD, FILE.so or FILE.so:NAME, each with parameters of its own")
+                   "two or more of WORKLOAD, FILE.so or FILE.so:NAME, each with parameters of its own; or the commands "
+                   "of two or more PyTorch programs, each in quotes")
       ->required()
       ->expected(2, static_cast<int>(kMaxCandidates))
-      ->type_name("WORKLOAD[:P=V,...]");
+      ->type_name("WORKLOAD[:P=V,...]|COMMAND");
   command->add_option("--set", arguments->set, "fix a parameter of all candidates that have it: name=value")
       ->type_name("P=V")
       ->allow_extra_args(false);
@@ -323,7 +337,7 @@ void add_ab(CLI::App& app, Session& session) {
       ->add_option_function<std::string>(
           "--ranks",
           [arguments](const std::string& text) { arguments->ranks = whole_number("--ranks", text, 1, kMaxRanks); },
-          "number of processes per run [1]")
+          "number of processes per run [1; for programs --nproc-per-node of torchrun]")
       ->type_name("N");
   command
       ->add_option_function<std::string>(
@@ -343,7 +357,9 @@ void add_ab(CLI::App& app, Session& session) {
   add_output_options(*command, arguments->options);
   add_database_option(*command, arguments->options.database);
   add_plugin_options(*command, arguments->options.plugins);
-  command->footer("Example: kymo ab attention_flash attention_sdpa:backend=cudnn --set sequence=4096");
+  command->footer(
+      "Examples: kymo ab attention_flash attention_sdpa:backend=cudnn --set sequence=4096\n"
+      "          kymo ab --steps 50 \"python train.py\" \"python train.py --compile\"");
   session.on(*command, [&session, arguments] { return ab(*arguments, session.command_line); });
 }
 

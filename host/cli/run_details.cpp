@@ -93,6 +93,15 @@ std::string observed_phases_text(const Json& rows, const TableStyle& style) {
          table_text(builder.table(), style);
 }
 
+/// The steps after the observed ones, in which nothing is recorded.
+std::string later_text(const Json& rows) {
+  std::string text;
+  for (const Json& row : rows)
+    text += fmt::format("later steps of the {} pass, with nothing recorded: {:.0f}, median {}\n", text_of(row, "pass"),
+                        row["steps"].get<double>(), format_duration(row["median_ms"].get<double>() * kNsPerMs));
+  return text;
+}
+
 std::string overhead_text(const Json& rows) {
   std::vector<std::string> parts;
   for (const Json& row : rows) parts.push_back(text_of(row, "pass") + ": " + text_of(row, "summary"));
@@ -139,15 +148,21 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
       "SELECT o.pass, o.ratio, o.observed_ms, o.time_ms, o.summary FROM trace_overhead o WHERE o.phase = 'step' "
       "AND o.run_id = " +
           id + " AND o.rank = (SELECT min(k.rank) FROM rank k WHERE k.run_id = " + id + ") ORDER BY o.pass");
+  details["later"] =
+      rows_of(database,
+              "SELECT s.pass, s.value AS steps, m.value AS median_ms FROM reported_metric s JOIN reported_metric m "
+              "ON m.run_id = s.run_id AND m.rank = s.rank AND m.pass = s.pass AND m.name = 'later_step_median' "
+              "WHERE s.name = 'later_steps' AND s.run_id = " +
+                  id + " AND s.rank = (SELECT min(k.rank) FROM rank k WHERE k.run_id = " + id + ") ORDER BY s.pass");
   return details;
 }
 
 std::string observed_text(const Json& details, std::int64_t run_id, const std::string& database,
                           const TableStyle& style) {
-  std::string text = observed_phases_text(details["phases"], style) +
-                     calls_text(details["kernels"], "kernel", "device time", style) +
-                     calls_text(details["operators"], "operator", "self time", style) +
-                     memory_text(details["memory"], style) + overhead_text(details["overhead"]);
+  std::string text =
+      observed_phases_text(details["phases"], style) + calls_text(details["kernels"], "kernel", "device time", style) +
+      calls_text(details["operators"], "operator", "self time", style) + memory_text(details["memory"], style) +
+      overhead_text(details["overhead"]) + later_text(details["later"]);
   if (text.empty()) return "";
   const std::string where =
       " --run " + std::to_string(run_id) + (database == "kymo.db" ? "" : " --db " + shell_word(database));

@@ -6,20 +6,18 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
-#include "base/installation.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
 #include "cli/execute.hpp"
-#include "cli/program_command.hpp"
+#include "cli/fit_table.hpp"
+#include "cli/program_plan.hpp"
 #include "cli/reading.hpp"
 #include "cli/results_table.hpp"
 #include "cli/run_details.hpp"
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
 #include "supervisor/supervisor.hpp"
-#include "worker/devices.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -35,8 +33,9 @@ struct Window {
 struct TraceArguments {
   RunOptions options;
   Window window;
-  bool stop = false;
+  std::optional<bool> stop;
   std::optional<std::int64_t> ranks;
+  std::vector<int> observed_ranks;  // empty: all
   std::vector<std::string> command;
 };
 
@@ -77,55 +76,26 @@ measure::Method method_of(const TraceArguments& arguments, measure::DeviceKind d
   return method;
 }
 
-/// Versions of the interpreter and of its torch package; empty if they are not known before the program runs.
-struct Versions {
-  std::string python, torch;
-};
-
-Versions versions_of(const std::string& python) {
-  if (python.empty()) return {};
-  static constexpr double kDeadline_s = 20;
-  SpawnOptions options;
-  options.command = {python, "-c",
-                     "import sys, importlib.metadata as m; print(sys.version.split()[0]); print(m.version('torch'))"};
-  const auto lines = split(run_command(options, kDeadline_s).stdout_text, '\n');
-  Versions versions;
-  if (!lines.empty() && !lines[0].empty()) versions.python = "CPython " + lines[0];
-  if (lines.size() > 1) versions.torch = lines[1].substr(0, lines[1].find('+'));
-  return versions;
+std::vector<int> observed_ranks(const std::string& text) {
+  std::vector<int> ranks;
+  for (const std::string& word : split(text, ','))
+    ranks.push_back(static_cast<int>(whole_number("--ranks-observed", trim(word), 0, kMaxRanks - 1)));
+  return ranks;
 }
 
 supervisor::PlannedRun plan(const TraceArguments& arguments) {
-  const ProgramCommand program = parse_program_command(arguments.command);
-  const DeviceChoice choice = arguments.options.device.value_or(DeviceChoice::kAuto);
-  const bool cuda =
-      choice == DeviceChoice::kCuda || (choice == DeviceChoice::kAuto && !worker::probe_devices().gpus.empty());
-  const Versions versions = versions_of(program.python);
-  supervisor::PlannedRun run;
-  run.what.plugin_file = program.file.string();
-  run.what.workload = program.name;
-  run.what.parameters["arguments"] = program.arguments;
-  run.what.ranks = static_cast<int>(arguments.ranks.value_or(program.ranks));
-  run.what.device = cuda ? measure::DeviceKind::kCuda : measure::DeviceKind::kCpu;
-  // What was measured depends on the script and on torch; modules that the script imports are not known.
-  const std::string script = program.file.empty() ? "" : sha256(read_file(program.file));
-  run.what.plugin_sha256 = sha256(join({script, program.name, versions.python, versions.torch}, "\n"));
+  const DeviceChoice device = arguments.options.device.value_or(DeviceChoice::kAuto);
+  supervisor::PlannedRun run = plan_program({arguments.command, device, arguments.ranks});
   run.method = method_of(arguments, run.what.device);
-  run.plugin = {.name = program.name,
-                .version = "",
-                .file = program.file.string(),
-                .sha256 = run.what.plugin_sha256,
-                .framework = "libtorch",
-                .framework_version = versions.torch,
-                .cuda_version = "",
-                .compiler = versions.python};
-  run.title.workload = program.name;
-  run.title.parameters["arguments"] = {
-      .position = 0, .title = program.arguments.empty() ? "" : " {}", .is_setting = false, .choice = {}};
   run.label = arguments.options.label;
-  run.program = {.command = arguments.command,
-                 .skipped_steps = arguments.window.first - run.method.warmup,
-                 .stop = arguments.stop};
+  run.program.skipped_steps = arguments.window.first - run.method.warmup;
+  run.program.stop = arguments.stop;
+  run.program.observed_ranks = arguments.observed_ranks;
+  for (const int rank : arguments.observed_ranks)
+    if (rank >= run.what.ranks)
+      throw UsageError("--ranks-observed: there is no rank " + std::to_string(rank) + " among " +
+                       std::to_string(run.what.ranks) + (run.what.ranks == 1 ? " rank" : " ranks") +
+                       "; --ranks is the number of ranks that the program starts");
   return run;
 }
 
@@ -198,7 +168,19 @@ void add_trace(CLI::App& app, Session& session) {
           "number of ranks that the program starts on this machine, with RANK in their environment [--nproc-per-node "
           "of torchrun, else 1]")
       ->type_name("N");
-  command->add_flag("--stop", arguments->stop, "end the program after these steps, with exit code 0");
+  command
+      ->add_option_function<std::string>(
+          "--ranks-observed",
+          [arguments](const std::string& text) { arguments->observed_ranks = observed_ranks(text); },
+          "ranks to observe, such as 0,3; the others run as without kymo [all]")
+      ->type_name("LIST");
+  CLI::Option* stop = command->add_flag_callback(
+      "--stop", [arguments] { arguments->stop = true; },
+      "end the program after these steps, with exit code 0 [in the trace pass on a GPU]");
+  command
+      ->add_flag_callback(
+          "--no-stop", [arguments] { arguments->stop = false; }, "let the program continue after these steps")
+      ->excludes(stop);
   command
       ->add_option_function<std::string>(
           "--device", [&options](const std::string& text) { options.device = device_choice_from("--device", text); },

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/ranges.hpp"
 #include "store/step_journal.hpp"
 #include "supervisor/steady_seconds.hpp"
 
@@ -29,17 +30,23 @@ struct Performer {
 }  // namespace
 
 PassExecution::PassExecution(std::unique_ptr<WorkerTeam> team, const protocol::Assignment& assignment,
-                             const PassLimits& limits, const Scratch& scratch, ProgressMeter& meter)
+                             const PassLimits& limits, const Scratch& scratch, ProgressMeter& meter,
+                             const std::vector<int>& observed_ranks)
     : team_(std::move(team)),
       scratch_(scratch),
       meter_(meter),
       run_id_(assignment.run_id),
       pass_(assignment.pass),
-      host_memory_bytes_(limits.host_memory_bytes) {
+      host_memory_bytes_(limits.host_memory_bytes),
+      observed_ranks_(observed_ranks) {
   state_.emplace(pass_, team_->count(), limits, steady_seconds(),
                  [this](int rank) { return measure::StatusPage::read(scratch_.status_file(run_id_, rank, pass_)); });
   for (int rank = 0; rank < team_->count(); ++rank) {
     team_->process(rank).begin_pass(run_id_, pass_);
+    if (!takes_part(rank)) {
+      state_->leave_out(rank);
+      continue;
+    }
     protocol::Assignment own = assignment;
     own.rank = rank;
     own.rank_file = scratch_.rank_file(run_id_, rank, pass_).string();
@@ -48,6 +55,8 @@ PassExecution::PassExecution(std::unique_ptr<WorkerTeam> team, const protocol::A
     team_->assign(rank, own);
   }
 }
+
+bool PassExecution::takes_part(int rank) const { return observed_ranks_.empty() || contains(observed_ranks_, rank); }
 
 void PassExecution::apply(const Actions& actions) {
   for (const auto& action : actions) std::visit(Performer{*team_}, action);
@@ -153,6 +162,7 @@ void PassExecution::add_results(const PassState& result, ExecutedRun& made) {
     RankProcess& process = team_->process(rank);
     if (auto end = process.poll_end(); end && !end->detached.empty())
       made.detached.push_back({rank, pass_, std::move(end->detached)});
+    if (!takes_part(rank)) continue;
     auto output = process.take_output();
     store::WorkerRow& row = made.workers.emplace_back();
     row.rank = rank;

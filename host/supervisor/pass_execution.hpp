@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "supervisor/pass_state.hpp"
 #include "supervisor/progress_meter.hpp"
@@ -19,9 +20,9 @@ namespace kymo::supervisor {
 /// that it returns, and collects the results. Messages of workers that do not belong to the pass are ignored.
 class PassExecution {
  public:
-  /// Assigns the pass to all ranks; the team sets what differs between them. Throws Error.
+  /// Assigns the pass to all ranks, or to those observed; the team sets what differs between them. Throws Error.
   PassExecution(std::unique_ptr<WorkerTeam> team, const protocol::Assignment& assignment, const PassLimits& limits,
-                const Scratch& scratch, ProgressMeter& meter);
+                const Scratch& scratch, ProgressMeter& meter, const std::vector<int>& observed_ranks = {});
   PassExecution(const PassExecution&) = delete;
   PassExecution& operator=(const PassExecution&) = delete;
 
@@ -54,6 +55,7 @@ class PassExecution {
  private:
   void apply(const Actions& actions);
   void watch(double now_s);
+  bool takes_part(int rank) const;
   /// Makes the rank file of a process that was killed before it wrote it.
   void recover(int rank, const std::filesystem::path& file);
 
@@ -63,6 +65,7 @@ class PassExecution {
   std::int64_t run_id_;
   measure::Pass pass_;
   std::int64_t host_memory_bytes_;
+  std::vector<int> observed_ranks_;  // empty: all
   std::optional<PassState> state_;
 };
 

@@ -54,6 +54,11 @@ Outcome PassState::located(int rank, Outcome outcome) const {
   return outcome;
 }
 
+void PassState::leave_out(int rank) {
+  at(rank).outcome = Outcome{};
+  at(rank).ended = true;
+}
+
 void PassState::connected(int rank, double now_s) {
   at(rank).connected = true;
   moved(rank, now_s);

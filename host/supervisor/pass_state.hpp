@@ -67,6 +67,8 @@ class PassState {
 
   PassState(measure::Pass pass, int ranks, const PassLimits& limits, double now_s, ReadStatus read_status = nullptr);
 
+  /// The rank takes no part in the pass.
+  void leave_out(int rank);
   void connected(int rank, double now_s);
   void progress(int rank, const protocol::Progress& progress, double now_s);
   Actions barrier(int rank, const protocol::Barrier& barrier, double now_s);

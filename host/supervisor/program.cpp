@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/installation.hpp"
@@ -34,12 +36,18 @@ std::string never_observed(const std::filesystem::path& notes) {
            "thread";
   if (last == "python") return "nothing was observed: the program never imported torch";
   return "nothing was observed: no Python process of the program loaded kymo; it does not run Python, or runs it with "
-         "-I, -E or -S";
+         "-S, or with -I or -E in an environment that does not contain this kymo (pip install its wheel there)";
 }
 
-std::string with_first(const std::string& folder, const char* variable) {
-  const char* before = std::getenv(variable);
-  return before && *before ? folder + ":" + before : folder;
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// The value of a variable for the program, with a folder in front.
+std::string with_first(const std::string& folder, const Variables& added, const char* variable) {
+  const char* const inherited = std::getenv(variable);
+  std::string before = inherited ? inherited : "";
+  for (const auto& [name, value] : added)
+    if (name == variable) before = value;
+  return before.empty() ? folder : folder + ":" + before;
 }
 
 }  // namespace
@@ -49,6 +57,28 @@ std::optional<RankProcess::MemoryUse> RankOfProgram::memory_use(std::int64_t bou
   if (!bytes) return std::nullopt;
   const bool exceeds = bound_bytes > 0 && *bytes > bound_bytes;
   return MemoryUse{*bytes, exceeds ? available_host_bytes() : std::nullopt};
+}
+
+std::map<int, std::vector<event::Metric>> later_steps(const std::filesystem::path& notes) {
+  std::map<int, std::vector<event::Metric>> by_rank;
+  std::ifstream file(notes);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    int rank = 0;
+    double count = 0, median_ns = 0;
+    if (!(words >> kind >> rank >> count >> median_ns) || kind != "later") continue;
+    event::Metric steps;
+    steps.name = "later_steps";
+    steps.number = count;
+    steps.unit = "steps";
+    event::Metric median = steps;
+    median.name = "later_step_median";
+    median.number = median_ns / 1e6;
+    median.unit = "ms";
+    by_rank[rank] = {steps, median};
+  }
+  return by_rank;
 }
 
 SpawnOptions observed_program(const SpawnRequest& request) {
@@ -64,14 +94,22 @@ SpawnOptions observed_program(const SpawnRequest& request) {
                      {"notes", request.notes.string()},
                      {"skip", early ? 0 : program.skipped_steps},
                      {"early", early},
-                     {"stop", program.stop}};
+                     {"observed", program.observed_ranks},
+                     {"package", (root / "lib" / "kymo" / "python").string()},
+                     {"stop", stops(request.run, request.pass)}};
   SpawnOptions options;
   options.command = program.command;
-  options.inherit_streams = true;
-  options.environment = {{"KYMO_TRACE", dump_json(setting)},
-                         {"KYMO_PASS", to_string(request.pass)},
-                         {"PYTHONPATH", with_first(injected.string(), "PYTHONPATH")}};
+  options.inherit_streams = !program.captures_output;
+  options.environment = program.environment;
+  options.environment.insert(options.environment.end(),
+                             {{"KYMO_TRACE", dump_json(setting)},
+                              {"KYMO_PASS", to_string(request.pass)},
+                              {"PYTHONPATH", with_first(injected.string(), program.environment, "PYTHONPATH")}});
   return options;
+}
+
+bool stops(const PlannedRun& run, measure::Pass pass) {
+  return run.program.stop.value_or(pass == measure::Pass::kTrace && run.what.device == measure::DeviceKind::kCuda);
 }
 
 measure::Method method_of_program(const ObservedProgram& program, const measure::Method& method, measure::Pass pass) {

@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <vector>
 
 #include "base/process.hpp"
+#include "event/records.hpp"
 #include "measure/outcome.hpp"
 #include "supervisor/rank_process.hpp"
 #include "supervisor/spawn_request.hpp"
@@ -46,8 +49,16 @@ class RankOfProgram final : public RankProcess {
 /// The program's command with the variables that inject the package. Throws Error if the installation has none.
 SpawnOptions observed_program(const SpawnRequest& request);
 
+/// Whether the program is ended after the last step to observe. By default, it is in the trace pass on a GPU, because
+/// kernels are recorded until the process ends, and the results of the program are those of a normal run anyway.
+bool stops(const PlannedRun& run, measure::Pass pass);
+
 /// The method of one pass. The memory pass begins with the import of torch, as its first warm-up step.
 measure::Method method_of_program(const ObservedProgram& program, const measure::Method& method, measure::Pass pass);
+
+/// The metrics of the steps that the program ran after those to observe, by rank, from the `notes` that it left: their
+/// number and median time.
+std::map<int, std::vector<event::Metric>> later_steps(const std::filesystem::path& notes);
 
 /// The outcome of a pass after its program has ended. A program that ends by itself with another exit code than 0, or
 /// by a signal, is a failure; what it did until then is kept. `connected`: the package has connected; otherwise the

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/tcp.hpp"
+#include "store/rank_file.hpp"
 #include "supervisor/pass_execution.hpp"
 #include "supervisor/process_reaper.hpp"
 #include "supervisor/program.hpp"
@@ -172,7 +173,7 @@ struct RunExecutor::Impl {
     }
     while (!execution->done()) loop.run_one();
     const bool again = reused && execution->died_untouched() && intact();
-    if (!again) end_pass(run, pass, reusable, made);
+    if (!again) end_pass(run_id, run, pass, reusable, made);
     execution.reset();
     program = nullptr;
     if (again) run_pass(run_id, run, pass, made);
@@ -208,11 +209,12 @@ struct RunExecutor::Impl {
     assignment.pass = pass;
     if (leader_options) assignment.rendezvous_host = leader_options->launcher_env.rendezvous_host();
     assignment.rendezvous_port = team->count() > 1 ? free_port(leader_options != nullptr) : std::uint16_t{0};
-    execution = std::make_unique<PassExecution>(std::move(team), assignment, limits, scratch, meter);
+    execution = std::make_unique<PassExecution>(std::move(team), assignment, limits, scratch, meter,
+                                                run.program.observed_ranks);
     if (signal_number != 0) execution->cancel(signal_name(signal_number));
   }
 
-  void end_pass(const PlannedRun& run, Pass pass, bool reusable, ExecutedRun& made) {
+  void end_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, bool reusable, ExecutedRun& made) {
     const PassState result = execution->finish();
     WorkerTeam& team = execution->team();
     Outcome verdict = is_program ? end_program(result) : result.verdict();
@@ -235,6 +237,7 @@ struct RunExecutor::Impl {
     if (auto lost = execution->lost_measurements(); lost && made.outcome.status == RunStatus::kOk)
       end_run(made.outcome, std::move(*lost), pass);
     execution->add_results(result, made);
+    if (is_program) add_later_steps(run_id, pass);
     if (keep) workers.keep(execution->take_team(), run);
   }
 
@@ -246,6 +249,16 @@ struct RunExecutor::Impl {
     bool connected = false;
     for (int rank = 0; rank < team.count(); ++rank) connected = connected || team.is_connected(rank);
     return outcome_of_program(result.verdict(), end ? end->end : ProcessEnd{}, connected, notes);
+  }
+
+  void add_later_steps(std::int64_t run_id, Pass pass) const {
+    for (const auto& [rank, metrics] : later_steps(notes)) {
+      try {
+        store::add_metrics(scratch.rank_file(run_id, rank, pass), run_id, rank, pass, metrics);
+      } catch (const Error& error) {
+        log::warning(std::string("the times of later steps were not stored: ") + error.what());
+      }
+    }
   }
 
   bool intact() const { return !hub || hub->intact(); }

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "measure/outcome.hpp"
@@ -14,9 +16,12 @@ namespace kymo::supervisor {
 
 /// A program that runs its steps itself and takes the place of the worker (supervisor/program.hpp).
 struct ObservedProgram {
-  std::vector<std::string> command;  ///< empty: a worker runs the workload
-  std::int64_t skipped_steps = 0;    ///< before the first warm-up step
-  bool stop = false;                 ///< end the program after the last step to observe
+  std::vector<std::string> command;                                   ///< empty: a worker runs the workload
+  std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to that of kymo
+  std::int64_t skipped_steps = 0;                                     ///< before the first warm-up step
+  std::optional<bool> stop = {};         ///< end the program after the last step to observe; empty: see stops()
+  std::vector<int> observed_ranks = {};  ///< empty: all
+  bool captures_output = false;          ///< as that of a worker; otherwise it has the streams of kymo
 };
 
 /// One run to execute.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from types import ModuleType
 from typing import Any
 
@@ -60,6 +61,20 @@ class _Finder:
             _observe.start(self.setting, self.start_ns)
         except Exception as error:  # not the program's concern
             _note(file, f"error {' '.join(str(error).split())}")
+
+
+def from_site() -> None:
+    """Called by the kymo_trace.pth of an environment with kymo's wheel, for interpreters that ignore PYTHONPATH. Does
+    nothing if the program is observed by another installation of kymo, which may be of another version."""
+    start_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    try:
+        package = json.loads(os.environ["KYMO_TRACE"])["package"]
+        if os.path.realpath(package) == os.path.realpath(os.path.dirname(os.path.dirname(__file__))):
+            install(start_ns)
+            return
+    except Exception as error:  # not the program's concern
+        print(f"kymo: the program cannot be observed: {type(error).__name__}: {error}", file=sys.stderr)
+    sys.modules.pop(__name__, None)
 
 
 def install(start_ns: int) -> None:

@@ -17,7 +17,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from . import _exceptions, _note, _program
+from . import _exceptions, _note, _profilers, _program
+from ._later import LaterSteps
 from ._memory import Tags
 from ._names import Names
 from ._steps import Steps
@@ -65,6 +66,9 @@ class Observation:
         self.count = 0  # complete steps
         self.steps_before = 0  # the program's number of the first step of the pass
         self.connected = self.over = False
+        self.follows = True  # calls of the program are followed, after the pass as well
+        self.later = LaterSteps()
+        self.profilers = 0  # of torch that are active
         self.stop = bool(setting["stop"])
         self.get_tracing_context: Callable[[], Any] = sys.modules["torch._guards"].TracingContext.try_get
 
@@ -74,6 +78,7 @@ class Observation:
         if reason is not None:
             self.count += 1
         if self.over:
+            self.later.step_begins()
             return
         if self.connected:
             recorded = not _program.next_step()
@@ -102,15 +107,36 @@ class Observation:
         )
         _program.metric(_program.PER_RUN, "first_step", float(self.steps_before))
         _program.metric(_program.PER_RUN, "torch_version", str(self.torch.__version__))
+        if self.profilers:
+            self.profiler_seen()
         return begun
 
     def end_observation(self) -> None:
-        """The pass is complete: the program continues as if it were not observed."""
+        """The pass is complete: the program continues, and only the times of its steps are taken."""
         self.over = True
-        _program.unwatch()
         self.names.by_id.clear()
         if self.stop:
+            self.unfollow()
             raise SystemExit(0)
+        self.later.step_begins()
+
+    def unfollow(self) -> None:
+        self.over = True
+        self.follows = False
+        _program.unwatch()
+
+    # Profilers of the program
+
+    def profiler_begins(self) -> None:
+        self.profilers += 1
+        if self.connected and not self.over:
+            self.profiler_seen()
+
+    def profiler_ends(self) -> None:
+        self.profilers -= 1
+
+    def profiler_seen(self) -> None:
+        _program.metric(_program.PER_RUN, "other_profiler", "torch.profiler")
 
     # Calls
 
@@ -137,25 +163,24 @@ class Observation:
 
     def fail(self, error: Exception) -> None:
         """An error of kymo must not become one of the program."""
-        self.over = True
-        _program.unwatch()
+        self.unfollow()
         _program.end(_program.FAILED, f"kymo: {type(error).__name__}: {error}")
         _note(self.setting["notes"], f"error {type(error).__name__}: {error}")
 
     def is_ours(self) -> bool:
-        return not self.over and threading.get_ident() == self.thread
+        return self.follows and threading.get_ident() == self.thread
 
     # The process
 
     def disarm(self) -> None:
         """In a process that is not the program's main one."""
-        self.over = True
-        _program.unwatch()
+        self.unfollow()
         _program.disarm()
 
     def end(self, status: int = _program.OK, message: str = "") -> None:
-        self.over = True
-        _program.unwatch()
+        if self.follows and self.later.count:
+            _note(self.setting["notes"], f"later {self.rank} {self.later.count} {self.later.median_ns()}")
+        self.unfollow()
         _program.end(status, message)
 
     def begin_early(self) -> None:
@@ -164,7 +189,7 @@ class Observation:
         self.connected = True
         self.steps_before = -1
         if not self.connect():
-            self.over = True
+            self.unfollow()
 
     def at_exit(self) -> None:
         if not self.connected and self.steps.begun:
@@ -350,7 +375,7 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     if version != built_for:
         raise Unusable(f"the program uses torch {version}, but kymo was built for torch {built_for or 'none'}")
     rank = _rank(len(setting["tokens"]))
-    if rank is None:
+    if rank is None or (setting["observed"] and rank not in setting["observed"]):
         return
     observation = Observation(setting, rank, start_ns, torch)
     _wrap_modules(observation)
@@ -360,6 +385,7 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     _watch_data_loaders(observation)
     _watch_ranges(observation)
     _watch_process(observation)
+    _profilers.watch(observation.profiler_begins, observation.profiler_ends)
     if setting["early"] and not _is_launcher():
         observation.begin_early()
     _program.watch(observation.names.by_id, observation.root_begins, observation.root_ends, observation.names.add)

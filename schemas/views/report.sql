@@ -163,8 +163,9 @@ SELECT
   -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of the
   -- mean), `interference` (steps waited for a processor), `imprecise` (--until was not reached), `short steps` (timing
   -- sync), `unused phases` (declared and never entered), `launch overhead` (timing hot: device times may include it),
-  -- `fewer steps` (timing free: the program ended early), `suspended`, `no kernel records`, `detached processes` or
-  -- `dropped records`
+  -- `fewer steps` (timing free: the program ended early), `different executions` (timing free: passes of the program
+  -- did not do the same), `other profiler` (timing free: the program used one within the steps), `suspended`, `no
+  -- kernel records`, `detached processes` or `dropped records`
   status AS kind,
   -- details, in one line
   detail
@@ -241,6 +242,15 @@ SELECT
   detail
 FROM warning
 GROUP BY run_id, kind, detail
+UNION ALL
+SELECT
+  m.run_id,
+  'other profiler',
+  'the program used ' || m.value || ' during the steps of pass ' || m.pass || ', whose times contain its cost'
+FROM metric m
+JOIN run r ON r.run_id = m.run_id
+WHERE m.name = 'other_profiler' AND m.level = 'run' AND r.timing = 'free'
+GROUP BY m.run_id, m.pass, m.value
 UNION ALL
 SELECT
   run_id,

@@ -150,6 +150,14 @@ class WheelTest(KymoTest):
         self.installed("kymo", "build", "row_sums.cpp")
         self.assertIn("ok", self.installed("kymo", "run", "./row_sums.so", "--steps", "2"))
 
+    def test_observes_isolated_programs(self):
+        """Through kymo_trace.pth, which is not found by the module path of kymo but by the environment."""
+        program = SOURCE / "tests" / "python" / "programs" / "train.py"
+        self.installed("kymo", "trace", "--device", "cpu", "--", self.python, "-I", program, "by_hand", "16")
+        self.assertEqual(self.rows("SELECT status, detail FROM run"), [("ok", "")])
+        self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE phase = 'step' AND warmup = 0"), [(10,)])
+        self.assertTrue((self.environment_folder / "lib" / "kymo" / "inject" / "sitecustomize.py").exists())
+
     def test_metadata(self):
         shown = self.pip("show", "kymo")
         self.assertRegex(shown, "(?m)^Requires: *$")  # torch is not downloaded with it

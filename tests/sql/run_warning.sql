@@ -23,4 +23,10 @@ INSERT INTO scheduling (
 ) VALUES
 (1, 0, 'time', 9, 5, 0, 1000, 900, 0, 100, 100, 2.25), (1, 1, 'time', 9, 5, 0, 1000, 900, 0, 800, 430, 2.5),
 (3, 0, 'time', 9, 5, 0, 1000, 900, 50, 100, 99, 2.5), (4, 0, 'time', 9, 5, 0, 4e8, 1e8, 7, NULL, NULL, NULL);
+-- Only observed programs report other profilers, several times if they use them again.
+UPDATE run SET timing = 'free' WHERE run_id = 3;
+INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, value, unit) VALUES
+(3, 0, 'ops', 0, 'run', -1, '', 'other_profiler', 'torch.profiler', ''),
+(3, 0, 'ops', 1, 'run', -1, '', 'other_profiler', 'torch.profiler', ''),
+(4, 0, 'ops', 0, 'run', -1, '', 'other_profiler', 'torch.profiler', '');
 SELECT * FROM run_warning ORDER BY run_id, kind, detail;

@@ -55,6 +55,24 @@ TEST(PassState, IsDoneWhenAllReportOk) {
   EXPECT_EQ(state.status_of(1), RunStatus::kOk);
 }
 
+TEST(PassState, ARankThatIsLeftOutIsNotWaitedFor) {
+  PassState state(Pass::kOps, 2, {}, 0);
+  state.leave_out(0);
+  state.connected(1, 0);
+  state.ended(0, by_exit(1), 1);  // its process may end at any time
+  EXPECT_FALSE(state.done());
+  state.outcome(1, outcome(RunStatus::kOk), 1);
+  EXPECT_TRUE(state.done());
+  EXPECT_EQ(state.verdict().status, RunStatus::kOk);
+
+  PassState crashed(Pass::kOps, 2, {}, 0);
+  crashed.leave_out(0);
+  crashed.connected(1, 0);
+  EXPECT_THAT(texts(crashed.ended(1, by_signal(SIGKILL), 1)), IsEmpty());
+  EXPECT_TRUE(crashed.done());
+  EXPECT_EQ(crashed.verdict().rank, 1);
+}
+
 TEST(PassState, AnOkRankThatDiesLaterChangesNothing) {
   PassState state = started(2);
   state.outcome(0, outcome(RunStatus::kOk), 1);

@@ -26,7 +26,7 @@ class ProgramTest : public testing::Test {
 
 TEST_F(ProgramTest, SaysWhyNothingWasObserved) {
   EXPECT_EQ(unconnected("").status, RunStatus::kFailed);
-  EXPECT_THAT(unconnected("").detail, HasSubstr("-I, -E or -S"));
+  EXPECT_THAT(unconnected("").detail, HasSubstr("with -S, or with -I or -E"));
   EXPECT_THAT(unconnected("python\n").detail, HasSubstr("never imported torch"));
   // A process of the program without torch does not hide the one with it.
   EXPECT_THAT(unconnected("python\ntorch\npython\n").detail, HasSubstr("no process called a torch.nn.Module"));
@@ -55,11 +55,38 @@ TEST_F(ProgramTest, KeepsTheReasonThatTheProgramReported) {
   EXPECT_EQ(outcome.detail, "MemoryError");
 }
 
+TEST_F(ProgramTest, StopsByDefaultInTheTracePassOnAGpu) {
+  PlannedRun run;
+  run.what.device = measure::DeviceKind::kCuda;
+  EXPECT_TRUE(stops(run, measure::Pass::kTrace));
+  EXPECT_FALSE(stops(run, measure::Pass::kTime));
+  run.program.stop = false;
+  EXPECT_FALSE(stops(run, measure::Pass::kTrace));
+  run.program.stop = true;
+  EXPECT_TRUE(stops(run, measure::Pass::kTime));
+  run.program.stop.reset();
+  run.what.device = measure::DeviceKind::kCpu;
+  EXPECT_FALSE(stops(run, measure::Pass::kTrace));
+}
+
+TEST_F(ProgramTest, LaterStepsAreMetricsOfTheirRank) {
+  std::ofstream(notes) << "python\ntorch\nlater 1 30 2500000\nlater x\nlater 0 4 1000\n";
+  const auto found = later_steps(notes);
+  ASSERT_EQ(found.size(), 2u);
+  const std::vector<event::Metric>& metrics = found.at(1);
+  ASSERT_EQ(metrics.size(), 2u);
+  EXPECT_EQ(metrics[0].name, "later_steps");
+  EXPECT_EQ(metrics[0].number, 30);
+  EXPECT_EQ(metrics[1].name, "later_step_median");
+  EXPECT_EQ(metrics[1].number, 2.5);
+  EXPECT_EQ(metrics[1].unit, "ms");
+}
+
 TEST_F(ProgramTest, BeginsTheMemoryPassWithThePreparationOfTheProgram) {
   measure::Method method;
   method.warmup = 3;
   method.observation.warmup = 3;
-  const ObservedProgram program{.command = {"python"}, .skipped_steps = 7, .stop = false};
+  const ObservedProgram program{.command = {"python"}, .skipped_steps = 7};
   EXPECT_EQ(method_of_program(program, method, measure::Pass::kOps).warmup, 3);
   const measure::Method memory = method_of_program(program, method, measure::Pass::kMemory);
   EXPECT_EQ(memory.warmup, 11);

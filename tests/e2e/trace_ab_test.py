@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kymo ab` of two programs: they are started in turn, and the verdict comes from the starts."""
+
+import unittest
+
+from kymo_tool import needs_torch_parts
+from trace_program_test import ENDS, PROGRAMS, PYTHON, TraceTest
+
+WORK = """\
+import os, sys, torch
+model = torch.nn.Linear(64, 64)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x = torch.ones(64 * int(sys.argv[1]) * int(os.environ.get("TIMES", "1")), 64)
+for _ in range(20):
+    model(x).mean().backward()
+    optimizer.step()
+print("done")
+"""
+
+
+@needs_torch_parts
+class AbTest(TraceTest):
+    def setUp(self):
+        super().setUp()
+        (self.work / "work.py").write_text(WORK)
+
+    def ab(self, *candidates, options=("--max-time", "1"), code=0):
+        return self.kymo("ab", *options, "--", *candidates, code=code)
+
+    def runs(self):
+        return self.rows("SELECT r.label, r.repetition, r.timing, r.passes, r.status FROM run r ORDER BY r.run_id")
+
+    def test_two_programs_in_turn_until_there_is_a_verdict(self):
+        (self.work / "slow.py").write_text(WORK.replace("range(20)", "range(15)"))
+        fast, slow = f"{PYTHON} work.py 1", f"{PYTHON} slow.py 300"
+        done = self.ab(fast, slow, options=["--max-time", "600", "--warmup", "2"])
+        self.assertIn(f"{slow} is ", done.stdout)
+        self.assertIn("slower than", done.stdout)
+        self.assertNotIn("done", done.stdout)  # output of the programs is stored
+        self.assertIn(("done\n",), set(self.rows("SELECT stdout FROM rank")))
+        runs = self.runs()
+        order = [(fast, 0), (slow, 0), (slow, 1), (fast, 1)]
+        self.assertEqual(runs[:4], [(label, repetition, "free", "time", "ok") for label, repetition in order])
+        self.assertEqual(len(self.rows("SELECT DISTINCT case_key FROM run")), 2)
+        steps = dict(self.rows("SELECT r.label, max(s.count) FROM run r JOIN statistic s USING (run_id) GROUP BY 1"))
+        self.assertEqual(steps, {fast: 17, slow: 12})
+
+    def test_one_program_with_other_arguments_and_environment(self):
+        plain, more = f"{PYTHON} work.py 1", f"TIMES=2 {PYTHON} work.py '1'"
+        self.ab(plain, more, options=["--max-time", "1", "--steps", "5"])
+        self.assertEqual({row[4] for row in self.runs()}, {"ok"})
+        parameters = self.rows("SELECT DISTINCT name, value FROM param ORDER BY name, value")
+        self.assertEqual(parameters, [("arguments", "1"), ("environment", "TIMES=2")])
+        self.assertEqual(len(self.rows("SELECT DISTINCT case_key FROM run")), 2)
+        # The steps were given, so that the program was ended after them.
+        self.assertEqual(set(self.rows("SELECT stdout FROM rank")), {("",)})
+        self.assertEqual(set(self.rows("SELECT count FROM statistic WHERE phase = 'step'")), {(5,)})
+        json = self.kymo_json("ab", f"{PYTHON} work.py 1", f"{PYTHON} work.py 2", "--max-time", "1", "--steps", "5")
+        self.assertEqual([pair["runs"] for pair in json["pairs"]], [1])
+        self.assertEqual({each["workload"] for each in json["candidates"]}, {"work.py"})
+
+    def test_a_program_that_fails(self):
+        done = self.ab(f"{PYTHON} work.py 1", f"{PYTHON} {ENDS} exit_early", code=3)
+        self.assertIn("exit code 3", done.stderr)
+        self.assertEqual([row[4] for row in self.runs()], ["ok", "failed"])
+
+    def test_rejected_arguments(self):
+        one, two = f"{PYTHON} work.py 1", f"{PYTHON} work.py 2"
+        for words, message in (
+            ([one, one], "identical"),
+            ([one, "saxpy"], "cannot be compared with a workload"),
+            ([one, f"{PYTHON} missing.py"], "no script 'missing.py'"),
+            ([one, "missing-program x"], "no program 'missing-program'"),
+            ([one, f"{PYTHON} 'work.py 2"], "quote is not closed"),
+            ([one, "A=1 B=2"], "a program is required"),
+            (["--set", "n=1", one, two], "--set does not apply"),
+            (["--timing", "hot", one, two], "--timing does not apply"),
+            (["--until", "1%", one, two], "--until does not apply"),
+            (["--wrap", "env", one, two], "--wrap does not apply"),
+            ([one], "candidates"),
+        ):
+            self.assertIn(message, self.kymo("ab", *words, code=2).stderr)
+        self.assertFalse((self.work / "kymo.db").exists())
+
+    def test_ranks_of_torchrun(self):
+        launcher = f"{PYTHON} -m torch.distributed.run --standalone --nproc-per-node 2 {PROGRAMS / 'ddp.py'}"
+        self.ab(f"{launcher} 12", f"{launcher} 16")
+        self.assertEqual({row[4] for row in self.runs()}, {"ok"})
+        self.assertEqual(self.rows("SELECT DISTINCT ranks FROM run"), [(2,)])
+        self.assertEqual(self.rows("SELECT count(DISTINCT rank) FROM sample"), [(2,)])
+
+
+if __name__ == "__main__":
+    unittest.main()
