@@ -27,7 +27,7 @@ WITH measured AS (
     max(f.median_low_ms + coalesce(b.median_low_ms, 0)) AS low_ms,
     min(f.median_high_ms + coalesce(b.median_high_ms, 0)) AS high_ms,
     max(nullif(d.status_label, '')) AS without_time
-  FROM selected_run s
+  FROM shown s
   JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'flash%'
   JOIN run_status d ON d.run_id = r.run_id
   JOIN attention_run a ON a.run_id = r.run_id

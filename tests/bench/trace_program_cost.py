@@ -39,7 +39,17 @@ def commands(arguments, folder, size):
         command = [arguments.python, str(PROGRAM), size, str(arguments.steps), file, arguments.device, *more]
         if options is not None:
             device = ["--device", arguments.device]
-            command = [arguments.kymo, "trace", "--db", f"{folder}/{side}.db", *device, *options, "--", *command]
+            command = [
+                arguments.kymo,
+                "trace",
+                "--no-stop",
+                "--db",
+                f"{folder}/{side}.db",
+                *device,
+                *options,
+                "--",
+                *command,
+            ]
         found[side] = (command, file)
     return found
 

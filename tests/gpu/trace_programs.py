@@ -81,7 +81,7 @@ def check(kymo, database, kind, phases):
     expected = [command(*program) for _ in range(2)]
     if any(done.returncode for done in expected):
         return [], [f"fails without kymo: {expected[0].stderr[-1000:]}"]
-    done = command(kymo, "trace", "--db", database, "--passes", "trace,time", "--", *program)
+    done = command(kymo, "trace", "--db", database, "--passes", "trace,time", "--no-stop", "--", *program)
     if done.returncode:
         return [], [f"exit code {done.returncode}: {done.stderr[-2000:]}"]
     lines, faults = [], []

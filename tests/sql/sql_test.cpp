@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <regex>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "embedded_schema.hpp"
+#include "report/definition.hpp"
 
 namespace {
 
@@ -121,6 +123,25 @@ void expect_rows(const std::string& actual, const fs::path& file) {
   EXPECT_EQ(actual, read(file)) << file;
 }
 
+/// The queries of the tables and charts of an included report by the names of their output files, with the queries of
+/// `with` that they read.
+std::map<std::string, std::string> queries_of(const std::string& report) {
+  std::map<std::string, std::string> queries;
+  const auto add = [&queries](const kymo::report::QueryFile& query) {
+    const std::string name = query.output_name.empty() ? fs::path(query.name).stem().string() : query.output_name;
+    queries.emplace(name, query.sql);
+  };
+  for (const auto& section : kymo::report::read_definition(fs::path(KYMO_SOURCE_DIR) / "reports" / report).sections) {
+    for (const auto& table : section.tables) add(table);
+    for (const auto& chart : section.charts) {
+      add(chart.query);
+      for (const auto* query : {&chart.bands, &chart.blocks, &chart.roofs, &chart.counters, &chart.events})
+        if (*query) add(**query);
+    }
+  }
+  return queries;
+}
+
 class SqlTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SqlTest, RowsInCsvOut) {
@@ -154,9 +175,9 @@ class ReportSqlTest : public ::testing::TestWithParam<std::string> {
   // Compares every query that has an expected result; returns their number.
   int compare(sqlite3* database, const fs::path& expectations) {
     int compared = 0;
-    for (const std::string& name : names_of_files(reports_, ".sql")) {
+    for (const auto& [name, query] : queries_of(GetParam())) {
       SCOPED_TRACE(name);
-      const std::string actual = execute(database, read(reports_ / (name + ".sql")));
+      const std::string actual = execute(database, query);
       const fs::path expected = expectations / (GetParam() + "-" + name + ".csv");
       if (!fs::exists(expected)) continue;
       expect_rows(actual, expected);
@@ -192,8 +213,8 @@ TEST_P(ReportSqlTest, NothingSelectedGivesNoRows) {
   for (const char* rows : {"collected", "distributed", "attention", "compiled"}) {
     const Database database = select(rows);
     execute(database.get(), "DELETE FROM selected_run");
-    for (const std::string& name : names_of_files(reports_, ".sql")) {
-      const std::string csv = execute(database.get(), read(reports_ / (name + ".sql")));
+    for (const auto& [name, query] : queries_of(GetParam())) {
+      const std::string csv = execute(database.get(), query);
       EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1) << name << ": " << csv;
     }
   }
@@ -204,28 +225,28 @@ INSTANTIATE_TEST_SUITE_P(Reports, ReportSqlTest, ::testing::Values("quick", "cs3
 
 TEST(Reports, PeaksInCsvOut) {
   const Database database = make_report_database("peaks");
+  auto queries = queries_of("peaks");
   for (const char* name : {"peaks", "not_measured"})
-    EXPECT_EQ(
-        execute(database.get(), read(fs::path(KYMO_SOURCE_DIR) / "reports" / "peaks" / (name + std::string(".sql")))),
-        read(kFolder / "reports" / (std::string("peaks-") + name + ".csv")));
+    EXPECT_EQ(execute(database.get(), queries[name]),
+              read(kFolder / "reports" / (std::string("peaks-") + name + ".csv")));
 }
 
 /// A run on a GPU and one on a CPU. Query `phases` needs functions of kymo and is tested end to end.
 TEST(Reports, ProgramInCsvOut) {
   const Database database = make_report_database("collected");
-  const fs::path folder = fs::path(KYMO_SOURCE_DIR) / "reports" / "program";
   execute(database.get(), "CREATE TEMP TABLE every_run AS SELECT * FROM selected_run");
-  for (const std::string& name : names_of_files(folder, ".sql")) {
-    if (name == "phases") continue;
+  for (const auto& [name, query] : queries_of("program")) {
+    const fs::path expected = kFolder / "reports" / ("program-" + name + ".csv");
+    if (!fs::exists(expected)) continue;
     SCOPED_TRACE(name);
     std::string actual;
     for (const char* run : {"11", "14"}) {
       execute(database.get(), std::string("DELETE FROM selected_run; INSERT INTO selected_run SELECT * FROM every_run "
                                           "WHERE run_id = ") +
                                   run);
-      actual += execute(database.get(), read(folder / (name + ".sql")));
+      actual += execute(database.get(), query);
     }
-    EXPECT_EQ(actual, read(kFolder / "reports" / ("program-" + name + ".csv")));
+    expect_rows(actual, expected);
   }
 }
 
@@ -240,11 +261,9 @@ TEST(Reports, ComparisonInCsvOut) {
           "INSERT INTO compared_case VALUES (1, 'traced', 'old', 'new', 5, 6, 2.2, 0.79, 0.359, 0.35, 0.37, 'FASTER'),"
           " (2, 'one side', 'old', 'new', 1, 0, 4, NULL, NULL, NULL, NULL, 'only before');"
           "INSERT INTO compared_run VALUES (11, 0, 1, 'old'), (12, 1, 1, 'new'), (14, 0, 2, 'old');");
-  const fs::path folder = fs::path(KYMO_SOURCE_DIR) / "reports" / "compare";
-  for (const std::string& name : names_of_files(folder, ".sql")) {
+  for (const auto& [name, query] : queries_of("compare")) {
     SCOPED_TRACE(name);
-    expect_rows(execute(database.get(), read(folder / (name + ".sql"))),
-                kFolder / "reports" / ("compare-" + name + ".csv"));
+    expect_rows(execute(database.get(), query), kFolder / "reports" / ("compare-" + name + ".csv"));
   }
 }
 
@@ -253,9 +272,7 @@ TEST(Reports, EachExpectationHasItsQuery) {
                                  kFolder / "reports" / "attention", kFolder / "reports" / "compiled"}) {
     for (const std::string& name : names_of_files(folder, ".csv")) {
       const std::size_t dash = name.find('-');
-      const fs::path query =
-          fs::path(KYMO_SOURCE_DIR) / "reports" / name.substr(0, dash) / (name.substr(dash + 1) + ".sql");
-      EXPECT_TRUE(fs::exists(query)) << query;
+      EXPECT_TRUE(queries_of(name.substr(0, dash)).contains(name.substr(dash + 1))) << name;
     }
   }
 }
@@ -282,8 +299,8 @@ TEST(Reports, ShowANewStrategy) {
           " (60, 'neighbors', 20, 'int', '{} neighbors', 0, 4), (61, 'parts', 4, 'int', ' in {} parts', 1, 8);");
   for (const char* query : {"quick/ddp", "quick/ddp_phases", "quick/waiting", "cs336/ddp", "cs336/ddp_phases",
                             "cs336/ddp_share", "cs336/ddp_overlap", "cs336/ddp_timeline", "cs336/waiting"}) {
-    const std::string csv =
-        execute(database.get(), read(fs::path(KYMO_SOURCE_DIR) / "reports" / (std::string(query) + ".sql")));
+    const fs::path place = query;
+    const std::string csv = execute(database.get(), queries_of(place.parent_path())[place.filename()]);
     EXPECT_NE(csv.find("gossip, 4 neighbors"), std::string::npos) << query << ": " << csv;
   }
   EXPECT_EQ(execute(database.get(), "SELECT strategy, baseline, speedup FROM ddp_summary WHERE run_id = 60"),
@@ -298,9 +315,9 @@ TEST(Views, ATimelineReadsTheEventsOfItsRunAlone) {
   // SQLite must flatten the view into the join; otherwise it reads the events of every run.
   const Database database = make_report_database("collected");
   for (const char* query : {"quick/timeline", "cs336/timeline", "quick/memory_bands", "cs336/memory_bands"}) {
+    const fs::path place = query;
     const std::string plan =
-        execute(database.get(),
-                "EXPLAIN QUERY PLAN " + read(fs::path(KYMO_SOURCE_DIR) / "reports" / (std::string(query) + ".sql")));
+        execute(database.get(), "EXPLAIN QUERY PLAN " + queries_of(place.parent_path())[place.filename()]);
     EXPECT_NE(plan.find("SEARCH k USING PRIMARY KEY (run_id=? AND rank=? AND pass=?)"), std::string::npos) << plan;
     EXPECT_EQ(plan.find("MATERIALIZE timeline_bar"), std::string::npos) << plan;
     for (const char* table : {"g", "o", "k", "m", "a"})
