@@ -36,7 +36,7 @@ std::size_t after_skipped(const std::string& sql, std::size_t at) {
 }
 
 /// Keywords, names and numbers of a statement.
-std::vector<Word> words_of(const std::string& sql) {
+std::vector<Word> names_in(const std::string& sql) {
   std::vector<Word> words;
   for (std::size_t at = 0; at < sql.size();) {
     if (const std::size_t next = after_skipped(sql, at); next != at) {
@@ -68,14 +68,14 @@ std::set<std::string> names_defined_in(const std::string& sql) {
 
 /// A statement without the comments in front of it, and without a semicolon.
 std::string bare_statement(const std::string& sql) {
-  const std::vector<Word> words = words_of(sql);
+  const std::vector<Word> words = names_in(sql);
   std::string bare = trim(words.empty() ? "" : sql.substr(words.front().begin));
   if (bare.ends_with(';')) bare.pop_back();
   return bare;
 }
 
 bool is_query(const std::string& sql) {
-  const std::vector<Word> words = words_of(sql);
+  const std::vector<Word> words = names_in(sql);
   return is_keyword(words, 0, "SELECT") || is_keyword(words, 0, "WITH") || is_keyword(words, 0, "VALUES");
 }
 
@@ -145,7 +145,7 @@ void CommonTables::replace(Keys& keys, const fs::path& folder, const std::string
 void CommonTables::collect(const std::string& sql, const std::string& location, Path& path,
                            std::vector<const Entry*>& found) const {
   const std::set<std::string> defined = names_defined_in(sql);
-  for (const Word& word : words_of(sql)) {
+  for (const Word& word : names_in(sql)) {
     const auto at = entries_.find(word.text);
     if (word.after_dot || at == entries_.end() || defined.contains(word.text)) continue;
     Entry& entry = *at->second;
@@ -168,7 +168,7 @@ std::string CommonTables::expand(const std::string& sql, const std::string& loca
   std::vector<std::string> tables;
   for (const Entry* entry : found) tables.push_back(entry->name + " AS MATERIALIZED (\n" + entry->sql + "\n)");
   const std::string list = join(tables, ",\n");
-  const std::vector<Word> words = words_of(sql);
+  const std::vector<Word> words = names_in(sql);
   if (is_keyword(words, 0, "SELECT")) return std::string(sql).insert(words[0].begin, "WITH " + list + "\n");
   if (!is_keyword(words, 0, "WITH"))
     throw UsageError(location + ": a query that reads " + quote(found.back()->name) +

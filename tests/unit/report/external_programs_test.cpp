@@ -204,9 +204,8 @@ constexpr const char* kFindWideWords = R"typ(#let plain(it) = {
 #let checked(cell) = layout(size => {
   for word in plain(cell).split(regex("[ \u{200b}-]")).filter(each => each != "") {
     let width = measure(styled(cell, word)).width
-    if width > size.width + 0.5pt [
-      #metadata(word.clusters().slice(0, calc.min(30, word.clusters().len())).join() + ": " + repr(width) + " in " + repr(size.width))<wide>
-    ]
+    let start = word.clusters().slice(0, calc.min(30, word.clusters().len())).join()
+    if width > size.width + 0.5pt [ #metadata(start + ": " + repr(width) + " in " + repr(size.width))<wide> ]
   }
   cell
 })
