@@ -33,12 +33,10 @@ class Example:
 
 EXAMPLES = {
     "quick": Example("quick"),
-    "cs336-timing": Example("cs336", "one NVIDIA H200", ("timing",)),
-    "cs336-kernels-memory": Example("cs336", "one NVIDIA H200", ("^kernels", "^memory")),
+    "cs336": Example("cs336", "one NVIDIA H100 or H200"),
     "cs336-distributed": Example(
         "cs336", "two NVIDIA H100 or H200 with NVLink", ("ddp|sharding|collectives-nccl", "collectives-gloo")
     ),
-    "cs336-attention": Example("cs336", "one NVIDIA H200", ("^attention-memory", "^flash")),
 }
 
 
