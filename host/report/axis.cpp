@@ -9,6 +9,7 @@
 #include <set>
 
 #include "report/number.hpp"
+#include "report/panels.hpp"
 #include "report/unicode.hpp"
 
 namespace kymo::report {
@@ -48,6 +49,16 @@ Range stacked_range(const Chart& chart) {
 }
 
 Range y_range(const Chart& chart) {
+  if (!chart.panels.empty()) {
+    Range range;
+    for (std::size_t i = 0; i < chart.panels.size(); ++i) {
+      const Range one = y_range(panel_chart(chart, i));
+      if (one.empty()) continue;
+      range.take(one.low);
+      range.take(one.high);
+    }
+    return range;
+  }
   if (chart.kind == ChartKind::kArea || chart.stacked) return stacked_range(chart);
   Range range;
   if (chart.reference_line) range.take(chart.reference_line->value);
@@ -258,7 +269,9 @@ std::string reference_line_label(const Chart& chart) {
     if (value.back() == '.') value.pop_back();
   }
   const std::string unit = chart.y.unit.empty() ? "" : " " + shortened(printable(chart.y.unit), kLongestUnit);
-  return shortened(printable(chart.reference_line->title), kLongestTitle) + " (" + grouped(value) + unit + ")";
+  const std::string title = shortened(printable(chart.reference_line->title), kLongestTitle);
+  if (has_several_reference_lines(chart)) return title;
+  return title + " (" + grouped(value) + unit + ")";
 }
 
 }  // namespace kymo::report

@@ -266,16 +266,6 @@ class DocumentBuilder {
     share_scales(rooflines);
   }
 
-  /// The distinct labels of a column, in row order.
-  static std::vector<std::string> labels_in(const Result& result, std::size_t column) {
-    std::vector<std::string> labels;
-    std::set<std::string> known;
-    for (const auto& row : result.rows) {
-      if (const std::string label = label_of(row[column]); known.insert(label).second) labels.push_back(label);
-    }
-    return labels;
-  }
-
   /// The classes of all rooflines of a chart, which have them in the same order.
   static std::vector<std::string> classes_of_all(const ChartSpec& spec, const Result& result) {
     if (spec.kind != ChartKind::kRoofline) return {};
@@ -292,113 +282,38 @@ class DocumentBuilder {
     return "";
   }
 
+  static std::optional<Chart> build_other(const ChartSpec& spec, const ChartRows& rows,
+                                          const std::vector<std::string>& names) {
+    if (spec.kind == ChartKind::kTimeline)
+      return build_timeline(spec.query, rows.points, spec.panel,
+                            {spec.counters ? &*spec.counters : nullptr, rows.counters});
+    if (spec.kind == ChartKind::kArea) return build_area(spec, rows);
+    return build_roofline(spec, rows.points, *rows.roofs, names);
+  }
+
   void add_chart(Section& section, const ChartSpec& spec, const ChartRows& rows, const std::string& part,
                  const std::vector<std::string>& names) {
     ChartSpec own = spec;
     own.query.caption += part.empty() ? "" : " " + part + ".";
-    own.query.caption += finding_in(rows.points);
-    std::optional<Chart> chart;
-    if (spec.kind == ChartKind::kTimeline) {
-      chart =
-          build_timeline(own.query, rows.points, own.panel, {own.counters ? &*own.counters : nullptr, rows.counters});
-    } else if (spec.kind == ChartKind::kArea) {
-      chart = build_area(own, rows);
-    } else if (spec.kind == ChartKind::kRoofline) {
-      if (rows.roofs->rows.empty()) add_empty(section, spec.roofs->empty);
-      chart = build_roofline(own, rows.points, *rows.roofs, names);
-    } else {
-      chart = build_points(own, rows.points);
+    const std::string finding = finding_in(rows.points);
+    if (spec.kind == ChartKind::kLine || spec.kind == ChartKind::kBar) {
+      for (const Result& figure : rows_by_figure(own, rows.points)) {
+        std::optional<Chart> chart = build_points(own, figure);
+        if (chart) chart->caption += finding;
+        add_built(section, spec, std::move(chart), part);
+      }
+      return;
     }
+    own.query.caption += finding;
+    if (spec.kind == ChartKind::kRoofline && rows.roofs->rows.empty()) add_empty(section, spec.roofs->empty);
+    add_built(section, spec, build_other(own, rows, names), part);
+  }
+
+  void add_built(Section& section, const ChartSpec& spec, std::optional<Chart> chart, const std::string& part) {
     if (!chart) return add_empty(section, spec.query.empty);
     chart->query = spec.query.name;
     chart->name = unique_name(stem_of(spec.query) + (part.empty() ? "" : "-" + part));
     section.blocks.push_back(*std::move(chart));
-  }
-
-  static std::optional<Chart> build_points(const ChartSpec& spec, const Result& result) {
-    Chart chart;
-    chart.caption = spec.query.caption;
-    chart.kind = spec.kind;
-    chart.stacked = spec.stacked;
-    chart.x = spec.x_axis;
-    chart.y = spec.y_axis;
-    const std::size_t x = require_column(spec.query, result, spec.x);
-    const bool categories =
-        spec.kind == ChartKind::kBar ||
-        std::any_of(result.rows.begin(), result.rows.end(), [x](const auto& row) { return !number_of(row[x]); });
-    std::vector<std::string> identities;
-    for (const auto& row : result.rows) add_point(chart, identities, spec, result, row, categories);
-    const bool any_figure = std::any_of(chart.series.begin(), chart.series.end(), [](const Series& series) {
-      return std::any_of(series.points.begin(), series.points.end(),
-                         [](const Point& point) { return point.y.has_value(); });
-    });
-    if (!any_figure) return std::nullopt;
-    if (!spec.reference_line.empty()) add_reference_line(chart, spec, result);
-    return chart;
-  }
-
-  // Of several bounds, use the largest: no value can exceed it.
-  static void add_reference_line(Chart& chart, const ChartSpec& spec, const Result& result) {
-    const std::size_t column = require_column(spec.query, result, spec.reference_line);
-    std::set<double> values;
-    for (const auto& row : result.rows) {
-      const ResultCell& cell = row[column];
-      if (cell.type == ResultCell::Type::kNull) continue;
-      const auto value = number_of(cell);
-      if (!value) {
-        throw UsageError(spec.query.name + ": column " + quote(spec.reference_line) +
-                         ", a reference line, must contain finite numbers or NULL, not " + quote(label_of(cell)));
-      }
-      values.insert(*value);
-    }
-    if (values.empty()) return;
-    chart.reference_line = ReferenceLine{spec.reference_line_title, *values.rbegin()};
-    if (values.size() > 1)
-      chart.caption += " The dashed line is the largest of " + std::to_string(values.size()) + " values.";
-  }
-
-  static void add_point(Chart& chart, std::vector<std::string>& identities, const ChartSpec& spec, const Result& result,
-                        const std::vector<ResultCell>& row, bool categories) {
-    const auto cell = [&](const std::string& name) -> const ResultCell& {
-      return row[require_column(spec.query, result, name)];
-    };
-    Point point;
-    if (categories) {
-      const std::string name = label_of(cell(spec.x));
-      point.x = static_cast<double>(
-          category_index(chart, identities, name, spec.identity.empty() ? name : label_of(cell(spec.identity))));
-    } else {
-      point.x = *number_of(cell(spec.x));
-    }
-    point.y = number_of(cell(spec.y));
-    if (spec.stacked && point.y < 0.0) point.y.reset();
-    if (!point.y) point.state = label_of(cell(spec.y));
-    if (!spec.error.empty()) point.error = number_of(cell(spec.error));
-    const std::string name = spec.series.empty() ? chart.y.title : label_of(cell(spec.series));
-    auto series = std::find_if(chart.series.begin(), chart.series.end(),
-                               [&name](const Series& each) { return each.name == name; });
-    if (series == chart.series.end()) series = chart.series.insert(chart.series.end(), Series{name, {}});
-    const bool taken = categories && std::any_of(series->points.begin(), series->points.end(),
-                                                 [&point](const Point& each) { return each.x == point.x; });
-    if (taken) {
-      const std::string where = quote(chart.categories[static_cast<std::size_t>(point.x)]) + " and " + quote(name);
-      throw UsageError(spec.query.name + ": two rows for " + where +
-                       "; set 'identity' to the column that distinguishes them");
-    }
-    series->points.push_back(std::move(point));
-  }
-
-  static std::size_t category_index(Chart& chart, std::vector<std::string>& identities, const std::string& name,
-                                    const std::string& identity) {
-    const auto found = std::find(identities.begin(), identities.end(), identity);
-    if (found != identities.end()) return static_cast<std::size_t>(found - identities.begin());
-    std::string label = name;
-    for (int i = 2; std::find(chart.categories.begin(), chart.categories.end(), label) != chart.categories.end(); ++i) {
-      label = name + " (" + std::to_string(i) + ")";
-    }
-    identities.push_back(identity);
-    chart.categories.push_back(label);
-    return identities.size() - 1;
   }
 
   const ReportDefinition& definition_;

@@ -25,6 +25,14 @@ struct ChartRows {
   const Result* events = nullptr;
 };
 
+/// Builds a line or bar chart from the rows, with a panel for each value of the column `panel`, if there are several.
+/// Returns nullopt if there is no value. Throws UsageError with the query's file for missing columns, and for rows that
+/// have the same place.
+std::optional<Chart> build_points(const ChartSpec& spec, const Result& result);
+
+/// The rows of each figure of such a chart: a figure has at most twelve panels, so that it fits a page.
+std::vector<Result> rows_by_figure(const ChartSpec& spec, const Result& result);
+
 /// Builds stacked areas from the rows (columns as documented at ChartSpec), sorted by position. The caption counts the
 /// rows that could not be drawn. Returns nullopt if there is no value. Throws UsageError with the query's file and the
 /// missing column.

@@ -214,6 +214,7 @@ void read_points(ChartSpec& chart, Keys& keys, const std::string& location) {
   chart.error = keys.text_or("error", "");
   chart.series = keys.text_or("series", "");
   chart.identity = keys.text_or("identity", "");
+  chart.panel = keys.text_or("panel", "");
   chart.x_axis = read_axis(keys, "x", true);
   chart.y_axis = read_axis(keys, "y", true);
   if (chart.kind == ChartKind::kBar) chart.stacked = keys.flag_or("stacked", false);

@@ -54,8 +54,9 @@ struct ValueSpec {
 /// One [[section.chart]]. Keys of every kind: `file` (query), `kind`, `split` (column; one chart per distinct value).
 /// Additional keys by kind:
 ///
-/// line, bar: `x`, `y`, `error`, `series` and `identity` name columns; `x_title`, `x_unit`, `x_scale`, `y_…` describe
-/// the axes. line: `reference_line` names a column whose value is drawn as a dashed reference line labeled
+/// line, bar: `x`, `y`, `error`, `series` and `identity` name columns; `panel` names a column, too, each of whose
+/// values has a small plot of its own in the chart, on common axes; `x_title`, `x_unit`, `x_scale`, `y_…` describe the
+/// axes. line: `reference_line` names a column whose value is drawn as a dashed reference line labeled
 /// `reference_line_title`. NULL: no line. If the rows of a chart contain different values, the largest is drawn and the
 /// caption says so. bar: `stacked = true` stacks the bars of a category on a linear axis without `error`; negative
 /// values are omitted.
@@ -95,7 +96,7 @@ struct ChartSpec {
   std::string series;          ///< column, or empty
   std::string split;           ///< column (one chart per distinct value), or empty
   std::string identity;        ///< column that distinguishes categories with the same name, or empty
-  std::string panel;           ///< column of a timeline, or empty
+  std::string panel;           ///< column of a timeline, line or bar chart, or empty
   std::string reference_line;  ///< column of a line chart, or empty
   std::string reference_line_title;
   bool stacked = false;  ///< for a bar chart

@@ -138,6 +138,13 @@ struct ReferenceLine {
   double value = 0;  ///< on the y axis; finite
 };
 
+/// A plot of a chart with several.
+struct Panel {
+  std::string title;
+  std::vector<std::vector<Point>> points;  ///< for each series of the chart, maybe none
+  std::optional<ReferenceLine> reference_line;
+};
+
 /// A labeled interval of the x axis, drawn behind the areas.
 struct Band {
   std::string label;
@@ -189,14 +196,16 @@ struct Chart {
                          ///< error
   std::vector<std::string> categories;
   std::vector<Series> series;
-  std::optional<ReferenceLine> reference_line;  ///< for a line chart
-  std::vector<Band> bands;                      ///< for an area chart
-  MemoryBlocks memory;                          ///< for an area chart
-  Timeline timeline;                            ///< for a timeline, which has neither categories nor series; for an
-                                                ///< area chart, the events on its time axis, if there are any
-  std::vector<RecordedPass> passes{};           ///< of a timeline or area chart
-  std::vector<Attachment> attachments{};        ///< files of `passes`
-  Roofline roofline;                            ///< for a roofline, which has neither as well
+  std::optional<ReferenceLine> reference_line;  ///< for a line chart; with panels, the highest of theirs
+  std::vector<Panel> panels{};            ///< for a line or bar chart: small plots on common axes, at least two; the
+                                          ///< points of the series are then those of all panels
+  std::vector<Band> bands;                ///< for an area chart
+  MemoryBlocks memory;                    ///< for an area chart
+  Timeline timeline;                      ///< for a timeline, which has neither categories nor series; for an
+                                          ///< area chart, the events on its time axis, if there are any
+  std::vector<RecordedPass> passes{};     ///< of a timeline or area chart
+  std::vector<Attachment> attachments{};  ///< files of `passes`
+  Roofline roofline;                      ///< for a roofline, which has neither as well
 };
 
 /// Index into the palette.

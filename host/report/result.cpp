@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -46,6 +47,15 @@ std::string label_of(const ResultCell& cell) {
 std::string text_of(const ResultCell& cell) {
   if (cell.type == ResultCell::Type::kText) return cell.text;
   return cell.type == ResultCell::Type::kNull ? "" : label_of(cell);
+}
+
+std::vector<std::string> labels_in(const Result& result, std::size_t column) {
+  std::vector<std::string> labels;
+  std::set<std::string> known;
+  for (const auto& row : result.rows) {
+    if (const std::string label = label_of(row[column]); known.insert(label).second) labels.push_back(label);
+  }
+  return labels;
 }
 
 Result rows_of_part(const Result& result, const std::string& split, const std::string& part) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "report/definition.hpp"
 #include "store/results.hpp"
@@ -30,6 +31,9 @@ std::string label_of(const ResultCell& cell);
 
 /// The cell as a full name; empty for NULL.
 std::string text_of(const ResultCell& cell);
+
+/// The distinct labels of a column, in row order.
+std::vector<std::string> labels_in(const Result& result, std::size_t column);
 
 /// The rows whose column `split` contains `part`; all rows if there is no such column.
 Result rows_of_part(const Result& result, const std::string& split, const std::string& part);

@@ -12,6 +12,7 @@
 #include "report/escape.hpp"
 #include "report/number.hpp"
 #include "report/palette.hpp"
+#include "report/panels.hpp"
 #include "report/roofline_picture.hpp"
 #include "report/svg_canvas.hpp"
 #include "report/unicode.hpp"
@@ -24,23 +25,119 @@ constexpr double kPlotHeight = 290;
 constexpr double kLineHeight = 18;
 constexpr double kBandHeight = 18;  // height of the strip with the band labels
 constexpr double kRotation = 35;    // rotation of long category labels in degrees
+constexpr double kRight = 20;
+constexpr double kInset = 14;         // between the ends of the x axis and its first and last point
+constexpr double kHeadingWidth = 30;  // of the heading of the value axis
+
+double widest_label(const ScaledAxis& axis) {
+  double widest = 0;
+  for (const Tick& tick : axis.ticks) widest = std::max(widest, text_width(tick.label));
+  return widest;
+}
+
+struct LegendEntry {
+  std::string text;
+  double x = 0;
+  int row = 0;
+};
+
+std::vector<LegendEntry> lay_out_legend(const Chart& chart, double left) {
+  std::vector<std::string> texts;
+  if (chart.series.size() > 1) {
+    for (const Series& series : chart.series) texts.push_back(shortened(printable(series.name), kMaxLegendLength));
+  }
+  if (chart.reference_line) texts.push_back(reference_line_label(chart));
+  std::vector<LegendEntry> legend;
+  double x = left;
+  int row = 0;
+  for (const std::string& text : texts) {
+    LegendEntry entry{text, x, row};
+    const double width = 18 + text_width(entry.text) + 18;
+    if (x + width > kWidth - kRight && x > left) {
+      x = left;
+      entry.x = x;
+      entry.row = ++row;
+    }
+    x += width;
+    legend.push_back(entry);
+  }
+  return legend;
+}
+
+double legend_height(const std::vector<LegendEntry>& legend) {
+  return legend.empty() ? 14 : 12 + kLineHeight * (legend.back().row + 1);
+}
+
+void draw_legend(SvgCanvas& canvas, const Chart& chart, const std::vector<LegendEntry>& legend) {
+  for (std::size_t i = 0; i < legend.size(); ++i) {
+    const LegendEntry& entry = legend[i];
+    const double y = 14 + kLineHeight * entry.row;
+    if (chart.reference_line && i + 1 == legend.size()) {
+      canvas.dashes(entry.x - 1, y - 4, entry.x + 13, y - 4, SvgCanvas::kInk, "");
+    } else if (chart.kind == ChartKind::kLine) {
+      canvas.polyline({{entry.x - 1, y - 4}, {entry.x + 13, y - 4}}, colour_of(chart, i));
+      canvas.marker(entry.x + 6, y - 4, colour_of(chart, i), "");
+    } else {
+      canvas.bar(entry.x, y - 10, 12, 12, colour_of(chart, i), "");
+    }
+    canvas.text(entry.x + 18, y, entry.text, Anchor::kStart);
+  }
+}
+
+void draw_y_heading(SvgCanvas& canvas, const Chart& chart, double top, double bottom) {
+  canvas.text(16, (top + bottom) / 2, axis_heading(chart.y), Anchor::kMiddle, -90);
+}
+
+void draw_x_heading(SvgCanvas& canvas, const Chart& chart, double left, double right, double y) {
+  if (const std::string heading = axis_heading(chart.x); !heading.empty())
+    canvas.text((left + right) / 2, y, heading, Anchor::kMiddle);
+}
+
+/// Which parts of a chart a drawing has, and where; the plots of panels share what is around them.
+struct Frame {
+  double left = 0;  ///< of the plot; 0: as the labels of its axis require
+  double right = kWidth - kRight;
+  double top = 0;  ///< of the plot; 0: below the legend
+  double plot_height = kPlotHeight;
+  bool has_y_labels = true;
+  bool has_x_labels = true;
+  const Chart* axes = nullptr;  ///< of this chart; null: its own
+};
 
 class ChartDrawing {
-  static constexpr double kRight = 20;
-
  public:
-  explicit ChartDrawing(const Chart& chart)
-      : chart_(chart), y_(value_axis(chart)), on_categories_(!chart.categories.empty()) {
-    if (!on_categories_) x_ = point_axis(chart);
+  ChartDrawing(const Chart& chart, const Frame& frame)
+      : chart_(chart),
+        frame_(frame),
+        y_(value_axis(frame.axes != nullptr ? *frame.axes : chart)),
+        on_categories_(!chart.categories.empty()) {
+    if (!on_categories_) x_ = point_axis(frame.axes != nullptr ? *frame.axes : chart);
     for (const std::string& category : chart.categories)
       labels_.push_back(shortened(printable(category), kMaxLabelLength));
     lay_out();
     draw_bands();
     draw_grid();
-    draw_legend();
+    if (is_panel()) {
+      draw_title();
+    } else {
+      draw_y_heading(canvas_, chart_, top_, bottom_);
+      draw_legend(canvas_, chart_, legend_);
+    }
     draw_x_labels();
+    if (!is_panel()) draw_x_heading(canvas_, chart_, left_, frame_.right, heading_y_);
     draw_reference_line();
-    switch (chart.kind) {
+    draw_plot();
+    draw_axes();
+  }
+
+  double height() const { return height_; }
+  const std::string& body() const { return canvas_.body(); }
+
+ private:
+  bool is_panel() const { return frame_.axes != nullptr; }
+
+  void draw_plot() {
+    switch (chart_.kind) {
       case ChartKind::kBar:
         draw_bars();
         break;
@@ -54,23 +151,16 @@ class ChartDrawing {
       case ChartKind::kRoofline:
         break;  // drawn separately
     }
-    draw_axes();
   }
 
-  double height() const { return height_; }
-  const std::string& body() const { return canvas_.body(); }
-
- private:
   void lay_out() {
-    double widest_tick = 0;
-    for (const Tick& tick : y_.ticks) widest_tick = std::max(widest_tick, text_width(tick.label));
-    left_ = 30 + widest_tick + 10;
-    lay_out_legend();
-    top_ = legend_.empty() ? 14 : 12 + kLineHeight * (legend_.back().row + 1);
+    left_ = frame_.left > 0 ? frame_.left : kHeadingWidth + widest_label(y_) + 10;
+    if (!is_panel()) legend_ = lay_out_legend(chart_, left_);
+    top_ = frame_.top > 0 ? frame_.top : legend_height(legend_);
     if (!chart_.bands.empty()) top_ += kBandHeight;
     double below = 24;
     if (on_categories_) below = lay_out_categories();
-    bottom_ = top_ + kPlotHeight;
+    bottom_ = top_ + frame_.plot_height;
     height_ = bottom_ + below + (axis_heading(chart_.x).empty() ? 0 : 22) + 6;
     heading_y_ = bottom_ + below + 14;
   }
@@ -82,99 +172,63 @@ class ChartDrawing {
     rotated_labels_ = widest > slot() - 8;
     if (!rotated_labels_) return 24;
     const double angle = kRotation * M_PI / 180;
-    left_ = std::max(left_, widest * std::cos(angle) + 12 - slot() / 2);
+    if (!is_panel()) left_ = std::max(left_, widest * std::cos(angle) + 12 - slot() / 2);
     every_ = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(16 / slot())));
     return widest * std::sin(angle) + 20;
   }
 
-  struct LegendEntry {
-    std::string text;
-    double x = 0;
-    int row = 0;
-  };
-  void lay_out_legend() {
-    std::vector<std::string> texts;
-    if (chart_.series.size() > 1) {
-      for (const Series& series : chart_.series) texts.push_back(shortened(printable(series.name), kMaxLegendLength));
-    }
-    if (chart_.reference_line) texts.push_back(reference_line_label(chart_));
-    double x = left_;
-    int row = 0;
-    for (const std::string& text : texts) {
-      LegendEntry entry{text, x, row};
-      const double width = 18 + text_width(entry.text) + 18;
-      if (x + width > kWidth - kRight && x > left_) {
-        x = left_;
-        entry.x = x;
-        entry.row = ++row;
-      }
-      x += width;
-      legend_.push_back(entry);
-    }
-  }
-
   double slot() const {
-    return (kWidth - kRight - left_) / static_cast<double>(std::max<std::size_t>(1, chart_.categories.size()));
+    return (frame_.right - left_) / static_cast<double>(std::max<std::size_t>(1, chart_.categories.size()));
   }
-  double y_at(double value) const { return bottom_ - y_.position(value) * kPlotHeight; }
+  double y_at(double value) const { return bottom_ - y_.position(value) * frame_.plot_height; }
   double x_at(double value) const {
     if (on_categories_) return left_ + (value + 0.5) * slot();
-    const double inset = chart_.kind == ChartKind::kArea ? 0 : 14;
-    return left_ + inset + x_.position(value) * (kWidth - kRight - left_ - 2 * inset);
+    const double inset = chart_.kind == ChartKind::kArea ? 0 : kInset;
+    return left_ + inset + x_.position(value) * (frame_.right - left_ - 2 * inset);
   }
   double base_y() const { return y_.scale == Scale::kLog ? bottom_ : y_at(0); }
 
   void draw_grid() {
     for (const Tick& tick : y_.ticks) {
       const double y = y_at(tick.value);
-      canvas_.line(left_, y, kWidth - kRight, y, "kg", SvgCanvas::kGrid, 1);
-      canvas_.text(left_ - 8, y + 4, tick.label, Anchor::kEnd, 0, true);
+      canvas_.line(left_, y, frame_.right, y, "kg", SvgCanvas::kGrid, 1);
+      if (frame_.has_y_labels) canvas_.text(left_ - 8, y + 4, tick.label, Anchor::kEnd, 0, true);
     }
-    canvas_.text(16, (top_ + bottom_) / 2, axis_heading(chart_.y), Anchor::kMiddle, -90);
   }
 
-  void draw_legend() {
-    for (std::size_t i = 0; i < legend_.size(); ++i) {
-      const LegendEntry& entry = legend_[i];
-      const double y = 14 + kLineHeight * entry.row;
-      if (chart_.reference_line && i + 1 == legend_.size()) {
-        canvas_.dashes(entry.x - 1, y - 4, entry.x + 13, y - 4, SvgCanvas::kInk, "");
-      } else if (chart_.kind == ChartKind::kLine) {
-        canvas_.polyline({{entry.x - 1, y - 4}, {entry.x + 13, y - 4}}, colour_of(chart_, i));
-        canvas_.marker(entry.x + 6, y - 4, colour_of(chart_, i), "");
-      } else {
-        canvas_.bar(entry.x, y - 10, 12, 12, colour_of(chart_, i), "");
-      }
-      canvas_.text(entry.x + 18, y, entry.text, Anchor::kStart);
-    }
+  void draw_title() {
+    const double letters = (frame_.right - left_) / text_width("n");
+    canvas_.text(left_, top_ - 7, shortened(printable(chart_.caption), static_cast<std::size_t>(letters)),
+                 Anchor::kStart);
   }
 
   void draw_x_labels() {
-    if (on_categories_) {
+    if (on_categories_ && frame_.has_x_labels) {
       for (std::size_t i = 0; i < labels_.size(); i += every_) {
         const double x = x_at(static_cast<double>(i));
         canvas_.text(rotated_labels_ ? x + 4 : x, bottom_ + (rotated_labels_ ? 16 : 18), labels_[i],
                      rotated_labels_ ? Anchor::kEnd : Anchor::kMiddle, rotated_labels_ ? -kRotation : 0, true);
       }
-    } else {
-      for (const Tick& tick : x_.ticks) {
-        const double x = x_at(tick.value);
+    } else if (!on_categories_) {
+      const std::size_t stride = is_panel() ? label_stride(x_, frame_.right - left_ - 2 * kInset, kSvgFontSize) : 1;
+      for (std::size_t i = 0; i < x_.ticks.size(); ++i) {
+        const double x = x_at(x_.ticks[i].value);
         canvas_.line(x, bottom_, x, bottom_ + 5, "ka", SvgCanvas::kInk, 1);
-        canvas_.text(x, bottom_ + 18, tick.label, Anchor::kMiddle, 0, true);
+        if (frame_.has_x_labels && i % stride == 0)
+          canvas_.text(x, bottom_ + 18, x_.ticks[i].label, Anchor::kMiddle, 0, true);
       }
-    }
-    if (const std::string heading = axis_heading(chart_.x); !heading.empty()) {
-      canvas_.text((left_ + kWidth - kRight) / 2, heading_y_, heading, Anchor::kMiddle);
     }
   }
 
   void draw_reference_line() {
     if (!chart_.reference_line) return;
     const double y = y_at(chart_.reference_line->value);
-    canvas_.dashes(left_, y, kWidth - kRight, y, SvgCanvas::kInk, reference_line_label(chart_));
+    canvas_.dashes(left_, y, frame_.right, y, SvgCanvas::kInk, reference_line_label(chart_));
+    if (is_panel() && has_several_reference_lines(*frame_.axes))
+      canvas_.text(frame_.right, y - 4, significant_text(chart_.reference_line->value, 3), Anchor::kEnd, 0, true);
   }
 
-  void draw_axes() { canvas_.line(left_, base_y(), kWidth - kRight, base_y(), "ka", SvgCanvas::kInk, 1); }
+  void draw_axes() { canvas_.line(left_, base_y(), frame_.right, base_y(), "ka", SvgCanvas::kInk, 1); }
 
   std::string tooltip(const Series& series, const Point& point) const {
     const auto index = static_cast<std::size_t>(point.x);
@@ -274,7 +328,7 @@ class ChartDrawing {
     for (const Band& band : chart_.bands) {
       const double left = x_at(band.start);
       const double width = x_at(band.end) - left;
-      if (shaded) canvas_.shade(left, top_ - kBandHeight, width, kPlotHeight + kBandHeight, band.label);
+      if (shaded) canvas_.shade(left, top_ - kBandHeight, width, frame_.plot_height + kBandHeight, band.label);
       canvas_.line(left, top_ - kBandHeight, left, bottom_, "kg", SvgCanvas::kGrid, 1);
       shaded = !shaded;
       if (!band.label.empty()) canvas_.text(left + width / 2, top_ - 5, band.label, Anchor::kMiddle, 0, true);
@@ -282,6 +336,7 @@ class ChartDrawing {
   }
 
   const Chart& chart_;
+  Frame frame_;
   ScaledAxis y_;
   ScaledAxis x_;
   bool on_categories_;
@@ -292,6 +347,40 @@ class ChartDrawing {
   SvgCanvas canvas_;
   double left_ = 0, top_ = 0, bottom_ = 0, height_ = 0, heading_y_ = 0;
 };
+
+// Rows of small plots, with one legend and one heading of each axis.
+SvgDrawing draw_panels(const Chart& chart) {
+  constexpr double kPanelHeight = 150, kTitleHeight = 32, kColumnGap = 16;
+  const PanelGrid grid = panel_grid(chart);
+  const double left = kHeadingWidth + widest_label(value_axis(chart)) + 10;
+  const double width =
+      (kWidth - kRight - left - kColumnGap * static_cast<double>(grid.columns - 1)) / static_cast<double>(grid.columns);
+  SvgCanvas canvas;
+  const std::vector<LegendEntry> legend = lay_out_legend(chart, left);
+  draw_legend(canvas, chart, legend);
+  const double first_top = legend_height(legend) + kTitleHeight;
+  std::string plots;
+  double end = 0;
+  for (std::size_t i = 0; i < chart.panels.size(); ++i) {
+    const auto column = static_cast<double>(i % grid.columns), row = static_cast<double>(i / grid.columns);
+    Frame frame;
+    frame.left = left + column * (width + kColumnGap);
+    frame.right = frame.left + width;
+    frame.top = first_top + row * (kPanelHeight + kTitleHeight);
+    frame.plot_height = kPanelHeight;
+    frame.has_y_labels = i % grid.columns == 0;
+    frame.has_x_labels = is_lowest_panel(chart, i);
+    frame.axes = &chart;
+    const Chart panel = panel_chart(chart, i);
+    const ChartDrawing drawing(panel, frame);
+    plots += drawing.body();
+    end = std::max(end, drawing.height());
+  }
+  const double bottom = first_top + static_cast<double>(grid.rows) * (kPanelHeight + kTitleHeight) - kTitleHeight;
+  draw_y_heading(canvas, chart, first_top, bottom);
+  draw_x_heading(canvas, chart, left, kWidth - kRight, end - 14);
+  return {canvas.body() + plots, end};
+}
 
 SvgDrawing draw_roofline(const Chart& chart) {
   using Stroke = RooflinePicture::Stroke;
@@ -323,7 +412,8 @@ SvgDrawing drawing_of(const Chart& chart) {
   if (chart.kind == ChartKind::kTimeline) return draw_timeline(chart, kWidth);
   if (chart.kind == ChartKind::kRoofline) return draw_roofline(chart);
   const Chart shown = chart.kind == ChartKind::kArea ? area_picture(chart).chart : chart;
-  const ChartDrawing drawing(shown);
+  if (!shown.panels.empty()) return draw_panels(shown);
+  const ChartDrawing drawing(shown, Frame{});
   return {drawing.body(), drawing.height()};
 }
 

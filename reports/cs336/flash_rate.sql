@@ -2,7 +2,8 @@
 -- caption: Rate by sequence length:
 -- empty: The cases `flash` of the suite `cs336` have no measurements.
 SELECT
-  p.value || ', ' || l.dtype || ', head dim ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END
+  l.dtype,
+  p.value || ', head dim ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END
   || CASE l.heads WHEN 1 THEN '' ELSE ', ' || l.heads || ' heads' END AS setting,
   l.implementation AS series,
   l.seq,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Peak allocated memory by context, size
+-- caption: Peak allocated memory by context:
 -- empty: No memory records: `kymo suite run cs336 --filter '^memory'` adds this data.
 SELECT
   m.size,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Every step of the run without warm-up:
+-- caption: Every step without warm-up:
 -- empty: The case `timing-warmup` of the suite `cs336` has no completed run without warm-up.
 SELECT
   m.size || ', context ' || m.context || ', ' || m.precision

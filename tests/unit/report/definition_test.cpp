@@ -280,12 +280,14 @@ TEST_F(DefinitionFolder, OnlyATableHasAPivot) {
       HasSubstr("'pivot' is only allowed for tables"));
 }
 
-TEST_F(DefinitionFolder, OnlyATimelineHasPanels) {
+TEST_F(DefinitionFolder, SomeKindsHavePanels) {
   const std::string chart =
       "title = 'x'\n[[section]]\nheading = 'H'\n[[section.chart]]\nfile = 't.sql'\npanel = 'strategy'\n";
   write(chart + "kind = 'timeline'");
   EXPECT_EQ(read_definition(folder_.path()).sections[0].charts[0].panel, "strategy");
-  EXPECT_THAT(error_of(chart + "kind = 'line'\nx = 'a'\ny = 'b'"), HasSubstr("unknown key 'panel'"));
+  write(chart + "kind = 'line'\nx = 'a'\ny = 'b'");
+  EXPECT_EQ(read_definition(folder_.path()).sections[0].charts[0].panel, "strategy");
+  EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\ny = 'b'"), HasSubstr("unknown key 'panel'"));
 }
 
 TEST_F(DefinitionFolder, ARooflineHasRoofs) {

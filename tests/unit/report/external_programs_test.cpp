@@ -144,12 +144,22 @@ TEST(Latex, CompilesTimelines) {
   Document document;
   Chart reference_line = testing::sample_chart(ChartKind::kLine);
   reference_line.reference_line = ReferenceLine{"peak of the device", 100};
+  std::vector<Chart> panels;
+  for (const ChartKind kind : {ChartKind::kLine, ChartKind::kBar}) {
+    panels.push_back(testing::sample_chart(kind));
+    for (const char* title : {"fp32, head dim 64", "bf16, 50 % of a & b", "third"}) {
+      Panel& panel = panels.back().panels.emplace_back(Panel{title, {}, {}});
+      for (const Series& series : panels.back().series) panel.points.push_back(series.points);
+      panel.points.back().clear();
+    }
+  }
+  panels[0].reference_line = panels[0].panels[1].reference_line = ReferenceLine{"peak of the device", 100};
   Chart single = reference_line;
   single.series.resize(1);
   document.sections.push_back({"Charts",
                                1,
                                {testing::sample_timeline(), testing::sample_memory(), testing::sample_panels(),
-                                testing::sample_roofline(), reference_line, single}});
+                                testing::sample_roofline(), reference_line, single, panels[0], panels[1]}});
   expect_compiles(pdflatex, document);
   expect_compiles(pdflatex, testing::hostile_timelines());
 }

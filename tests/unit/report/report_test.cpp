@@ -87,7 +87,7 @@ TEST_F(MakeReport, WarmUpStudySaysWhatTheFirstStepsCost) {
   EXPECT_THAT(text, HasSubstr("Step 0 is slower than every later step: 14.2 times their median"));
   EXPECT_THAT(text, HasSubstr("The phase with the largest excess over its later median is `backward`"));
   EXPECT_THAT(text, HasSubstr("The SM clock was 1200\u00A0MHz after step 0"));
-  EXPECT_THAT(text, HasSubstr("figures/step-by-step-small-context-256-fp32.svg"));
+  EXPECT_THAT(text, HasSubstr("figures/step-by-step.svg"));
 }
 
 TEST_F(MakeReport, AFirstStepLostInScatterIsSaidToBe) {
