@@ -85,20 +85,21 @@ Document wide_table() {
   Table table;
   table.name = "warnings";
   table.caption = "Warnings.";
-  for (const char* title : {"case", "runs", "details"}) {
+  for (const char* title : {"case", "runs", "details", "stack"}) {
     Column column;
     column.name = column.title = title;
     table.columns.push_back(column);
   }
-  table.columns[0].code = true;
+  table.columns[0].code = table.columns[3].code = true;
   const std::string sentence = "the standard deviation of the step time is 48 % of its mean; the median is 20.9 ms";
   for (const char* name : {"attention-memory-library-fp32", "compiled-model-inference", "flash-filled-library-wide"}) {
-    std::vector<Cell> row(3);
+    std::vector<Cell> row(4);
     for (Cell& cell : row) cell.kind = Cell::Kind::kText;
     row[0].text = name;
     row[1].text =
         "12 runs: batch 8, heads 1, head dim 64, length 1024, fp32 … batch 8, heads 1, head dim 64, length 8192";
     row[2].text = sentence + "; " + sentence;
+    row[3].text = "kymo::transformer::LanguageModel::feed_forward(kymo::Context const&, at::Tensor)";
     table.rows.push_back(row);
   }
   Document document;
@@ -294,6 +295,38 @@ TEST(Typst, PrintsHostileNamesAsTheyAre) {
   write_file(folder.path() / "report.typ", text);
   const CommandResult result = run_typst(folder.path());
   EXPECT_EQ(result.end.exit_code, 0) << result.stderr_text;
+}
+
+std::string replaced(std::string text, const std::string& part, const std::string& by) {
+  const std::size_t at = text.find(part);
+  EXPECT_NE(at, std::string::npos) << part;
+  return at == std::string::npos ? text : text.replace(at, part.size(), by);
+}
+
+// A window cannot be printed and measured, so the rules for paper apply to the screen, which is as wide as an A4 page
+// between its margins.
+TEST(Browser, WideTablesFitAPrintedPage) {
+  const std::string browser = find_program({"chromium", "chromium-browser", "google-chrome"});
+  KYMO_NEEDS_INSTALLED(!browser.empty(), "chromium");
+  std::string html = render_html(wide_table())[0].content;
+  html = replaced(replaced(html, "@media print", "@media all"), "default-src 'none'; ", "script-src 'unsafe-inline'; ");
+  html = replaced(html, "</body>",
+                  "<script>const { clientWidth, scrollWidth } = document.documentElement;\n"
+                  "document.title = `${clientWidth} wide, content ${scrollWidth}`</script></body>");
+  testing::TemporaryFolder folder;
+  write_file(folder.path() / "report.html", html);
+  SpawnOptions options;
+  options.command = {browser,
+                     "--headless",
+                     "--no-sandbox",
+                     "--disable-gpu",
+                     "--disable-dev-shm-usage",
+                     "--hide-scrollbars",
+                     "--window-size=718,1000",
+                     "--user-data-dir=" + (folder.path() / "profile").string(),
+                     "--dump-dom",
+                     "file://" + (folder.path() / "report.html").string()};
+  EXPECT_THAT(run_command(options, 100).stdout_text, HasSubstr("<title>718 wide, content 718</title>"));
 }
 
 void expect_opens(const std::string& browser, const Document& document) {
