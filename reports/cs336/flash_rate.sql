@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Rate by sequence length:
+-- caption: Rate by sequence length, for heads × head dim:
 -- empty: The cases `flash` of the suite `cs336` have no measurements.
 SELECT
   l.dtype,
-  p.value || ', head dim ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END
-  || CASE l.heads WHEN 1 THEN '' ELSE ', ' || l.heads || ' heads' END AS setting,
+  p.value || ', ' || l.heads || ' × ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END AS setting,
   l.implementation AS series,
   l.seq,
   max(CASE p.value WHEN 'forward' THEN l.forward_tflop_per_s ELSE l.backward_tflop_per_s END) AS rate,
