@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
@@ -17,6 +18,7 @@
 #include "cli/run_details.hpp"
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
+#include "supervisor/program.hpp"
 #include "supervisor/supervisor.hpp"
 
 namespace kymo::cli {
@@ -124,6 +126,9 @@ int trace(TraceArguments arguments, const std::string& command_line) {
   const std::filesystem::path shown = options.database;
   options.database = std::filesystem::absolute(options.database);  // the program may change its working directory
   const supervisor::PlannedRun run = plan(arguments);
+  if (!arguments.stop &&
+      std::ranges::any_of(run.method.passes, [&](Pass pass) { return supervisor::stops(run, pass); }))
+    log::info("pass trace ends the program after the steps to observe; --no-stop lets it continue");
   store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
   supervisor::Options supervisor_options;

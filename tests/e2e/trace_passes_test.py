@@ -106,6 +106,11 @@ class LaterStepsTest(WarningsTest):
         self.assertEqual(self.metric("later_steps"), set())
         self.assertIn("--no-stop", self.kymo("trace", "--stop", "--no-stop", "--", PYTHON, TRAIN, code=2).stderr)
 
+    def test_the_trace_pass_on_a_gpu_says_that_it_stops(self):
+        for options, says in (((), True), (("--no-stop",), False), (("--passes", "time"), False)):
+            command = ("trace", "--device", "cuda", *options, "--", PYTHON, "-c", "pass")
+            self.assertEqual("ends the program" in self.kymo(*command, code=3).stderr, says, options)
+
     def test_after_a_fork(self):
         self.trace(ENDS, "fork")
         self.assertEqual(self.metric("later_steps"), {18.0})
