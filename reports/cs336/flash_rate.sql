@@ -3,7 +3,12 @@
 -- empty: The cases `flash` of the suite `cs336` have no measurements.
 SELECT
   l.dtype,
-  p.value || ', ' || l.heads || ' × ' || l.head_dim || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END AS setting,
+  p.value
+  || ', '
+  || l.heads
+  || ' × '
+  || l.head_dim
+  || CASE l.causal WHEN 1 THEN ', causal' ELSE ', full' END AS setting,
   l.implementation AS series,
   l.seq,
   max(CASE p.value WHEN 'forward' THEN l.forward_tflop_per_s ELSE l.backward_tflop_per_s END) AS rate,
