@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 #define KYMO_ABI_MAJOR 1
-#define KYMO_ABI_MINOR 3
+#define KYMO_ABI_MINOR 4
 #define KYMO_ENTRY_SYMBOL "kymo_plugin_v1"
 
 typedef int32_t kymo_status;
@@ -55,6 +55,15 @@ enum {
 };
 enum { KYMO_ALL_REDUCE = 1, KYMO_REDUCE_SCATTER = 2, KYMO_ALL_GATHER = 3, KYMO_BROADCAST = 4, KYMO_BARRIER = 5 };
 enum { KYMO_CHECK_PASSED = 1, KYMO_CHECK_FAILED = 2, KYMO_CHECK_UNAVAILABLE = 3 };
+/* Kinds of kymo_compilation. */
+enum {
+  KYMO_COMPILATION = 1,          /* of code that was not compiled before */
+  KYMO_RECOMPILATION = 2,        /* because what was compiled does not apply to these inputs */
+  KYMO_BACKWARD_COMPILATION = 3, /* of a backward pass, when it runs first */
+  KYMO_RUNTIME_COMPILATION = 4,  /* while compiled code runs: autotuning, recording of CUDA graphs */
+  KYMO_FAILED_COMPILATION = 5,   /* the code runs without being compiled */
+  KYMO_GRAPH_BREAK = 6           /* code that the compiler leaves out; takes no time itself */
+};
 /* Bits of kymo_workload.flags. */
 enum {
   KYMO_STEP_IS_ASYNCHRONOUS = 1, /* a step only queues work on the device and never waits for it */
@@ -116,6 +125,21 @@ typedef struct kymo_collective {
   uint64_t sequence; /* index of this call in its communicator, from 0, identical on all ranks. If `size` excludes
                         this field, the host counts the calls */
 } kymo_collective;
+
+/* What a compiler of the framework did while the workload ran, for compilation(). Strings may be empty, not NULL. */
+typedef struct kymo_compilation {
+  uint32_t size;        /* sizeof(kymo_compilation) */
+  uint32_t kind;        /* KYMO_COMPILATION ... */
+  int64_t step;         /* of this pass; -1 before its first step */
+  int64_t program_step; /* of an observed program, from 0; -1 before its first step. Otherwise as `step` */
+  int64_t start_ns;     /* CLOCK_MONOTONIC_RAW */
+  int64_t duration_ns;
+  int64_t inductor_ns; /* part of it that generates kernels and compiles them; -1 if unknown */
+  const char* function;
+  const char* file; /* path of the source file */
+  int64_t line;     /* 0 if unknown */
+  const char* reason;
+} kymo_compilation;
 
 /* Result of one comparison with a reference. */
 typedef struct kymo_check {
@@ -186,6 +210,9 @@ typedef struct kymo_host {
    * of the framework, such as "mylib::scale". `arguments` are those of the calls as table op shows them, or NULL for
    * all calls. */
   void (*operator_work)(kymo_context*, const char* name, const char* arguments, double flops, double bytes);
+  /* Since minor version 4: */
+  /* [any] Records a compilation or a graph break. */
+  void (*compilation)(kymo_context*, const kymo_compilation*);
 } kymo_host;
 
 /* A workload. After a function returns a status other than KYMO_OK, the host only calls destroy. */

@@ -56,6 +56,32 @@ struct Warning {
   std::string detail;
 };
 
+/// What a compiler of the framework did (Dynamo and its backends).
+enum class CompilationKind { kCompilation, kRecompilation, kBackward, kRuntime, kFailure, kGraphBreak };
+constexpr auto names_of(CompilationKind) {
+  using enum CompilationKind;
+  return enum_names<CompilationKind>("compilation kind", {{kCompilation, "compilation"},
+                                                          {kRecompilation, "recompilation"},
+                                                          {kBackward, "backward"},
+                                                          {kRuntime, "runtime"},
+                                                          {kFailure, "failure"},
+                                                          {kGraphBreak, "graph_break"}});
+}
+
+/// A compilation or a graph break.
+struct Compilation {
+  CompilationKind kind = CompilationKind::kCompilation;
+  std::int64_t step = -1;          ///< of the pass; -1 before its first step
+  std::int64_t program_step = -1;  ///< of an observed program, from 0; -1 before its first step
+  std::int64_t start_ns = 0;       ///< host clock, relative to the start of the run
+  std::int64_t duration_ns = 0;
+  std::optional<std::int64_t> inductor_ns;  ///< part of it in Inductor
+  std::string function;
+  std::string file;
+  std::optional<std::int64_t> line;
+  std::string reason;
+};
+
 enum class MetricLevel { kRun, kStep, kPhase };
 constexpr auto names_of(MetricLevel) {
   using enum MetricLevel;
@@ -190,6 +216,7 @@ struct Device {
 struct PassRecord {
   std::vector<Sample> samples;
   std::vector<Metric> metrics;
+  std::vector<Compilation> compilations;
   std::vector<Work> work;
   std::vector<DeclaredOpWork> declared_op_work;
   std::vector<Check> checks;

@@ -57,6 +57,16 @@ auto metric_table() {
                            column<&M::unit>("unit")});
 }
 
+auto compilation_table() {
+  using C = event::Compilation;
+  return declare_table<C>(
+      "compilation", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.compilations; },
+      {sequence_column<C>(), column<&C::kind>("kind"), column<&C::step>("step"),
+       column<&C::program_step>("program_step"), column<&C::start_ns>("start_ns"),
+       column<&C::duration_ns>("duration_ns"), column<&C::inductor_ns>("inductor_ns"), column<&C::function>("function"),
+       column<&C::file>("file"), column<&C::line>("line"), column<&C::reason>("reason")});
+}
+
 /// Work that is not a finite number counts as not declared.
 double declared(double count) { return std::isfinite(count) && count > 0 ? count : 0; }
 
@@ -150,6 +160,7 @@ void add_measurement_tables(Tables& tables) {
   tables.push_back(scheduling_table());
   tables.push_back(warning_table());
   tables.push_back(metric_table());
+  tables.push_back(compilation_table());
   tables.push_back(work_table());
   tables.push_back(declared_op_work_table());
   tables.push_back(verification_table());

@@ -102,6 +102,22 @@ std::string later_text(const Json& rows) {
   return text;
 }
 
+/// Time of compilations, and what was compiled repeatedly or left out.
+std::string compilation_text(const Json& total, const Json& causes, const TableStyle& style) {
+  if (total.empty()) return "";
+  std::string text = fmt::format("compilation: {} in {} compilations\n\n",
+                                 format_duration(total[0]["compile_ms"].get<double>() * kNsPerMs),
+                                 total[0]["compilations"].get<std::int64_t>());
+  if (causes.empty()) return text;
+  TableBuilder builder(causes.size());
+  builder.add("compilation", false, 0, [&](std::size_t row) { return text_of(causes[row], "kind"); });
+  builder.add("code", false, 0, [&](std::size_t row) { return text_of(causes[row], "location"); });
+  builder.add("number", true, 0, [&](std::size_t row) { return text_of(causes[row], "count"); });
+  builder.add("in steps", false, 1, [&](std::size_t row) { return text_of(causes[row], "steps"); });
+  builder.add("reason", false, 0, [&](std::size_t row) { return text_of(causes[row], "reason"); });
+  return text + table_text(builder.table(), style);
+}
+
 std::string overhead_text(const Json& rows) {
   std::vector<std::string> parts;
   for (const Json& row : rows) parts.push_back(text_of(row, "pass") + ": " + text_of(row, "summary"));
@@ -143,6 +159,18 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
           " GROUP BY rank, pass ORDER BY rank LIMIT 1) w ON w.rank = p.rank AND w.pass = p.pass "
           "WHERE NOT p.warmup AND p.run_id = " +
           id + " GROUP BY p.pass, p.phase ORDER BY p.phase <> 'step', p.phase = 'other', sum(p.host_ms) DESC");
+  const std::string first_rank = " AND {0}.rank = (SELECT min(k.rank) FROM rank k WHERE k.run_id = " + id + ")";
+  details["compilation"] =
+      rows_of(database,
+              "SELECT sum(s.compile_ms) AS compile_ms, sum(s.compilations) AS compilations FROM compilation_step s "
+              "WHERE s.is_least_observed AND s.run_id = " +
+                  id + fmt::format(fmt::runtime(first_rank), "s") + " HAVING sum(s.compilations) > 0");
+  details["compilation_causes"] = rows_of(
+      database,
+      "SELECT replace(c.kind, '_', ' ') AS kind, c.location, c.count, c.steps, c.reason FROM compilation_cause c "
+      "WHERE c.run_id = " +
+          id + fmt::format(fmt::runtime(first_rank), "c") +
+          " ORDER BY c.kind, c.count DESC, c.location, c.reason LIMIT 10");
   details["overhead"] = rows_of(
       database,
       "SELECT o.pass, o.ratio, o.observed_ms, o.time_ms, o.summary FROM trace_overhead o WHERE o.phase = 'step' "
@@ -162,6 +190,7 @@ std::string observed_text(const Json& details, std::int64_t run_id, const std::s
   std::string text =
       observed_phases_text(details["phases"], style) + calls_text(details["kernels"], "kernel", "device time", style) +
       calls_text(details["operators"], "operator", "self time", style) + memory_text(details["memory"], style) +
+      compilation_text(details["compilation"], details["compilation_causes"], style) +
       overhead_text(details["overhead"]) + later_text(details["later"]);
   if (text.empty()) return "";
   const std::string where =

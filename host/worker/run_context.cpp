@@ -16,6 +16,7 @@ namespace {
 
 // Limits on the records of a workload per pass; further ones are counted as dropped records.
 constexpr std::size_t kMaxMetrics = 200'000;
+constexpr std::size_t kMaxCompilations = 100'000;
 constexpr std::size_t kMaxMarks = 100'000;
 constexpr std::size_t kMaxTags = 1'000'000;
 // cancelled() may be called in a tight loop: poll the connection at most this often.
@@ -43,6 +44,26 @@ kymo_value to_value(const measure::Value& value, std::uint32_t declared_type, co
     out.real = static_cast<double>(out.integer);
   }
   return out;
+}
+
+std::optional<event::CompilationKind> compilation_kind(std::uint32_t number) {
+  using enum event::CompilationKind;
+  switch (number) {
+    case KYMO_COMPILATION:
+      return kCompilation;
+    case KYMO_RECOMPILATION:
+      return kRecompilation;
+    case KYMO_BACKWARD_COMPILATION:
+      return kBackward;
+    case KYMO_RUNTIME_COMPILATION:
+      return kRuntime;
+    case KYMO_FAILED_COMPILATION:
+      return kFailure;
+    case KYMO_GRAPH_BREAK:
+      return kGraphBreak;
+    default:
+      return std::nullopt;
+  }
 }
 
 /// The i-th element of an array of structs that contain their own size.
@@ -143,6 +164,27 @@ void RunContext::metric(std::uint32_t level, event::Metric metric) {
     return;
   }
   metrics_.push_back(std::move(metric));
+}
+
+void RunContext::compilation(const kymo_compilation& given) {
+  const auto kind = compilation_kind(given.kind);
+  event::Compilation made;
+  made.kind = kind.value_or(event::CompilationKind::kCompilation);
+  made.step = given.step;
+  made.program_step = given.program_step;
+  made.start_ns = given.start_ns - run_start_ns_;
+  made.duration_ns = given.duration_ns;
+  if (given.inductor_ns >= 0) made.inductor_ns = given.inductor_ns;
+  made.function = or_empty(given.function);
+  made.file = or_empty(given.file);
+  if (given.line > 0) made.line = given.line;
+  made.reason = or_empty(given.reason);
+  const std::lock_guard lock(mutex_);
+  if (!kind || compilations_.size() >= kMaxCompilations) {
+    ++compilations_dropped_;
+    return;
+  }
+  compilations_.push_back(std::move(made));
 }
 
 void RunContext::mark_at(const char* name, std::int64_t time_ns) {
@@ -265,6 +307,9 @@ void RunContext::collect(event::PassRecord& record) {
   record.marks.insert(record.marks.begin(), marks_.begin(), marks_.end());
   record.work = std::move(work_);
   record.declared_op_work = std::move(declared_op_work_);
+  record.compilations = std::move(compilations_);
+  add_dropped(record.dropped_records, "compilation", compilations_dropped_,
+              "compilations of an unknown kind, or more than " + std::to_string(kMaxCompilations) + " in one pass");
   add_dropped(record.dropped_records, "metric", metrics_dropped_,
               "more than " + std::to_string(kMaxMetrics) + " metrics in one pass");
   add_dropped(record.dropped_records, "tag", tags_dropped_,

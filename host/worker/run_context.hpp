@@ -51,6 +51,7 @@ class RunContext {
   void work(const char* phase, double flops, double bytes);
   void operator_work(event::DeclaredOpWork declared);
   void metric(std::uint32_t level, event::Metric metric);
+  void compilation(const kymo_compilation& given);
   void mark(const char* name) { mark_at(name, now_ns()); }
   /// time_ns on the host clock.
   void mark_at(const char* name, std::int64_t time_ns);
@@ -114,11 +115,13 @@ class RunContext {
   std::mutex mutex_;  // protects the members below, which any thread may write
   std::exception_ptr kept_;
   std::vector<event::Metric> metrics_;
+  std::vector<event::Compilation> compilations_;
   std::vector<event::Mark> marks_;
   std::vector<event::Work> work_;
   std::vector<event::DeclaredOpWork> declared_op_work_;
   std::vector<event::BlockTag> tags_;
   std::int64_t metrics_dropped_ = 0;
+  std::int64_t compilations_dropped_ = 0;
   std::int64_t marks_dropped_ = 0;
   std::int64_t tags_dropped_ = 0;
 };

@@ -53,6 +53,12 @@ void metric_text(kymo_context* context, std::uint32_t level, const char* name, c
   });
 }
 
+void compilation(kymo_context* context, const kymo_compilation* given) {
+  guarded(context, [&](RunContext& run) {
+    if (given) run.compilation(*given);
+  });
+}
+
 void mark(kymo_context* context, const char* name) {
   guarded(context, [&](RunContext& run) { run.mark(or_empty(name)); });
 }
@@ -135,6 +141,7 @@ kymo_host timing_services() {
   host.collective_begin = collective_begin;
   host.collective_end = collective_end;
   host.work = work;
+  host.compilation = compilation;
   return host;
 }
 

@@ -274,6 +274,23 @@ static PyObject* metric(PyObject* module, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
+static PyObject* compilation(PyObject* module, PyObject* arguments) {
+  (void)module;
+  kymo_compilation made = {.size = sizeof made};
+  long long step, program_step, start_ns, duration_ns, inductor_ns, line;
+  if (!PyArg_ParseTuple(arguments, "ILLLLLssLs:compilation", &made.kind, &step, &program_step, &start_ns, &duration_ns,
+                        &inductor_ns, &made.function, &made.file, &line, &made.reason))
+    return NULL;
+  made.step = step;
+  made.program_step = program_step;
+  made.start_ns = start_ns;
+  made.duration_ns = duration_ns;
+  made.inductor_ns = inductor_ns;
+  made.line = line;
+  if (self_.host && self_.host->compilation) self_.host->compilation(self_.context, &made);
+  Py_RETURN_NONE;
+}
+
 static PyObject* tag(PyObject* module, PyObject* arguments) {
   (void)module;
   unsigned long long address, bytes;
@@ -301,6 +318,9 @@ static PyMethodDef functions[] = {
     {"phase_begin", phase_begin, METH_O, "phase_begin(index) -> bool: whether phase_end() is to be called"},
     {"phase_end", phase_end, METH_NOARGS, "phase_end()"},
     {"metric", metric, METH_VARARGS, "metric(level, name, value)"},
+    {"compilation", compilation, METH_VARARGS,
+     "compilation(kind, step, program_step, start_ns, duration_ns, inductor_ns, function, file, line, reason): as in "
+     "kymo_compilation"},
     {"tag", tag, METH_VARARGS, "tag(address, bytes, category)"},
     {"wants_tags", wants_tags, METH_NOARGS, "wants_tags() -> bool: whether the pass records categories of memory"},
     {NULL, NULL, 0, NULL}};
@@ -317,7 +337,8 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 #define ADD(name) PyModule_AddIntConstant(module, #name, KYMO_##name)
 static int add_constants(PyObject* module) {
   return ADD(OK) || ADD(FAILED) || ADD(OUT_OF_MEMORY) || ADD(PER_RUN) || ADD(PER_STEP) || ADD(PARAMETER) ||
-         ADD(GRADIENT) || ADD(OPTIMIZER_STATE);
+         ADD(GRADIENT) || ADD(OPTIMIZER_STATE) || ADD(COMPILATION) || ADD(RECOMPILATION) || ADD(BACKWARD_COMPILATION) ||
+         ADD(RUNTIME_COMPILATION) || ADD(FAILED_COMPILATION) || ADD(GRAPH_BREAK);
 }
 
 PyMODINIT_FUNC PyInit__program(void) {

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -27,19 +28,19 @@ def _note(file: str, line: str) -> None:
 
 
 class _Finder:
-    """Finds `torch` once, and lets kymo observe it as soon as it is imported."""
+    """Finds one module once, and calls a function as soon as it is imported."""
 
-    def __init__(self, setting: dict[str, Any], start_ns: int) -> None:
-        self.setting = setting
-        self.start_ns = start_ns
+    def __init__(self, name: str, function: Callable[[ModuleType], None]) -> None:
+        self.name = name
+        self.function = function
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != "torch":
+        if name != self.name:
             return None
         sys.meta_path.remove(self)  # type: ignore[arg-type]
         import importlib.util
 
-        spec = importlib.util.find_spec("torch")
+        spec = importlib.util.find_spec(name)
         if spec is None or spec.loader is None:
             return spec
         execute = spec.loader.exec_module
@@ -47,20 +48,30 @@ class _Finder:
         def execute_and_observe(module: ModuleType) -> None:
             del spec.loader.exec_module  # type: ignore[union-attr]
             execute(module)
-            self.observe()
+            self.function(module)
 
         spec.loader.exec_module = execute_and_observe  # type: ignore[method-assign]
         return spec
 
-    def observe(self) -> None:
-        file = self.setting["notes"]
-        try:
-            from . import _observe
 
-            _note(file, "torch")
-            _observe.start(self.setting, self.start_ns)
-        except Exception as error:  # not the program's concern
-            _note(file, f"error {' '.join(str(error).split())}")
+def after_import(name: str, function: Callable[[ModuleType], None]) -> None:
+    """Calls a function with a module as soon as it is imported; at once if it has been."""
+    known = sys.modules.get(name)
+    if known is not None:
+        function(known)
+    else:
+        sys.meta_path.insert(0, _Finder(name, function))  # type: ignore[arg-type]
+
+
+def _observe_torch(setting: dict[str, Any], start_ns: int) -> None:
+    file = setting["notes"]
+    try:
+        from . import _observe
+
+        _note(file, "torch")
+        _observe.start(setting, start_ns)
+    except Exception as error:  # not the program's concern
+        _note(file, f"error {' '.join(str(error).split())}")
 
 
 def from_site() -> None:
@@ -85,4 +96,4 @@ def install(start_ns: int) -> None:
     _installed = True
     setting = json.loads(os.environ["KYMO_TRACE"])
     _note(setting["notes"], "python")
-    sys.meta_path.insert(0, _Finder(setting, start_ns))  # type: ignore[arg-type]
+    after_import("torch", lambda _: _observe_torch(setting, start_ns))

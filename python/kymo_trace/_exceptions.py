@@ -44,7 +44,12 @@ def _text(exception: BaseException) -> str:
 
 def one_line(exception: BaseException) -> str:
     """The text of an exception."""
-    text = " ".join(_text(exception).replace("\0", "\\0").split())
+    return shortened(_text(exception))
+
+
+def shortened(text: str) -> str:
+    """The text on one line, of at most MAX_TEXT characters."""
+    text = " ".join(text.replace("\0", "\\0").split())
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 

@@ -17,7 +17,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from . import _exceptions, _note, _profilers, _program
+from . import _exceptions, _note, _profilers, _program, after_import
+from ._compilation import Compilations
 from ._later import LaterSteps
 from ._memory import Tags
 from ._names import Names
@@ -63,6 +64,8 @@ class Observation:
         self.names = Names(torch)
         self.steps = Steps(self.step_begins)
         self.tags = Tags(torch)
+        self.compilations = Compilations(self.position, self.cannot_observe)
+        self.missing: list[str] = []  # what cannot be observed
         self.count = 0  # complete steps
         self.steps_before = 0  # the program's number of the first step of the pass
         self.connected = self.over = False
@@ -81,6 +84,7 @@ class Observation:
             self.later.step_begins()
             return
         if self.connected:
+            self.compilations.deliver()
             recorded = not _program.next_step()
         elif self.count < self.setting["skip"]:
             return
@@ -109,11 +113,27 @@ class Observation:
         _program.metric(_program.PER_RUN, "torch_version", str(self.torch.__version__))
         if self.profilers:
             self.profiler_seen()
+        self.compilations.deliver()
+        while self.missing:
+            self.cannot_observe(self.missing.pop(0))
         return begun
+
+    def cannot_observe(self, what: str) -> None:
+        """Stores what this version of torch does not let kymo observe."""
+        if self.connected:
+            _program.metric(_program.PER_RUN, "not_observed", what)
+        else:
+            self.missing.append(what)
+
+    def position(self) -> tuple[int, int]:
+        """The current step of the pass and of the program; -1 before the first one."""
+        step = self.count if self.steps.begun else -1
+        return step - self.steps_before if self.connected else -1, step
 
     def end_observation(self) -> None:
         """The pass is complete: the program continues, and only the times of its steps are taken."""
         self.over = True
+        self.compilations.end()
         self.names.by_id.clear()
         if self.stop:
             self.unfollow()
@@ -175,12 +195,15 @@ class Observation:
     def disarm(self) -> None:
         """In a process that is not the program's main one."""
         self.unfollow()
+        self.compilations.end()
         _program.disarm()
 
     def end(self, status: int = _program.OK, message: str = "") -> None:
         if self.follows and self.later.count:
             _note(self.setting["notes"], f"later {self.rank} {self.later.count} {self.later.median_ns()}")
         self.unfollow()
+        self.compilations.deliver()
+        self.compilations.end()
         _program.end(status, message)
 
     def begin_early(self) -> None:
@@ -336,6 +359,10 @@ def _watch_ranges(observation: Observation) -> None:
     _wrap_method(nvtx, "range_pop", wrap_pop)
 
 
+def _watch_compilations(observation: Observation) -> None:
+    after_import("torch._dynamo.utils", observation.compilations.watch)
+
+
 def _watch_process(observation: Observation) -> None:
     atexit.register(observation.at_exit)
     os.register_at_fork(after_in_child=observation.disarm)
@@ -384,6 +411,7 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     _watch_scaler(observation)
     _watch_data_loaders(observation)
     _watch_ranges(observation)
+    _watch_compilations(observation)
     _watch_process(observation)
     _profilers.watch(observation.profiler_begins, observation.profiler_ends)
     if setting["early"] and not _is_launcher():

@@ -10,6 +10,12 @@ PER_STEP: int
 PARAMETER: int
 GRADIENT: int
 OPTIMIZER_STATE: int
+COMPILATION: int
+RECOMPILATION: int
+BACKWARD_COMPILATION: int
+RUNTIME_COMPILATION: int
+FAILED_COMPILATION: int
+GRAPH_BREAK: int
 
 def begin(
     engine: str, root: str, address: str, rank: int, token: str, process_start_ns: int, workload: str
@@ -20,6 +26,18 @@ def disarm() -> None: ...
 def phase_begin(index: int) -> bool: ...
 def phase_end() -> None: ...
 def metric(level: int, name: str, value: float | str) -> None: ...
+def compilation(
+    kind: int,
+    step: int,
+    program_step: int,
+    start_ns: int,
+    duration_ns: int,
+    inductor_ns: int,
+    function: str,
+    file: str,
+    line: int,
+    reason: str,
+) -> None: ...
 def tag(address: int, bytes: int, category: int) -> None: ...
 def wants_tags() -> bool: ...
 def watch(

@@ -148,6 +148,80 @@ CROSS JOIN threshold t
 WHERE v.rank = 0 AND v.share_of_step >= t.share
 UNION ALL
 SELECT
+  c.run_id,
+  'compilation in measured steps',
+  c.compile_ms / c.step_ms,
+  printf(
+    '%d compilations take %.3g ms in %d of %d measured steps%s',
+    c.compilations,
+    c.compile_ms,
+    c.compiled_steps,
+    c.steps,
+    coalesce('; most often: ' || c.cause, '')
+  ),
+  'mark sizes that change as dynamic (mark_dynamic, dynamic=True), or observe later steps (--steps)'
+FROM (
+  SELECT
+    s.run_id,
+    sum(s.compilations) AS compilations,
+    sum(s.compile_ms) AS compile_ms,
+    count(*) AS compiled_steps,
+    (
+      SELECT count(*)
+      FROM sample x
+      WHERE x.run_id = s.run_id AND x.rank = 0 AND x.pass = s.pass AND x.phase = 'step' AND x.warmup = 0
+    ) AS steps,
+    (
+      SELECT sum(x.host_ns) / 1e6
+      FROM sample x
+      WHERE x.run_id = s.run_id AND x.rank = 0 AND x.pass = s.pass AND x.phase = 'step' AND x.warmup = 0
+    ) AS step_ms,
+    (
+      SELECT e.location || ' (' || e.reason || ')'
+      FROM compilation_cause e
+      WHERE e.run_id = s.run_id AND e.rank = 0 AND e.kind = 'recompilation' AND e.measured > 0
+      ORDER BY e.measured DESC, e.ms DESC, e.location, e.reason
+      LIMIT 1
+    ) AS cause
+  FROM compilation_step s
+  WHERE s.rank = 0 AND s.measured = 1 AND s.is_least_observed = 1 AND s.compilations > 0
+  GROUP BY s.run_id, s.pass
+) c
+CROSS JOIN threshold t
+WHERE c.compile_ms >= t.share * c.step_ms
+UNION ALL
+SELECT
+  b.run_id,
+  'graph breaks',
+  NULL,
+  b.count || CASE b.count WHEN 1 THEN ' graph break' ELSE ' graph breaks' END || '; the first: ' || b.cause,
+  'rewrite the code at these lines: kernels are not fused across them'
+FROM (
+  SELECT
+    g.run_id,
+    count(*) AS count,
+    (
+      SELECT e.location || ' (' || e.reason || ')'
+      FROM compilation_event e
+      WHERE e.run_id = g.run_id AND e.rank = 0 AND e.pass = g.pass AND e.kind = 'graph_break'
+      ORDER BY e.sequence
+      LIMIT 1
+    ) AS cause
+  FROM compilation_event g
+  WHERE g.rank = 0 AND g.kind = 'graph_break' AND g.is_least_observed = 1
+  GROUP BY g.run_id, g.pass
+) b
+UNION ALL
+SELECT DISTINCT
+  m.run_id,
+  'not observed',
+  NULL,
+  m.value,
+  ''
+FROM metric m
+WHERE m.rank = 0 AND m.name = 'not_observed'
+UNION ALL
+SELECT
   r.run_id,
   'arguments of operators',
   NULL,

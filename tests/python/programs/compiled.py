@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs with compiled models, which know nothing of kymo: prints the loss of each step, exactly, and what Dynamo
+counted.
+
+compiled.py KIND STEPS [BACKEND]
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+WIDTH = 32
+
+
+class Block(nn.Module):
+    def __init__(self, breaks):
+        super().__init__()
+        self.norm = nn.LayerNorm(WIDTH)
+        self.feed_forward = nn.Sequential(nn.Linear(WIDTH, 2 * WIDTH), nn.GELU(), nn.Linear(2 * WIDTH, WIDTH))
+        self.breaks = breaks
+
+    def forward(self, x):
+        y = self.norm(x)
+        if self.breaks:
+            torch._dynamo.graph_break()  # the line that the test expects
+        return x + self.feed_forward(y)
+
+
+class Model(nn.Module):
+    def __init__(self, breaks=False):
+        super().__init__()
+        self.layers = nn.ModuleList(Block(breaks) for _ in range(2))
+        self.head = nn.Linear(WIDTH, 1)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x)
+
+
+def train(steps, model, called, batch=lambda step: 4):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for step in range(steps):
+        loss = called(torch.randn(batch(step), WIDTH)).square().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        print(float(loss.detach()).hex(), flush=True)
+
+
+def breaks(steps, backend):
+    """The number of rows changes in step 8."""
+    model = Model(breaks=True)
+    train(steps, model, torch.compile(model, backend=backend), lambda step: 4 if step < 8 else 5)
+
+
+def whole(steps, backend):
+    model = Model()
+    train(steps, model, torch.compile(model, backend=backend))
+
+
+def parts(steps, backend):
+    """Each layer is compiled for itself; they share the code."""
+    model = Model()
+    for layer in model.layers:
+        layer.compile(backend=backend)
+    train(steps, model, model)
+
+
+def function(steps, backend):
+    """A function that calls the model is compiled."""
+    model = Model()
+
+    def loss(x):
+        return model(x) * 2
+
+    called = torch.compile(loss, backend=backend)
+    outer = nn.Identity()  # the steps of the program are those of a module
+    train(steps, model, lambda x: called(outer(x)))
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    kinds = {"breaks": breaks, "whole": whole, "parts": parts, "function": function}
+    kinds[sys.argv[1]](int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "aot_eager")
+    counters = torch._dynamo.utils.counters
+    print({name: dict(counters[name]) for name in ("frames", "stats", "graph_break", "recompiles")})
+    print(sum(counters["graph_break"].values()), flush=True)
