@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -159,25 +160,45 @@ struct Operator {
   std::int64_t self_ns = 0;
 };
 
-enum class CollectiveOperation : std::uint8_t { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kBarrier };
+enum class CollectiveOperation : std::uint8_t {
+  kAllReduce,
+  kReduceScatter,
+  kAllGather,
+  kBroadcast,
+  kBarrier,
+  kReduce,
+  kGather,
+  kScatter,
+  kAllToAll,
+  kSend,
+  kReceive
+};
 constexpr auto names_of(CollectiveOperation) {
   using enum CollectiveOperation;
   return enum_names<CollectiveOperation>("collective operation", {{kAllReduce, "all_reduce"},
                                                                   {kReduceScatter, "reduce_scatter"},
                                                                   {kAllGather, "all_gather"},
                                                                   {kBroadcast, "broadcast"},
-                                                                  {kBarrier, "barrier"}});
+                                                                  {kBarrier, "barrier"},
+                                                                  {kReduce, "reduce"},
+                                                                  {kGather, "gather"},
+                                                                  {kScatter, "scatter"},
+                                                                  {kAllToAll, "all_to_all"},
+                                                                  {kSend, "send"},
+                                                                  {kReceive, "receive"}});
 }
 
 /// A collective call on one rank.
 struct Collective {
   CollectiveOperation operation = CollectiveOperation::kAllReduce;
   TextId communicator = kNoText;
-  std::int64_t sequence = 0;    ///< index of the call in its communicator, identical on all ranks
-  std::int64_t bytes = 0;       ///< payload size on this rank
-  bool on_device = false;       ///< true if it was queued on a stream
-  Position position;            ///< context of the call; attribute_collectives() limits its phase
-  std::int64_t enqueue_ns = 0;  ///< start of the call
+  std::int64_t sequence = 0;         ///< index of the call in its communicator, identical on all ranks
+  std::int64_t bytes = 0;            ///< payload size on this rank
+  bool on_device = false;            ///< true if it was queued on a stream
+  std::int64_t group_ranks = -1;     ///< number of ranks in the communicator; -1 if it was not recorded
+  std::optional<std::string> dtype;  ///< data type of the message: f32, bf16 ...; empty if it was not recorded
+  Position position;                 ///< context of the call; attribute_collectives() limits its phase
+  std::int64_t enqueue_ns = 0;       ///< start of the call
   std::int64_t returned_ns =
       -1;  ///< end of the call: the work is queued, or without a stream, complete; -1 if it did not end
   // Set by analysis::attribute_collectives():

@@ -247,7 +247,8 @@ auto collective_table() {
                        column<&C::bytes>("bytes"), column<&C::on_device>("on_device"),
                        column<&C::enqueue_ns>("enqueue_ns"), column_or_null<&C::returned_ns>("returned_ns"),
                        column_or_null<&C::start_ns>("start_ns"), column_or_null<&C::end_ns>("end_ns"),
-                       column<&C::kernels>("kernels")}));
+                       column<&C::kernels>("kernels"), column_or_null<&C::group_ranks>("group_ranks"),
+                       column<&C::dtype>("dtype")}));
 }
 
 }  // namespace

@@ -45,6 +45,21 @@ std::optional<event::CollectiveOperation> operation_of(std::uint32_t number) {
   }
 }
 
+bool lies_within(const event::Collective& call, const event::Collective& around) {
+  return call.position.thread == around.position.thread && call.enqueue_ns >= around.enqueue_ns &&
+         (around.returned_ns < 0 || call.enqueue_ns <= around.returned_ns);
+}
+
+/// Adds the calls that the workload reported to those that a collector observed. What the workload called on the same
+/// thread between the begin and the end of its report is part of it.
+void add_calls(std::vector<event::Collective>& observed, const std::vector<event::Collective>& reported) {
+  std::erase_if(observed, [&](const event::Collective& call) {
+    return std::ranges::any_of(reported, [&](const event::Collective& around) { return lies_within(call, around); });
+  });
+  observed.insert(observed.end(), reported.begin(), reported.end());
+  std::ranges::stable_sort(observed, {}, &event::Collective::enqueue_ns);
+}
+
 /// Clamps a count to the range of a database integer.
 std::int64_t bounded(std::uint64_t count) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(count, std::numeric_limits<std::int64_t>::max()));
@@ -105,7 +120,7 @@ void CollectiveRecorder::collect(event::PassRecord& record) {
   collected_ = true;
   for (event::Collective& call : calls_)
     call.communicator = record.trace.texts.intern(communicators_.text(call.communicator));
-  record.trace.collectives.assign(calls_.begin(), calls_.end());
+  add_calls(record.trace.collectives, {calls_.begin(), calls_.end()});
   calls_.clear();
   const auto report_dropped = [&](std::int64_t count, const std::string& detail) {
     add_dropped(record.dropped_records, "collective", count, detail);

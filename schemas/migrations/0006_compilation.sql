@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Since schema version 6: compilations.
+-- Since schema version 6: compilations, and the group of a collective call.
 
 -- What Dynamo and its backends compiled while a program ran, and where they left out code. Recorded by `kymo trace`,
 -- from the import of torch to the last step of the pass.
@@ -36,3 +36,8 @@ CREATE TABLE compilation (
   reason TEXT NOT NULL,
   PRIMARY KEY (run_id, rank, pass, sequence)
 ) WITHOUT ROWID;
+
+-- number of ranks that take part in the call; NULL if it is not recorded: then all ranks of the run
+ALTER TABLE collective ADD COLUMN group_ranks INTEGER;
+-- data type of the message: f32, bf16 ...; NULL if it is not recorded
+ALTER TABLE collective ADD COLUMN dtype TEXT;

@@ -27,7 +27,7 @@ WHERE t.position = 1;
 
 -- Each collective call on each rank, with the wait for the last rank to start and the transfer time from then on. Calls
 -- are matched by communicator and call number. Columns that compare ranks are NULL unless the call, its start and (with
--- multiple ranks) the clock offset are known for every rank of the run.
+-- multiple ranks) the clock offset are known for every rank of the communicator, and all of them made the same call.
 CREATE VIEW collective_call AS
 SELECT
   -- run
@@ -45,10 +45,13 @@ SELECT
   -- number of the first call in the same group (ncclGroupStart/End): grouped calls share their kernels and therefore
   -- their times. Its own number if not grouped
   t.group_number,
-  -- all_reduce, reduce_scatter, all_gather, broadcast or barrier
+  -- all_reduce, reduce_scatter, all_gather, broadcast or barrier; in observed programs also reduce, gather, scatter,
+  -- all_to_all, send and receive
   t.operation,
   -- bytes of this rank's message
   t.bytes,
+  -- data type of the message; NULL if it was not recorded
+  t.dtype,
   -- 1 if it was enqueued on a CUDA stream
   t.on_device,
   -- step of the call; −1 outside of steps
@@ -78,7 +81,7 @@ SELECT
   CASE WHEN t.complete AND t.ranks > 1 THEN t.last_begun END AS last_rank,
   -- bound on the clock error between two ranks
   CASE WHEN t.complete THEN t.error_ns / 1e3 END AS clock_error_us,
-  -- number of ranks of the run
+  -- number of ranks of the communicator
   t.ranks
 FROM (
   SELECT
@@ -88,7 +91,8 @@ FROM (
     min(a.start_ns + a.offset_ns) OVER same AS earliest_ns,
     max(a.end_ns + a.offset_ns) OVER same AS done_ns,
     count(a.end_ns) OVER same AS ends,
-    count(a.start_ns + a.offset_ns) OVER same = a.ranks AS complete,
+    count(a.start_ns + a.offset_ns) OVER same = a.ranks
+    AND min(a.operation) OVER same = max(a.operation) OVER same AS complete,
     first_value(a.rank) OVER (
       PARTITION BY a.run_id, a.pass, a.communicator_id, a.call_number
       ORDER BY a.start_ns + a.offset_ns DESC, a.rank
@@ -97,7 +101,7 @@ FROM (
   FROM (
     SELECT
       c.*,
-      r.ranks,
+      coalesce(c.group_ranks, r.ranks) AS ranks,
       CASE
         WHEN c.kernels > 0
           THEN min(c.call_number) OVER (PARTITION BY c.run_id, c.rank, c.pass, c.communicator_id, c.start_ns, c.end_ns)
@@ -213,7 +217,7 @@ SELECT
   g.phase,
   -- all_reduce, reduce_scatter, all_gather, broadcast or barrier
   g.operation,
-  -- number of ranks of the run
+  -- number of ranks of the communicator
   g.ranks,
   -- 1 if they were enqueued on a CUDA stream
   g.on_device,
@@ -251,8 +255,8 @@ SELECT
   g.clock_error_us,
   -- algorithm bandwidth in GB/s: message bytes over transfer time
   g.timed_bytes / nullif(g.timed_us, 0) / 1e3 AS algbw_gb_s,
-  -- bus bandwidth as in nccl-tests: algbw times 2(n−1)/n for all_reduce, (n−1)/n for reduce_scatter and all_gather, 1
-  -- for broadcast
+  -- bus bandwidth as in nccl-tests: algbw times 2(n−1)/n for all_reduce, (n−1)/n for reduce_scatter, all_gather,
+  -- gather, scatter and all_to_all, 1 for broadcast, reduce, send and receive
   g.timed_bytes / nullif(g.timed_us, 0) / 1e3 * g.bus_factor AS busbw_gb_s
 FROM (
   SELECT
@@ -291,6 +295,9 @@ FROM (
     CASE p.operation
       WHEN 'all_reduce' THEN 2.0 * (max(p.ranks) - 1) / max(p.ranks)
       WHEN 'broadcast' THEN 1.0
+      WHEN 'reduce' THEN 1.0
+      WHEN 'send' THEN 1.0
+      WHEN 'receive' THEN 1.0
       WHEN 'barrier' THEN 0.0
       ELSE 1.0 * (max(p.ranks) - 1) / max(p.ranks)
     END AS bus_factor
@@ -670,8 +677,8 @@ SELECT
   t.spread_ms,
   -- algorithm bandwidth in GB/s: message size over median time
   t.bytes / nullif(t.median_ms, 0) / 1e6 AS algbw_gb_s,
-  -- bus bandwidth as in nccl-tests: algbw times 2(n−1)/n for all_reduce, (n−1)/n for reduce_scatter and all_gather, 1
-  -- for broadcast; 0 for one rank except for broadcast
+  -- bus bandwidth as in nccl-tests: algbw times 2(n−1)/n for all_reduce, (n−1)/n for reduce_scatter, all_gather,
+  -- gather, scatter and all_to_all, 1 for broadcast, reduce, send and receive; 0 for one rank except for broadcast
   t.bytes / nullif(t.median_ms, 0) / 1e6 * t.bus_factor AS busbw_gb_s
 FROM (
   SELECT
@@ -696,6 +703,9 @@ FROM (
     CASE q.operation
       WHEN 'all_reduce' THEN 2.0 * (r.ranks - 1) / r.ranks
       WHEN 'broadcast' THEN 1.0
+      WHEN 'reduce' THEN 1.0
+      WHEN 'send' THEN 1.0
+      WHEN 'receive' THEN 1.0
       ELSE 1.0 * (r.ranks - 1) / r.ranks
     END AS bus_factor
   FROM (

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "collect/collector.hpp"
+#include "collect/torch/collective_calls.hpp"
 #include "collect/torch/cpu_memory.hpp"
 #include "collect/torch/operator_log.hpp"
 
@@ -35,6 +36,7 @@ class TorchCollector final : public Collector {
       execution_context_->op = &open_operator;
       execution_context_->op_name = &open_operator_name;
     }
+    watch_collectives(setting);
     if (setting.pass == measure::Pass::kMemory && setting.device == measure::DeviceKind::kCpu) record_memory(setting);
   }
 
@@ -43,6 +45,7 @@ class TorchCollector final : public Collector {
   void disarm(event::PassRecord& record) override {
     if (execution_context_ == nullptr) return;
     end_cpu_memory(record, kName);
+    end_collectives(record);
     execution_context_->op = nullptr;
     execution_context_->op_name = nullptr;
     end_operators(record, kName);

@@ -9,18 +9,7 @@
 #include <string_view>
 
 namespace kymo::collect {
-namespace {
-
-constexpr std::size_t kMaxCharacters = 400;
-constexpr std::size_t kMaxListedTensors = 4;
-
-void append_integer(std::string& text, std::int64_t value) {
-  char digits[24];
-  const auto end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
-  text.append(digits, end);
-}
-
-std::string_view short_name(at::ScalarType type) {
+std::string_view dtype_name(at::ScalarType type) noexcept {
   switch (type) {
     case at::kFloat:
       return "f32";
@@ -54,6 +43,17 @@ std::string_view short_name(at::ScalarType type) {
   }
 }
 
+namespace {
+
+constexpr std::size_t kMaxCharacters = 400;
+constexpr std::size_t kMaxListedTensors = 4;
+
+void append_integer(std::string& text, std::int64_t value) {
+  char digits[24];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
+  text.append(digits, end);
+}
+
 bool has_sizes(const at::Tensor& tensor) {
   return !tensor.is_nested() && !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
 }
@@ -67,7 +67,7 @@ void append_tensor(std::string& text, const at::Tensor& tensor) {
     text += '?';
     return;
   }
-  text += short_name(tensor.scalar_type());
+  text += dtype_name(tensor.scalar_type());
   text += '[';
   const bool is_strided = tensor.layout() == at::kStrided;
   const at::IntArrayRef sizes = tensor.sizes();

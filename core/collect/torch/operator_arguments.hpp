@@ -2,10 +2,15 @@
 #pragma once
 
 #include <ATen/core/ivalue.h>
+#include <c10/core/ScalarType.h>
 
 #include <string>
+#include <string_view>
 
 namespace kymo::collect {
+
+/// The short name of a type: f32, bf16, i64 ...; `other` for rare ones.
+std::string_view dtype_name(at::ScalarType type) noexcept;
 
 /// Replaces `text` by the arguments of an operator call in the order of its schema, separated by spaces: a tensor as
 /// `bf16[4, 256]` (`f32[]` is a scalar; a dimension that is expanded, with a stride of 0, as `256*`), a list of up to

@@ -295,5 +295,29 @@ TEST(CollectiveRecorder, TakesCallsOfSeveralThreads) {
   EXPECT_THAT(seen, SizeIs(kThreads * kCalls));
 }
 
+TEST(CollectiveRecorder, CallsWithinReportedOnesArePartOfThem) {
+  const std::int64_t start_ns = now_ns();
+  CollectiveRecorder recorder(start_ns);
+  const kymo_collective reported = made(KYMO_ALL_REDUCE, 8);
+  const std::uint64_t handle = recorder.begin(&reported);
+  Collective inside;  // as a collector observes them
+  inside.operation = CollectiveOperation::kBroadcast;
+  inside.enqueue_ns = now_ns() - start_ns;
+  Collective elsewhere = inside;
+  elsewhere.position.thread = 5;
+  recorder.end(handle);
+  Collective before = inside, after = inside;
+  before.enqueue_ns = -1;
+  after.enqueue_ns = now_ns() - start_ns + 1;
+  event::PassRecord record;
+  record.trace.collectives = {before, inside, elsewhere, after};
+  recorder.collect(record);
+  ASSERT_THAT(record.trace.collectives, SizeIs(4));
+  EXPECT_EQ(record.trace.collectives[0].enqueue_ns, -1);
+  EXPECT_EQ(record.trace.collectives[1].operation, CollectiveOperation::kAllReduce);
+  EXPECT_EQ(record.trace.collectives[2].position.thread, 5u);
+  EXPECT_EQ(record.trace.collectives[3].enqueue_ns, after.enqueue_ns);
+}
+
 }  // namespace
 }  // namespace kymo::worker

@@ -256,7 +256,7 @@ TEST_F(TorchOperatorsTest, ATraceKnowsTheNodeButWatchesNoOperator) {
   execution_context = &execution_context_;
   const auto x = torch::ones({2}, torch::requires_grad());
   arm(Pass::kTrace);
-  EXPECT_FALSE(at::hasGlobalCallbacks());
+  EXPECT_FALSE(at::getStepCallbacksUnlessEmpty(at::RecordScope::FUNCTION).has_value());
   const event::AutogradPosition next = execution_context_.next_node.load()();
   const auto y = x * 2;
   EXPECT_EQ(y.grad_fn()->sequence_nr(), static_cast<std::uint64_t>(next.sequence));

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/torch/collective_calls.hpp"
+
+#include <ATen/record_function.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <torch/csrc/distributed/c10d/ParamCommsUtils.hpp>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "collect/torch/operator_arguments.hpp"
+
+// A process group of torch.distributed (c10d) makes a Work object for each call, whichever interface made the call: the
+// functions in Python, the buckets of DistributedDataParallel, FSDP, functional collectives. Its constructor begins a
+// RecordFunction of scope USER_SCOPE, named BACKEND:OPERATION, with the input tensors as arguments; it ends when the
+// call completes, for NCCL when it is queued. Operators have another scope, so their callbacks are not affected.
+namespace kymo::collect {
+namespace {
+
+using event::Collective;
+using event::CollectiveOperation;
+
+constexpr std::size_t kMaxCalls = 500'000;
+
+/// A call that has not ended.
+struct OpenCollective final : at::ObserverContext {
+  OpenCollective(std::uint64_t number, std::size_t position) : recording(number), index(position) {}
+  std::uint64_t recording;  // that it belongs to
+  std::size_t index;
+};
+
+/// The communicator of a call, if it is known.
+struct Group {
+  std::string name;
+  std::int64_t ranks = -1;
+};
+
+/// What called an operation of a process group.
+struct Caller {
+  CollectiveOperation operation = CollectiveOperation::kAllReduce;
+  event::Position position;
+  std::int64_t enqueue_ns = 0;
+};
+
+struct Recording {
+  const ExecutionContext* execution_context = nullptr;
+  std::int64_t run_start_ns = 0;
+  at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
+  std::deque<Collective> calls;
+  std::deque<std::string> communicators;            // by call
+  std::map<std::string, std::int64_t> next_number;  // by communicator
+  std::deque<Caller> callers;  // in a pass that records operators: those whose calls have not begun
+  std::optional<Caller> last_caller;
+  std::int64_t dropped = 0;
+};
+constexpr std::size_t kMaxCallers = 10'000;
+
+/// Never destroyed, because threads may outlive main().
+struct State {
+  std::mutex mutex;
+  std::uint64_t number = 0;  // of the recordings
+  std::unique_ptr<Recording> recording;
+};
+State& state() {
+  static auto* const made = new State;
+  return *made;
+}
+
+/// Only NCCL says which group makes the call. The other backends are those of small tests and of programs on a CPU.
+Group group_of_call() {
+  const auto* const info = dynamic_cast<const torch::ParamCommsDebugInfo*>(
+      c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PARAM_COMMS_INFO));
+  return info ? Group{info->getProcessGroupName(), info->getWorldSize()} : Group{};
+}
+
+/// The number of ranks that launchers such as torchrun set; 1 without it.
+std::int64_t ranks_of_program() {
+  const char* const text = std::getenv("WORLD_SIZE");
+  const std::int64_t ranks = text ? std::atoll(text) : 1;
+  return ranks > 0 ? ranks : 1;
+}
+
+/// Sets the size and the type of the message. The size is that of the whole buffer, as in nccl-tests.
+void set_message(Collective& call, c10::ArrayRef<const c10::IValue> inputs) {
+  for (const c10::IValue& input : inputs) {
+    if (!input.isTensor() || !input.toTensor().defined()) continue;
+    const at::Tensor& tensor = input.toTensor();
+    call.bytes += static_cast<std::int64_t>(tensor.nbytes());
+    if (!call.dtype) call.dtype = std::string(dtype_name(tensor.scalar_type()));
+  }
+  if (call.operation == CollectiveOperation::kAllGather)  // the input is the part of this rank
+    call.bytes *= call.group_ranks > 0 ? call.group_ranks : ranks_of_program();
+}
+
+bool is_of_backend(std::string_view name) noexcept {
+  return name.starts_with("nccl:") || name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("ucc:");
+}
+
+bool is_point_to_point(CollectiveOperation operation) {
+  return operation == CollectiveOperation::kSend || operation == CollectiveOperation::kReceive;
+}
+
+/// True if an operation of a backend may be part of an operation of a process group: Gloo reduces and scatters with
+/// all_reduce.
+bool is_part_of(CollectiveOperation part, CollectiveOperation whole) {
+  return part == whole || (part == CollectiveOperation::kAllReduce && whole == CollectiveOperation::kReduceScatter);
+}
+
+/// The operator that made a call, which may begin later and on a thread of the backend; calls begin in their order. An
+/// operator may make several. Without recorded operators, returns nullptr.
+const Caller* caller_of(Recording& recording, CollectiveOperation operation) {
+  if (!recording.callers.empty() && is_part_of(operation, recording.callers.front().operation)) {
+    recording.last_caller = recording.callers.front();
+    recording.callers.pop_front();
+  }
+  const auto& last = recording.last_caller;
+  return last && is_part_of(operation, last->operation) ? &*last : nullptr;
+}
+
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& record) {
+  const std::string_view name = record.name();
+  const bool on_device = name.starts_with("nccl:");
+  if (!is_of_backend(name)) return nullptr;  // a range of the user
+  const auto operation = collective_operation(name);
+  if (!operation) return nullptr;
+  const Group group = group_of_call();
+  const std::lock_guard lock(state().mutex);
+  Recording* const recording = state().recording.get();
+  if (!recording) return nullptr;
+  const Caller* const caller = caller_of(*recording, *operation);
+  if (recording->calls.size() >= kMaxCalls) {
+    ++recording->dropped;
+    return nullptr;
+  }
+  Collective call;
+  call.operation = caller ? caller->operation : *operation;
+  call.on_device = on_device;
+  call.group_ranks = group.ranks;
+  set_message(call, record.inputs());
+  call.position = caller ? caller->position : recording->execution_context->position();
+  call.enqueue_ns = caller ? caller->enqueue_ns : now_ns() - recording->run_start_ns;
+  // Ranks send different numbers of messages to each other, so these calls are not numbered alike on all of them.
+  std::string communicator = group.name;
+  if (is_point_to_point(call.operation)) communicator += communicator.empty() ? "point to point" : " point to point";
+  call.sequence = recording->next_number[communicator]++;
+  recording->calls.push_back(call);
+  recording->communicators.push_back(std::move(communicator));
+  return std::make_unique<OpenCollective>(state().number, recording->calls.size() - 1);
+}
+
+// LibTorch catches exceptions of callbacks and prints a warning on stderr for each.
+std::unique_ptr<at::ObserverContext> on_collective_begin(const at::RecordFunction& record) {
+  try {
+    return begin(record);
+  } catch (const std::exception&) {
+    const std::lock_guard lock(state().mutex);
+    if (state().recording) ++state().recording->dropped;
+    return nullptr;
+  }
+}
+
+/// On any thread, also after the recording has ended.
+void on_collective_end(const at::RecordFunction&, at::ObserverContext* context) {
+  const auto* const open = static_cast<const OpenCollective*>(context);
+  if (!open) return;
+  const std::lock_guard lock(state().mutex);
+  Recording* const recording = state().recording.get();
+  if (recording && state().number == open->recording)
+    recording->calls[open->index].returned_ns = now_ns() - recording->run_start_ns;
+}
+
+}  // namespace
+
+std::optional<CollectiveOperation> collective_operation(std::string_view name) noexcept {
+  using enum CollectiveOperation;
+  // The first match counts: names contain those of others.
+  static constexpr std::array<std::pair<std::string_view, CollectiveOperation>, 15> kNames{{
+      {"barrier", kBarrier},
+      {"reduce_scatter", kReduceScatter},
+      {"all_gather", kAllGather},
+      {"allgather", kAllGather},
+      {"all_reduce", kAllReduce},
+      {"allreduce", kAllReduce},
+      {"all_to_all", kAllToAll},
+      {"alltoall", kAllToAll},
+      {"broadcast", kBroadcast},
+      {"gather", kGather},
+      {"scatter", kScatter},
+      {"reduce", kReduce},
+      {"send", kSend},
+      {"recv", kReceive},
+      {"receive", kReceive},
+  }};
+  if (!is_of_backend(name) && name.find("c10d::") == std::string_view::npos) return std::nullopt;
+  for (const auto& [text, operation] : kNames)
+    if (name.find(text) != std::string_view::npos) return operation;
+  return std::nullopt;
+}
+
+void note_collective_operator(const char* name) noexcept {
+  const auto operation = collective_operation(name);
+  const std::lock_guard lock(state().mutex);
+  Recording* const recording = state().recording.get();
+  if (!recording || !operation) return;
+  if (recording->callers.size() >= kMaxCallers) recording->callers.pop_front();  // none of them makes a call
+  recording->callers.push_back(
+      {*operation, recording->execution_context->position(), now_ns() - recording->run_start_ns});
+}
+
+void watch_collectives(const PassSetting& setting) {
+  const std::lock_guard lock(state().mutex);
+  if (state().recording) return;
+  auto recording = std::make_unique<Recording>();
+  recording->execution_context = setting.execution_context;
+  recording->run_start_ns = setting.run_start_ns;
+  auto callback = at::RecordFunctionCallback(&on_collective_begin, &on_collective_end);
+  callback.scopes({at::RecordScope::USER_SCOPE}).needsInputs(true);
+  ++state().number;
+  recording->callback = at::addGlobalCallback(callback);
+  state().recording = std::move(recording);
+}
+
+void end_collectives(event::PassRecord& record) {
+  std::unique_ptr<Recording> recording;
+  {
+    const std::lock_guard lock(state().mutex);
+    recording = std::move(state().recording);
+  }
+  if (!recording) return;
+  at::removeCallback(recording->callback);
+  for (std::size_t i = 0; i < recording->calls.size(); ++i) {
+    recording->calls[i].communicator = record.trace.texts.intern(recording->communicators[i]);
+    record.trace.collectives.push_back(std::move(recording->calls[i]));
+  }
+  add_dropped(record.dropped_records, "collective", recording->dropped,
+              "collective calls beyond the first " + std::to_string(kMaxCalls) +
+                  " of a pass, or calls that could not be described");
+}
+
+}  // namespace kymo::collect

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "collect/collector.hpp"
+#include "event/trace.hpp"
+
+namespace kymo::collect {
+
+/// The operation of a record of torch.distributed, such as "gloo:all_reduce" or "nccl:_reduce_scatter_base", or of one
+/// of its operators, such as "c10d::_allgather_base_". Empty for other names.
+std::optional<event::CollectiveOperation> collective_operation(std::string_view name) noexcept;
+
+/// Starts recording the collective calls that the process makes through torch.distributed, from Python or C++, on any
+/// thread. It takes no time in other operators. `setting.execution_context` must be set. Does nothing while a recording
+/// is active.
+void watch_collectives(const PassSetting& setting);
+
+/// Notes that the calling thread begins an operator of c10d, which makes one or more calls. Backends may begin a call
+/// later, on a thread of their own.
+void note_collective_operator(const char* name) noexcept;
+/// Returns true for the names of such operators.
+inline bool is_collective_operator(const char* name) noexcept {
+  return name[0] == 'c' && name[1] == '1' && std::strncmp(name, "c10d::", 6) == 0;
+}
+
+/// Ends the recording and adds the calls to record.trace.collectives. Does nothing without a recording.
+void end_collectives(event::PassRecord& record);
+
+}  // namespace kymo::collect
