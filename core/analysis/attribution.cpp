@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <boost/sort/flat_stable_sort/flat_stable_sort.hpp>
+#include <iterator>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "analysis/derive.hpp"
 #include "analysis/number_index.hpp"
@@ -114,7 +117,8 @@ class ActivityAttributor {
     if (node && recorded_operator(node->op) >= 0) activity.op = node->op;
     if (node && (node->phase >= 0 || node->attributed.scope != event::kNoText)) {
       if (node->phase >= 0) activity.phase = node->phase;
-      return {Attribution::kGraph, node->attributed.scope};
+      const bool is_fused = node->attributed.attribution == Attribution::kFused;
+      return {is_fused ? Attribution::kFused : Attribution::kGraph, node->attributed.scope};
     }
     return {activity.phase >= 0 ? Attribution::kPhase : Attribution::kNone, event::kNoText};
   }
@@ -148,6 +152,52 @@ class ActivityAttributor {
   std::int64_t without_launch_ = 0, backwards_ = 0, early_ = 0;
   bool kernels_seen_ = false, memsets_seen_ = false;
 };
+
+/// The operators of each thread, in the order in which they began.
+std::map<std::uint32_t, std::vector<std::int64_t>> by_thread(const std::vector<Operator>& operators) {
+  std::map<std::uint32_t, std::vector<std::int64_t>> threads;
+  for (std::size_t i = 0; i < operators.size(); ++i)
+    threads[operators[i].position.thread].push_back(static_cast<std::int64_t>(i));
+  return threads;
+}
+
+/// The innermost operator among those of a thread that was active from `start_ns` to `end_ns`; -1 if there is none.
+std::int64_t around(const std::vector<Operator>& operators, const std::vector<std::int64_t>& of_thread,
+                    std::int64_t start_ns, std::int64_t end_ns) {
+  const auto start_of = [&](std::int64_t i) { return operators[static_cast<std::size_t>(i)].start_ns; };
+  const auto after = std::ranges::upper_bound(of_thread, start_ns, {}, start_of);
+  std::int64_t found = after == of_thread.begin() ? -1 : *std::prev(after);
+  while (found >= 0) {
+    const Operator& call = operators[static_cast<std::size_t>(found)];
+    if (call.end_ns < 0 || call.end_ns >= end_ns) break;
+    found = call.parent < found ? call.parent : -1;
+  }
+  return found;
+}
+
+/// Kernels that a compiler generated are not operators of LibTorch, but take their place: in a pass that records
+/// operators, they become rows like those.
+void add_generated_kernels(Trace& trace) {
+  if (trace.operators.empty()) return;
+  const auto threads = by_thread(trace.operators);
+  const std::vector<std::int64_t> none;
+  for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
+    const event::Range& range = trace.ranges[i];
+    const auto call = range.is_phase ? std::nullopt : GeneratedCall::parse(trace.texts.text(range.name));
+    if (!call || call->kernel.empty() || range.end_ns < 0) continue;
+    const auto of_thread = threads.find(range.thread);
+    Operator kernel;
+    kernel.start_ns = range.start_ns;
+    kernel.end_ns = range.end_ns;
+    kernel.name = trace.texts.intern(std::string(call->kernel));
+    kernel.parent =
+        around(trace.operators, of_thread == threads.end() ? none : of_thread->second, range.start_ns, range.end_ns);
+    kernel.position = {range.step, range.phase, static_cast<std::int32_t>(i), range.thread, {}, -1};
+    if (kernel.parent >= 0)
+      kernel.position.node = trace.operators[static_cast<std::size_t>(kernel.parent)].position.node;
+    trace.operators.push_back(kernel);
+  }
+}
 
 /// Attributes operators, and subtracts the time of nested operators on the same thread from their parents' own time.
 void attribute_operators(std::vector<Operator>& operators, ScopeFinder& finder,
@@ -183,6 +233,7 @@ void attribute_operators(std::vector<Operator>& operators, ScopeFinder& finder,
 std::vector<event::DroppedRecords> attribute(Trace& trace) {
   std::vector<event::DroppedRecords> dropped_records;
   sort_by_start(trace.activities);
+  add_generated_kernels(trace);
   ScopeFinder finder(trace);
   attribute_operators(trace.operators, finder, dropped_records);
   ActivityAttributor(trace, finder).attribute_all(dropped_records);

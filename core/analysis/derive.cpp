@@ -28,7 +28,6 @@ void derive(event::PassRecord& record, const DeriveSetting& setting) {
   const event::Trace& trace = record.trace;
   event::Derived& derived = record.derived;
   move_dropped_records(attribute(record.trace), record);
-  derived.scope_paths = scope_paths(trace);
   derived.kernel_classes = kernel_classes(trace, setting.classifier ? *setting.classifier : Classifier());
   const std::vector<bool> is_communication = communicating(record);
   move_dropped_records(attribute_collectives(record.trace, is_communication), record);
@@ -40,6 +39,7 @@ void derive(event::PassRecord& record, const DeriveSetting& setting) {
       setting.on_host ? host_activity(record, setting.warmup) : step_activity(trace, is_communication, setting.warmup);
   derived.outliers = kernel_outliers(trace, is_communication, record.gpu_samples, setting.warmup);
   if (!record.memory_trace.events.empty()) move_dropped_records(derive_memory(record, setting.warmup), record);
+  derived.scope_paths = scope_paths(trace);
 }
 
 }  // namespace kymo::analysis

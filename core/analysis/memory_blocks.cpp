@@ -29,7 +29,7 @@ typename Map::iterator first_reaching(Map& map, std::uint64_t begin) {
 
 }  // namespace
 
-MemoryBlocks::MemoryBlocks(const event::Memory& memory, const event::Trace& trace)
+MemoryBlocks::MemoryBlocks(const event::Memory& memory, event::Trace& trace)
     : memory_(memory), scope_finder_(trace), tags_by_time_(memory.tags.size()) {
   std::iota(tags_by_time_.begin(), tags_by_time_.end(), std::size_t{0});
   std::ranges::stable_sort(tags_by_time_, {}, [&](std::size_t tag) { return memory_.tags[tag].time_ns; });

@@ -33,7 +33,7 @@ struct MemoryAnomalies {
 /// size of a block is the increase of its device's counter, or its requested size if that increase is implausible.
 class MemoryBlocks {
  public:
-  MemoryBlocks(const event::Memory& memory, const event::Trace& trace);  // both must outlive this object
+  MemoryBlocks(const event::Memory& memory, event::Trace& trace);  // both must outlive this object
 
   /// In allocation order, without categories. lifetimes()[i] belongs to allocations()[i].
   std::vector<event::Allocation>& allocations() { return allocations_; }

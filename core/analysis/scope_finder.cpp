@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 namespace kymo::analysis {
@@ -87,10 +89,58 @@ std::int32_t ForwardScopes::scope_of(const event::AutogradPosition& node) {
   return spans[last].range;
 }
 
+std::optional<GeneratedCall> GeneratedCall::parse(std::string_view name) {
+  if (!name.ends_with('}')) return std::nullopt;
+  const std::size_t set = name.find('{');
+  if (set == std::string_view::npos) return std::nullopt;
+  const std::size_t kernel = name.substr(0, set).find(' ');
+  const std::size_t begin = kernel == std::string_view::npos ? 0 : kernel + 1;
+  if (begin != set && name[set - 1] != '/') return std::nullopt;
+  return GeneratedCall{kernel == std::string_view::npos ? std::string_view() : name.substr(0, kernel),
+                       name.substr(begin)};
+}
+
+std::string_view GeneratedCall::path() const {
+  if (is_fused()) return modules;
+  const std::string_view module = modules.substr(1, modules.size() - 2);
+  return module == "." ? std::string_view() : module;
+}
+
+std::optional<GeneratedCall> ScopeFinder::generated_call(std::int32_t range) const {
+  if (range < 0 || static_cast<std::size_t>(range) >= trace_.ranges.size()) return std::nullopt;
+  return GeneratedCall::parse(trace_.texts.text(trace_.ranges[static_cast<std::size_t>(range)].name));
+}
+
+ScopeAttribution ScopeFinder::compiled(std::int32_t forward, std::int32_t range, const GeneratedCall& call) {
+  using event::Attribution;
+  const auto number = static_cast<std::uint32_t>(range);
+  const auto [found, is_new] =
+      compiled_.try_emplace(std::uint64_t{static_cast<std::uint32_t>(forward)} << 32 | number, ScopeAttribution{});
+  if (!is_new) return found->second;
+  const event::Range& own = trace_.ranges[number];
+  std::string path;
+  if (forward >= 0) {
+    path = trace_.texts.text(trace_.ranges[static_cast<std::size_t>(forward)].path);
+  } else {  // the path of the range ends with its name
+    const std::string& whole = trace_.texts.text(own.path);
+    const std::size_t end = trace_.texts.text(own.name).size();
+    if (whole.size() > end) path = whole.substr(0, whole.size() - end - 1);
+  }
+  if (!path.empty() && !call.path().empty()) path += '/';
+  path += call.path();
+  found->second = {call.is_fused() ? Attribution::kFused
+                   : forward >= 0  ? Attribution::kAutograd
+                                   : Attribution::kLaunch,
+                   trace_.texts.intern(path)};
+  trace_.compiled_paths.push_back(found->second.scope);
+  return found->second;
+}
+
 ScopeAttribution ScopeFinder::locate(const event::Position& position) {
   using event::Attribution;
-  if (const std::int32_t range = forward_.scope_of(position.node); range >= 0)
-    return {Attribution::kAutograd, path(range)};
+  const std::int32_t forward = forward_.scope_of(position.node);
+  if (const auto call = generated_call(position.range)) return compiled(forward, position.range, *call);
+  if (forward >= 0) return {Attribution::kAutograd, path(forward)};
   if (const event::TextId scope = path(position.range)) return {Attribution::kLaunch, scope};
   return {phase(position) >= 0 ? Attribution::kPhase : Attribution::kNone, event::kNoText};
 }

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "event/trace.hpp"
@@ -34,6 +37,20 @@ class ForwardScopes {
   std::vector<Thread> threads_;  // sorted by thread id
 };
 
+/// A call within compiled code, which computes parts of a set of modules. The name of its range has the form
+/// `[KERNEL ][PATH/]{MODULE, ...}`, such as `cpp_fused_gelu_1 layers.0/{norm, feed_forward/0}`; `{.}` is the compiled
+/// module itself. A call of a library has no kernel name.
+struct GeneratedCall {
+  std::string_view kernel;
+  std::string_view modules;
+
+  /// Returns nullopt for the name of another range.
+  static std::optional<GeneratedCall> parse(std::string_view name);
+  bool is_fused() const { return modules.find(", ") != std::string_view::npos; }
+  /// The path of the modules, relative to the compiled module; empty for that itself.
+  std::string_view path() const;
+};
+
 /// The attributed scope of an event and how it was determined.
 struct ScopeAttribution {
   event::Attribution attribution = event::Attribution::kNone;
@@ -42,10 +59,13 @@ struct ScopeAttribution {
 
 /// Attributes events by the context that their thread recorded, as documented at attribute(). Invalid indices in a
 /// context count as none.
+///
+/// A range that is named like a GeneratedCall belongs to the modules in its name. If it is one, the event has the scope
+/// of that module; otherwise its scope is the set and its attribution kFused.
 class ScopeFinder {
  public:
-  /// The trace's ranges and phases must outlive this object.
-  explicit ScopeFinder(const event::Trace& trace) : trace_(trace), forward_(trace.ranges) {}
+  /// The trace must outlive this object, which adds paths of compiled modules to it.
+  explicit ScopeFinder(event::Trace& trace) : trace_(trace), forward_(trace.ranges) {}
 
   ScopeAttribution locate(const event::Position& position);
   /// Returns the phase if the index is valid, else -1.
@@ -54,14 +74,19 @@ class ScopeFinder {
   }
 
  private:
+  std::optional<GeneratedCall> generated_call(std::int32_t range) const;
+  /// The attribution of a call within a compiled module, whose scope is `forward`, or if it is negative, that around
+  /// the range.
+  ScopeAttribution compiled(std::int32_t forward, std::int32_t range, const GeneratedCall& call);
   event::TextId path(std::int32_t range) const {
     return range >= 0 && static_cast<std::size_t>(range) < trace_.ranges.size()
                ? trace_.ranges[static_cast<std::size_t>(range)].path
                : event::kNoText;
   }
 
-  const event::Trace& trace_;
+  event::Trace& trace_;
   ForwardScopes forward_;
+  std::unordered_map<std::uint64_t, ScopeAttribution> compiled_;  // by forward scope and range
 };
 
 }  // namespace kymo::analysis

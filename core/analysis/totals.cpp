@@ -5,6 +5,8 @@
 
 #include "analysis/derive.hpp"
 #include "analysis/grouping.hpp"
+#include "base/ranges.hpp"
+#include "base/text.hpp"
 
 namespace kymo::analysis {
 namespace {
@@ -77,6 +79,14 @@ std::string without_numbers(const std::string& name) {
   return text;
 }
 
+/// A set of modules, separated by commas. Those that differ only in their numbers are listed once.
+std::string module_set_of(const std::string& list) {
+  std::vector<std::string> modules;
+  for (const std::string& each : split(list, ','))
+    if (std::string module = module_of(trim(each)); !contains(modules, module)) modules.push_back(std::move(module));
+  return '{' + join(modules, ", ") + '}';
+}
+
 }  // namespace
 
 std::int64_t measured_steps(const Trace& trace, std::int64_t warmup) {
@@ -101,6 +111,8 @@ std::vector<event::KernelClass> kernel_classes(const Trace& trace, const Classif
 }
 
 std::string module_of(const std::string& path) {
+  if (const std::size_t begin = path.find('{'); begin != std::string::npos && path.ends_with('}'))
+    return module_of(path.substr(0, begin)) + module_set_of(path.substr(begin + 1, path.size() - begin - 2));
   std::string module;
   for (std::size_t start = 0; start <= path.size();) {
     const std::size_t end = std::min(path.find('/', start), path.size());
@@ -114,12 +126,14 @@ std::string module_of(const std::string& path) {
 std::vector<event::ScopePath> scope_paths(const Trace& trace) {
   std::vector<event::ScopePath> paths;
   std::vector<bool> seen(trace.texts.size() + 1, false);
-  for (const event::Range& range : trace.ranges) {
-    if (range.path == event::kNoText || range.path >= seen.size() || seen[range.path]) continue;
-    seen[range.path] = true;
-    const std::string& path = trace.texts.text(range.path);
-    paths.push_back({range.path, module_of(path), 1 + std::ranges::count(path, '/')});
-  }
+  const auto add = [&](event::TextId path) {
+    if (path == event::kNoText || path >= seen.size() || seen[path]) return;
+    seen[path] = true;
+    const std::string& text = trace.texts.text(path);
+    paths.push_back({path, module_of(text), 1 + std::ranges::count(text, '/')});
+  };
+  for (const event::Range& range : trace.ranges) add(range.path);
+  for (const event::TextId path : trace.compiled_paths) add(path);
   return paths;
 }
 

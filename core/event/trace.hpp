@@ -80,12 +80,16 @@ enum class Attribution : std::uint8_t {
   kLaunch,    ///< scope that was open on the launching thread
   kAutograd,  ///< forward scope that created the backward node
   kGraph,     ///< context in which the graph node was captured
+  kFused,     ///< set of modules that a compiler fused; the scope names all of them
 };
 constexpr auto names_of(Attribution) {
   using enum Attribution;
-  return enum_names<Attribution>(
-      "attribution",
-      {{kNone, "none"}, {kPhase, "phase"}, {kLaunch, "launch"}, {kAutograd, "autograd"}, {kGraph, "graph"}});
+  return enum_names<Attribution>("attribution", {{kNone, "none"},
+                                                 {kPhase, "phase"},
+                                                 {kLaunch, "launch"},
+                                                 {kAutograd, "autograd"},
+                                                 {kGraph, "graph"},
+                                                 {kFused, "fused"}});
 }
 
 /// A kernel, copy or memset on a GPU.
@@ -226,6 +230,8 @@ struct Trace {
   Texts texts;
   std::vector<std::string> phases;  ///< names, in declaration order
   std::vector<Range> ranges;
+  /// Paths of modules within compiled code, which are not those of a range. Set by analysis.
+  std::vector<TextId> compiled_paths;
   std::vector<Launch> launches;
   std::vector<GraphNode> graph_nodes;
   std::vector<Activity> activities;

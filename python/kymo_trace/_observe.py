@@ -19,6 +19,7 @@ from typing import Any
 
 from . import _exceptions, _note, _profilers, _program, after_import
 from ._compilation import Compilations
+from ._kernels import Kernels
 from ._later import LaterSteps
 from ._memory import Tags
 from ._names import Names
@@ -361,6 +362,9 @@ def _watch_ranges(observation: Observation) -> None:
 
 def _watch_compilations(observation: Observation) -> None:
     after_import("torch._dynamo.utils", observation.compilations.watch)
+    kernels = Kernels(observation.cannot_observe)
+    after_import("torch._inductor.debug", kernels.watch_generation)
+    after_import("torch._inductor.output_code", kernels.watch_graphs)
 
 
 def _watch_process(observation: Observation) -> None:

@@ -239,6 +239,8 @@ SELECT
   1.0 * g.autograd_ns / nullif(g.total_ns, 0) AS autograd_share,
   -- share attributed by a CUDA graph node
   1.0 * g.graph_ns / nullif(g.total_ns, 0) AS graph_share,
+  -- share of kernels that a compiler fused from several modules
+  1.0 * g.fused_ns / nullif(g.total_ns, 0) AS fused_share,
   -- share with a phase but no scope
   1.0 * g.phase_only_ns / nullif(g.total_ns, 0) AS phase_only_share,
   -- share without attribution
@@ -256,6 +258,7 @@ FROM (
     sum(CASE e.attribution WHEN 'launch' THEN e.total_ns ELSE 0 END) AS launch_ns,
     sum(CASE e.attribution WHEN 'autograd' THEN e.total_ns ELSE 0 END) AS autograd_ns,
     sum(CASE e.attribution WHEN 'graph' THEN e.total_ns ELSE 0 END) AS graph_ns,
+    sum(CASE e.attribution WHEN 'fused' THEN e.total_ns ELSE 0 END) AS fused_ns,
     sum(CASE e.attribution WHEN 'phase' THEN e.total_ns ELSE 0 END) AS phase_only_ns,
     sum(CASE e.attribution WHEN 'none' THEN e.total_ns ELSE 0 END) AS none_ns
   FROM kernel_entry e

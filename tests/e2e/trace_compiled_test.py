@@ -72,6 +72,53 @@ class CompilationsTest(TraceTest):
         self.assertIn("Time of compilation by step", report)
         self.assertIn(place, report)
 
+    def test_inductor(self):
+        self.check("whole", "inductor")
+        rows = self.records(OPERATORS)
+        found = {}
+        for row in rows:
+            if row["name"].startswith("cpp_") or row["name"] == "aten::addmm":
+                key = (row["phase"], row["name"].startswith("cpp_"))
+                found.setdefault(key, set()).add((row["path"], row["attribution"]))
+        # Each linear layer is a call of a library.
+        linear = {f"Model/layers.{i}/feed_forward/{j}" for i in (0, 1) for j in (0, 2)} | {"Model/head"}
+        self.assertEqual({path for path, _ in found["forward", False]}, linear)
+        modules = {path for path, how in found["forward", True] if how != "fused"}
+        sets = {path for path, how in found["forward", True] if how == "fused"}
+        self.assertIn("Model/layers.0/norm", modules)
+        self.assertIn("Model/layers.1/feed_forward/1", modules)
+        self.assertTrue(any(path.startswith("Model/{layers.0") and "layers.1" in path for path in sets), sets)
+        backward = {path for path, _ in found["backward", True]}
+        self.assertTrue(any("norm" in path for path in backward), backward)
+        self.assertTrue(all(path.startswith("Model") for path in backward), backward)
+        # On a hit of the cache, nothing is generated.
+        again = self.trace(COMPILED, "whole", STEPS, "inductor")
+        self.assertEqual(again.returncode, 0)
+        paths = {}
+        for run, name, path in self.rows(
+            "SELECT o.run_id, n.text, q.text FROM op o JOIN string n ON n.string_id = o.name_id "
+            "LEFT JOIN string q ON q.string_id = o.scope_id WHERE n.text LIKE 'cpp%'"
+        ):
+            paths.setdefault(run, set()).add((name, path))
+        self.assertEqual(len(paths), 2)
+        self.assertEqual(*paths.values())
+        # What was compiled without kymo is not compiled again.
+        self.environment["TORCHINDUCTOR_CACHE_DIR"] = str(self.work / "alone")
+        self.trace(COMPILED, "whole", STEPS, "inductor")
+        self.assertEqual(self.paths(), set())
+        self.assertIn("TORCHINDUCTOR_CACHE_DIR", next(iter(self.metric("not_observed"))))
+        findings = self.rows("SELECT evidence FROM step_finding WHERE run_id = 3 AND subject = 'not observed'")
+        self.assertEqual(len(findings), 1)
+
+    def test_parts_and_functions(self):
+        self.check("parts", "inductor")
+        self.assertIn("Model/layers.1/feed_forward/1", self.paths())
+        self.check("function", "inductor")
+        self.assertIn("Model/layers.1/feed_forward/1", self.paths())
+
+    def paths(self):
+        return {row["path"] for row in self.records(OPERATORS) if row["name"].startswith("cpp_")}
+
     def test_nothing_compiled(self):
         self.trace(PROGRAMS / "train.py", "by_hand", STEPS)
         self.assertEqual(self.rows("SELECT * FROM compilation"), [])

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <random>
+#include <set>
+#include <utility>
 
 #include "analysis/derive.hpp"
 #include "analysis/scope_finder.hpp"
@@ -279,6 +281,96 @@ TEST(Attribution, OperatorsAreAttributedAndTheirTimeIsShared) {
   EXPECT_EQ(ops[3].attribution, Attribution::kAutograd);
   EXPECT_EQ(made.text(ops[3].scope), "head");
   EXPECT_EQ(made.trace.activities[0].op, middle);
+}
+
+TEST(Attribution, GeneratedKernelsBelongToTheModulesInTheNameOfTheirRange) {
+  TraceBuilder made;
+  const auto model = made.scope("Model", 5, 6);  // one node, which runs the compiled backward pass
+  const auto one = made.generated("Model", "triton_a {layers.0/norm}", 0, 1);
+  const auto set = made.generated("Model", "triton_b layers.0/{norm, mlp/0}", 0, 1);
+  const auto itself = made.generated("Model", "{.}", 0, 1);
+  const auto alone = made.generated("", "triton_c {., head}", 0, 1);
+  made.launch(1, 0, position(0, 0, one));
+  made.launch(2, 0, position(0, 0, set));
+  made.launch(3, 0, position(0, 0, itself));
+  made.launch(4, 0, position(0, 1, set, {5, 1}));  // in the backward pass
+  made.launch(5, 0, position(0, 1, one, {5, 1}));
+  made.launch(6, 0, position(0, 1, alone, {5, 1}));
+  made.launch(7, 0, position(0, 0, alone));
+  made.launch(8, 0, position(0, 0, model));
+  made.trace.graph_nodes.push_back({42, position(0, 0, set)});  // captured in a CUDA graph
+  for (std::uint32_t id = 1; id <= 8; ++id) made.activity(id, id, id + 1);
+  made.launch(9, 0, position(1, 0), LaunchKind::kGraph);
+  made.activity(9, 20, 21).graph_node = 42;
+  EXPECT_TRUE(attribute(made.trace).empty());
+  const std::vector<std::pair<std::string, Attribution>> expected{
+      {"Model/layers.0/norm", Attribution::kLaunch},
+      {"Model/layers.0/{norm, mlp/0}", Attribution::kFused},
+      {"Model", Attribution::kLaunch},
+      {"Model/layers.0/{norm, mlp/0}", Attribution::kFused},
+      {"Model/layers.0/norm", Attribution::kAutograd},
+      {"Model/{., head}", Attribution::kFused},
+      {"{., head}", Attribution::kFused},
+      {"Model", Attribution::kLaunch},
+      {"Model/layers.0/{norm, mlp/0}", Attribution::kFused}};
+  ASSERT_EQ(made.trace.activities.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(made.text(made.trace.activities[i].scope), expected[i].first) << i;
+    EXPECT_EQ(made.trace.activities[i].attribution, expected[i].second) << i;
+  }
+  std::set<std::string> modules;
+  for (const event::ScopePath& path : scope_paths(made.trace)) modules.insert(path.module);
+  EXPECT_TRUE(modules.contains("Model/layers.*/{norm, mlp/*}"));
+  EXPECT_TRUE(modules.contains("Model/layers.*/norm"));
+  EXPECT_TRUE(modules.contains("Model/{., head}"));
+}
+
+TEST(Attribution, NamesOfGeneratedCalls) {
+  for (const char* name : {"", "{", "}", "x}", "x{a}", "block", "a {b} c", "x/{a"})
+    EXPECT_FALSE(GeneratedCall::parse(name)) << name;
+  const auto library = GeneratedCall::parse("layers.0/{a, b/0}");
+  ASSERT_TRUE(library);
+  EXPECT_EQ(library->kernel, "");
+  EXPECT_EQ(library->path(), "layers.0/{a, b/0}");
+  const auto kernel = GeneratedCall::parse("cpp_fused_0 {layers.0/norm}");
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ(kernel->kernel, "cpp_fused_0");
+  EXPECT_EQ(kernel->path(), "layers.0/norm");
+  EXPECT_FALSE(kernel->is_fused());
+}
+
+TEST(Attribution, GeneratedKernelsAreOperatorsInAPassThatRecordsThese) {
+  TraceBuilder made;
+  made.scope("Model", 5, 6);
+  const auto outer = made.op("CompiledFunction", 0, 100, position(0, 0));
+  made.op("aten::addmm", 10, 40, position(0, 0, made.generated("Model", "{head}", 9, 41)), outer);
+  const auto set = made.generated("Model", "cpp_fused_0 {a, b}", 50, 80);
+  const auto node = made.op("CompiledFunctionBackward", 200, 300, position(0, 1, -1, {5, 1}));
+  made.generated("", "cpp_fused_1 {a}", 210, 230);
+  made.generated("", "cpp_fused_2 {a}", 400, 410);
+  EXPECT_TRUE(attribute(made.trace).empty());
+  const auto& ops = made.trace.operators;
+  ASSERT_EQ(ops.size(), 6u);
+  EXPECT_EQ(made.text(ops[1].scope), "Model/head");
+  EXPECT_EQ(made.text(ops[3].name), "cpp_fused_0");
+  EXPECT_EQ(made.text(ops[3].scope), "Model/{a, b}");
+  EXPECT_EQ(ops[3].attribution, Attribution::kFused);
+  EXPECT_EQ(ops[3].parent, outer);
+  EXPECT_EQ(ops[3].position.range, set);
+  EXPECT_EQ(ops[3].self_ns, 30);
+  EXPECT_EQ(ops[0].self_ns, 40);
+  EXPECT_EQ(ops[4].parent, node);
+  EXPECT_EQ(made.text(ops[4].scope), "Model/a");
+  EXPECT_EQ(ops[4].attribution, Attribution::kAutograd);
+  EXPECT_EQ(ops[2].self_ns, 80);
+  EXPECT_EQ(ops[5].parent, -1);
+}
+
+TEST(Attribution, GeneratedKernelsAreNoOperatorsInOtherPasses) {
+  TraceBuilder made;
+  made.generated("Model", "cpp_fused_0 {a}", 50, 80);
+  attribute(made.trace);
+  EXPECT_TRUE(made.trace.operators.empty());
 }
 
 TEST(Attribution, OperatorsWithoutAnEndGetTheirParents) {

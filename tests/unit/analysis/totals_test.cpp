@@ -120,6 +120,7 @@ TEST(ScopePaths, LoseTheNumbersOfRepeatedParts) {
   EXPECT_EQ(module_of("conv2d"), "conv2d");
   EXPECT_EQ(module_of("layer3/x_"), "layer3/x_");
   EXPECT_EQ(module_of("a//b"), "a//b");
+  EXPECT_EQ(module_of("model/{layers.0/norm, layers.1/norm, head}"), "model/{layers.*/norm, head}");
   EXPECT_EQ(module_of("x_\n1'<script>_2"), "x_\n1'<script>");
 }
 

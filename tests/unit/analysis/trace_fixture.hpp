@@ -32,6 +32,17 @@ class TraceBuilder {
     return static_cast<std::int32_t>(trace.ranges.size()) - 1;
   }
 
+  /// A range around a call within compiled code. It creates no nodes.
+  std::int32_t generated(const std::string& around, const std::string& name, std::int64_t start_ns,
+                         std::int64_t end_ns) {
+    const std::int32_t number = scope(around.empty() ? name : around + "/" + name, 0, 0);
+    event::Range& range = trace.ranges.back();
+    range.name = trace.texts.intern(name);
+    range.start_ns = start_ns;
+    range.end_ns = end_ns;
+    return number;
+  }
+
   static event::Position position(std::int32_t step, std::int32_t phase, std::int32_t range = -1,
                                   event::AutogradPosition node = {}, std::int64_t op = -1) {
     event::Position result;
