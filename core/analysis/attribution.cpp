@@ -3,6 +3,7 @@
 #include <boost/sort/flat_stable_sort/flat_stable_sort.hpp>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -104,23 +105,23 @@ class ActivityAttributor {
       activity.step = activity.phase = -1;
       activity.op = -1;
     }
-    set(activity, activity.graph_node != 0 ? attribution_in_graph(activity)
-                  : launch                 ? finder_.locate(launch->position)
-                                           : ScopeAttribution{});
+    const auto by_launch = launch ? finder_.locate(launch->position) : ScopeAttribution{};
+    set(activity, activity.graph_node != 0 ? attribution_in_graph(activity).value_or(by_launch) : by_launch);
     kernels_seen_ |= activity.kind == event::ActivityKind::kKernel;
     memsets_seen_ |= activity.kind == event::ActivityKind::kMemset;
   }
 
-  /// Uses the phase and the operator of the node, or those of the launch if the graph was captured outside of them.
-  ScopeAttribution attribution_in_graph(Activity& activity) {
+  /// Uses the phase, scope and operator of the node. Returns nullopt, and keeps the phase of the launch, if the graph
+  /// was captured outside of phases and scopes, for example before the program was observed.
+  std::optional<ScopeAttribution> attribution_in_graph(Activity& activity) {
     const CapturedNodes::Node* node = nodes_.find(activity.graph_node);
     if (node && recorded_operator(node->op) >= 0) activity.op = node->op;
     if (node && (node->phase >= 0 || node->attributed.scope != event::kNoText)) {
       if (node->phase >= 0) activity.phase = node->phase;
       const bool is_fused = node->attributed.attribution == Attribution::kFused;
-      return {is_fused ? Attribution::kFused : Attribution::kGraph, node->attributed.scope};
+      return ScopeAttribution{is_fused ? Attribution::kFused : Attribution::kGraph, node->attributed.scope};
     }
-    return {activity.phase >= 0 ? Attribution::kPhase : Attribution::kNone, event::kNoText};
+    return std::nullopt;
   }
 
   static void set(Activity& activity, ScopeAttribution attributed) {

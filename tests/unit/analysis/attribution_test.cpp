@@ -236,8 +236,8 @@ TEST(Attribution, ReplayedGraphsBelongWhereTheirNodesWereCaptured) {
   } expected[] = {{Attribution::kGraph, 0, "block_1"},
                   {Attribution::kGraph, 1, "block_1"},
                   {Attribution::kGraph, 2, ""},
-                  {Attribution::kPhase, 2, ""},   // captured outside of phases
-                  {Attribution::kPhase, 2, ""}};  // captured before tracing
+                  {Attribution::kLaunch, 2, "block_1"},   // captured outside of phases
+                  {Attribution::kLaunch, 2, "block_1"}};  // captured before tracing
   for (std::size_t i = 0; i < made.trace.activities.size(); ++i) {
     const auto& activity = made.trace.activities[i];
     EXPECT_EQ(activity.step, static_cast<std::int32_t>(i / 5));
