@@ -10,6 +10,7 @@
 
 #include "report/number.hpp"
 #include "report/panels.hpp"
+#include "report/svg_canvas.hpp"
 #include "report/unicode.hpp"
 
 namespace kymo::report {
@@ -253,6 +254,22 @@ std::vector<StateLabel> state_labels(const Chart& chart) {
     labels.insert(labels.end(), group.begin(), group.end());
   }
   return labels;
+}
+
+std::size_t label_stride(const ScaledAxis& axis, double width, double font_size) {
+  const auto touch = [&](std::size_t stride) {
+    double end = -width;
+    for (std::size_t i = 0; i < axis.ticks.size(); i += stride) {
+      const double at = axis.position(axis.ticks[i].value) * width;
+      const double half = text_width(axis.ticks[i].label, font_size) / 2;
+      if (at - half < end) return true;
+      end = at + half + font_size / 3;
+    }
+    return false;
+  };
+  std::size_t stride = 1;
+  while (touch(stride)) ++stride;  // a single label touches none
+  return stride;
 }
 
 std::string axis_heading(const Axis& axis) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,6 +57,10 @@ std::vector<StateLabel> state_labels(const Chart& chart);
 
 /// Formats a number for an axis: grouped by U+202F, with an exponent if it is very large or small.
 std::string tick_label(double value);
+
+/// Every so many of the ticks have labels, so that these do not touch on an axis of this width. Widths and the size of
+/// the font have the same unit.
+std::size_t label_stride(const ScaledAxis& axis, double width, double font_size);
 
 /// "time (ms)".
 std::string axis_heading(const Axis& axis);

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "report/svg_canvas.hpp"
-
 namespace kymo::report {
 
 PanelGrid panel_grid(const Chart& chart) {
@@ -24,22 +22,6 @@ Chart panel_chart(const Chart& chart, std::size_t panel) {
 
 bool is_lowest_panel(const Chart& chart, std::size_t panel) {
   return panel + panel_grid(chart).columns >= chart.panels.size();
-}
-
-std::size_t label_stride(const ScaledAxis& axis, double width, double font_size) {
-  const auto touch = [&](std::size_t stride) {
-    double end = -width;
-    for (std::size_t i = 0; i < axis.ticks.size(); i += stride) {
-      const double at = axis.position(axis.ticks[i].value) * width;
-      const double half = text_width(axis.ticks[i].label, font_size) / 2;
-      if (at - half < end) return true;
-      end = at + half + font_size / 3;
-    }
-    return false;
-  };
-  std::size_t stride = 1;
-  while (touch(stride)) ++stride;  // a single label touches none
-  return stride;
 }
 
 bool has_several_reference_lines(const Chart& chart) {

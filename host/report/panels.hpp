@@ -3,7 +3,6 @@
 
 #include <cstddef>
 
-#include "report/axis.hpp"
 #include "report/document.hpp"
 
 /// Small multiples: the panels of a chart in a grid, on common axes.
@@ -22,10 +21,6 @@ Chart panel_chart(const Chart& chart, std::size_t panel);
 
 /// True if no panel is below this one, so that it has the labels of the x axis.
 bool is_lowest_panel(const Chart& chart, std::size_t panel);
-
-/// Every so many of the ticks have labels, so that these do not touch on an axis of this width. Widths and the size of
-/// the font have the same unit.
-std::size_t label_stride(const ScaledAxis& axis, double width, double font_size);
 
 /// True if the panels have different reference lines, whose values then do not belong in the common legend.
 bool has_several_reference_lines(const Chart& chart);

@@ -63,7 +63,7 @@ class Description(unittest.TestCase):
                 "name": "my_kernel",
                 "libraries": {},
                 "abi_major": 1,
-                "abi_minor": 3,
+                "abi_minor": 4,
                 "cxx_abi": "",
                 "torch": "",
                 "compiler": f"CPython {version}",

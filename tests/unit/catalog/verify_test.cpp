@@ -28,8 +28,8 @@ TEST_F(Verify, ReturnsTheIdentity) {
 }
 
 TEST_F(Verify, NamesBothInterfaces) {
-  EXPECT_THAT(refusal("wrong_major"), AllOf(HasSubstr("ABI 2.3"), HasSubstr("this kymo supports 1.3")));
-  EXPECT_THAT(refusal("newer_minor"), AllOf(HasSubstr("ABI 1.4"), HasSubstr("this kymo supports 1.3")));
+  EXPECT_THAT(refusal("wrong_major"), AllOf(HasSubstr("ABI 2.4"), HasSubstr("this kymo supports 1.4")));
+  EXPECT_THAT(refusal("newer_minor"), AllOf(HasSubstr("ABI 1.5"), HasSubstr("this kymo supports 1.4")));
 }
 
 TEST_F(Verify, RejectsOtherFrameworks) { EXPECT_THAT(refusal("unknown_framework"), HasSubstr("'tensorwind'")); }

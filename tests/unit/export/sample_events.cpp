@@ -181,10 +181,12 @@ void ExportTest::add_collectives() {
       "INSERT INTO collective VALUES (3, 0, 'trace', 0, 1, 7, 'all_reduce', 4096, 1, 1010000, 1020000, 1150000, "
       "1250000, 2, 0, " +
       backward + ", " + scope +
-      ", 'autograd'), "
-      "(3, 0, 'trace', 1, 1, 8, 'all_gather', 64, 1, 1030000, 1040000, 1100000, 1200000, 1, 0, NULL, NULL, 'none'), "
-      "(3, 0, 'trace', 2, 2, 0, 'broadcast', 8, 1, 1300000, 1310000, NULL, NULL, 0, -1, NULL, NULL, 'none'), "
-      "(3, 0, 'trace', 3, 2, 1, 'barrier', 0, 0, 1400000, NULL, 1400000, NULL, 0, -1, NULL, NULL, 'none')");
+      ", 'autograd', NULL, NULL), "
+      "(3, 0, 'trace', 1, 1, 8, 'all_gather', 64, 1, 1030000, 1040000, 1100000, 1200000, 1, 0, NULL, NULL, 'none', "
+      "NULL, NULL), "
+      "(3, 0, 'trace', 2, 2, 0, 'broadcast', 8, 1, 1300000, 1310000, NULL, NULL, 0, -1, NULL, NULL, 'none', NULL, "
+      "NULL), "
+      "(3, 0, 'trace', 3, 2, 1, 'barrier', 0, 0, 1400000, NULL, 1400000, NULL, 0, -1, NULL, NULL, 'none', NULL, NULL)");
 }
 
 std::string error_of(const std::function<void()>& action) {

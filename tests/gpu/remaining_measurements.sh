@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes the measurements on a GPU that docs/next-steps.md lists as missing, the shortest first.
+#
+# Usage: remaining_measurements.sh KYMO FOLDER SECONDS. Logs and databases are written to FOLDER after each part. The
+# suite continues in FOLDER/cs336.db if that exists. Parts that do not fit into SECONDS are not begun or are interrupted.
+set -u
+kymo=$1 folder=$2 end=$(($(date +%s) + $3))
+here=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$folder/programs"
+
+left() { echo $((end - $(date +%s))); }
+
+part() { # NAME LIMIT COMMAND...: LIMIT in seconds
+  local name=$1 limit=$2
+  shift 2
+  [ "$(left)" -gt 20 ] || { echo "$name: no time left"; return; }
+  [ "$limit" -lt "$(left)" ] || limit=$(($(left) - 10))
+  timeout --signal INT --kill-after 10 "$limit" "$@" >"$folder/$name.log" 2>&1
+  echo "$name: exit code $? after $limit s at most, $(left) s left"
+}
+
+part cost 150 python3 "$here/bench/trace_program_cost.py" "$kymo" --device cuda --rounds 3 --steps 100 large
+for kind in inductor reduce_overhead graph; do
+  part "program-$kind" 150 python3 "$here/gpu/trace_programs.py" "$kymo" "$folder/programs" "$kind"
+done
+for filter in '^kernels .*context=1024 .*mode=train .*size=xl' '^memory .*context=512' '^compiled-verified' \
+  '^compiled-model .*size=(small|large)' '^compiled-attention .*dtype=fp32' '^compiled'; do
+  part "suite-$(echo "$filter" | tr -c 'a-z0-9\n' '-')" 600 "$kymo" suite run cs336 --resume --filter "$filter" --db "$folder/cs336.db"
+done
