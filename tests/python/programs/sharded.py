@@ -2,6 +2,7 @@
 """Training with fully_shard (FSDP2) over Gloo, for torchrun: sharded.py STEPS. Each rank prints its loss of each step,
 exactly."""
 
+import os
 import sys
 
 import torch
@@ -31,3 +32,4 @@ for each in range(distributed.get_world_size()):
         print(rank, *losses, flush=True)
     distributed.barrier()
 distributed.destroy_process_group()
+os._exit(0)  # references of FSDP keep threads of Gloo, whose end at exit can abort the process
