@@ -105,8 +105,11 @@ class ActivityAttributor {
       activity.step = activity.phase = -1;
       activity.op = -1;
     }
-    const auto by_launch = launch ? finder_.locate(launch->position) : ScopeAttribution{};
-    set(activity, activity.graph_node != 0 ? attribution_in_graph(activity).value_or(by_launch) : by_launch);
+    std::optional<ScopeAttribution> attributed;
+    if (activity.graph_node != 0) attributed = attribution_in_graph(activity);
+    if (!attributed) attributed = launch ? finder_.locate(launch->position) : ScopeAttribution{};
+    activity.attribution = attributed->attribution;
+    activity.scope = attributed->scope;
     kernels_seen_ |= activity.kind == event::ActivityKind::kKernel;
     memsets_seen_ |= activity.kind == event::ActivityKind::kMemset;
   }
@@ -122,11 +125,6 @@ class ActivityAttributor {
       return ScopeAttribution{is_fused ? Attribution::kFused : Attribution::kGraph, node->attributed.scope};
     }
     return std::nullopt;
-  }
-
-  static void set(Activity& activity, ScopeAttribution attributed) {
-    activity.attribution = attributed.attribution;
-    activity.scope = attributed.scope;
   }
 
   std::int64_t recorded_operator(std::int64_t number) const {

@@ -30,14 +30,10 @@ void reject_options_of_workloads(const RunOptions& options) {
 }
 
 measure::Method method_of(const RunOptions& options) {
-  measure::Method method;
-  method.timing = measure::Timing::kFree;
-  method.fresh = true;
+  measure::Method method = program_method(options);
   if (options.warmup) method.warmup = *options.warmup;
   method.steps = options.steps.value_or(measure::kMaxFreeSteps);
   method.passes = {measure::Pass::kTime};
-  method.timeout_s = options.timeout_s.value_or(0);
-  method.host_memory_bytes = options.host_memory_bytes.value_or(0);
   return method;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/option_text.hpp"
+#include "cli/run_options.hpp"
 #include "supervisor/runs.hpp"
 
 namespace kymo::cli {
@@ -21,6 +22,9 @@ struct ProgramRequest {
 /// The run of a program, without its method and label. Its parameters are the arguments and the environment; the hash
 /// is that of the script and the versions of Python and torch. Throws UsageError if there is no such program.
 supervisor::PlannedRun plan_program(const ProgramRequest& request);
+
+/// What the method of every program has: unsynchronized steps in a process of its own, and the limits of the options.
+measure::Method program_method(const RunOptions& options);
 
 /// Splits the text of a command as a shell does, without expanding anything. Throws UsageError if a quote is not
 /// closed.

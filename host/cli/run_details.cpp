@@ -181,7 +181,7 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
               "SELECT s.pass, s.value AS steps, m.value AS median_ms FROM reported_metric s JOIN reported_metric m "
               "ON m.run_id = s.run_id AND m.rank = s.rank AND m.pass = s.pass AND m.name = 'later_step_median' "
               "WHERE s.name = 'later_steps' AND s.run_id = " +
-                  id + " AND s.rank = (SELECT min(k.rank) FROM rank k WHERE k.run_id = " + id + ") ORDER BY s.pass");
+                  id + fmt::format(fmt::runtime(first_rank), "s") + " ORDER BY s.pass");
   return details;
 }
 

@@ -59,9 +59,7 @@ Window window_from(const std::string& text) {
 measure::Method method_of(const TraceArguments& arguments, measure::DeviceKind device) {
   const RunOptions& options = arguments.options;
   const Window& window = arguments.window;
-  measure::Method method;
-  method.timing = measure::Timing::kFree;
-  method.fresh = true;
+  measure::Method method = program_method(options);
   method.warmup = std::min(window.first, kWarmupSteps);
   method.steps = window.end ? *window.end - window.first : measure::kMaxFreeSteps;
   method.observation.warmup = method.warmup;
@@ -70,8 +68,6 @@ measure::Method method_of(const TraceArguments& arguments, measure::DeviceKind d
   if (options.passes) method.passes = *options.passes;
   if (std::ranges::count(method.passes, Pass::kVerify) > 0)
     throw UsageError("--passes: a program has no reference, so it cannot be verified");
-  method.timeout_s = options.timeout_s.value_or(0);
-  method.host_memory_bytes = options.host_memory_bytes.value_or(0);
   if (options.trace_memory_bytes) method.observation.memory_bytes = *options.trace_memory_bytes;
   if (options.trace_detail) add_trace_detail("--trace-detail", *options.trace_detail, method.observation);
   if (!options.kernel_classes.empty()) method.observation.kernel_classes = options.kernel_classes.string();
