@@ -17,6 +17,9 @@
 namespace kymo::report {
 namespace {
 
+// Tables of more columns are set more densely.
+constexpr std::size_t kMaxRoomyColumns = 6;
+
 std::string bytes_of_hex(const std::string& hex) {
   std::string bytes;
   for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
@@ -147,8 +150,8 @@ class HtmlWriter {
   void add(const Table& table) {
     body_ += fmt::format(
         "<figure>\n<figcaption><b>Table {}.</b> {}</figcaption>\n<div class=\"scroll\" "
-        "tabindex=\"0\">\n<table>\n<thead><tr>",
-        ++tables_, escape_html(table.caption));
+        "tabindex=\"0\">\n<table{}>\n<thead><tr>",
+        ++tables_, escape_html(table.caption), table.columns.size() > kMaxRoomyColumns ? " class=\"dense\"" : "");
     std::vector<Fractions> longest;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const Column& column = table.columns[i];

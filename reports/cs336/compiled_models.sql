@@ -11,9 +11,9 @@
 -- column compile_s: title="compile time", unit="s", format="significant", digits=3
 -- column breaks: title="graph breaks"
 -- column recompilations: title="recompilations"
--- column verified: title="verified"
 -- note: Speedup: eager step time of the same workload over that of the row. Compile time: the first calls, beyond the
---   time of later ones. The optimizer is not compiled. A CUDA graph has no phases.
+--   time of later ones. The optimizer is not compiled. A CUDA graph has no phases. The small model is verified in runs of
+--   its own: see section Implementations.
 -- empty: No compiled models: `kymo suite run cs336 --filter '^compiled-model'` adds this data.
 WITH shown AS (
   SELECT
@@ -27,7 +27,6 @@ WITH shown AS (
     x.family_order,
     p.choice AS variant_order,
     d.status_label,
-    d.verified,
     t.mean_ms AS step_ms,
     t.std_ms AS step_std_ms,
     min(CASE WHEN p.choice = 0 AND d.status_label = '' THEN t.mean_ms END) OVER (
@@ -56,8 +55,7 @@ SELECT
   CASE WHEN h.variant_order > 0 AND h.status_label = '' THEN h.eager_ms / h.step_ms END AS speedup,
   max(CASE k.name WHEN 'compile_s' THEN k.value END) AS compile_s,
   CAST(max(CASE k.name WHEN 'graph_breaks' THEN k.value END) AS INTEGER) AS breaks,
-  CAST(max(CASE k.name WHEN 'recompilations' THEN k.value END) AS INTEGER) AS recompilations,
-  CASE WHEN h.status_label IN ('', 'failed') THEN h.verified END AS verified
+  CAST(max(CASE k.name WHEN 'recompilations' THEN k.value END) AS INTEGER) AS recompilations
 FROM shown h
 LEFT JOIN phase_time f ON f.run_id = h.run_id AND f.phase = 'forward'
 LEFT JOIN phase_time b ON b.run_id = h.run_id AND b.phase = 'backward'

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Five numbers.
+-- caption: Headline numbers.
 -- column what: title="number"
 -- column value: title="value"
 -- column setting: title="case"

@@ -51,7 +51,7 @@ SELECT
   t.mode,
   CASE
     WHEN k.run_id IS NULL THEN CASE d.status_label WHEN '' THEN 'not recorded' ELSE d.status_label END
-    WHEN length(k.short_name) > 60 THEN substr(k.short_name, 1, 59) || '…'
+    WHEN length(k.short_name) > 64 THEN substr(k.short_name, 1, 63) || '…'
     ELSE k.short_name
   END AS kernel,
   k.class,

@@ -38,7 +38,7 @@ SELECT
     m.size || ', context ' || m.context || ', ' || m.mode,
     r.workload || ', ' || i.title
   ) AS setting,
-  CASE WHEN length(k.short_name) > 60 THEN substr(k.short_name, 1, 59) || '…' ELSE k.short_name END AS kernel,
+  CASE WHEN length(k.short_name) > 64 THEN substr(k.short_name, 1, 63) || '…' ELSE k.short_name END AS kernel,
   k.module_phase AS module,
   k.calls,
   k.total_excess_us,

@@ -30,7 +30,7 @@ named AS (
 )
 SELECT
   setting,
-  CASE WHEN length(name) > 60 THEN substr(name, 1, 59) || '…' ELSE name END AS name,
+  CASE WHEN length(name) > 64 THEN substr(name, 1, 63) || '…' ELSE name END AS name,
   class,
   CAST(round(calls) AS INTEGER) AS calls,
   ms,

@@ -34,11 +34,11 @@ ranked AS (
 SELECT
   t.size,
   t.context,
-  CASE WHEN length(f.name) > 48 THEN substr(f.name, 1, 47) || '…' ELSE f.name END AS kernel,
+  CASE WHEN length(f.name) > 64 THEN substr(f.name, 1, 63) || '…' ELSE f.name END AS kernel,
   CAST(round(f.calls) AS INTEGER) AS calls,
   f.forward_ms AS ms,
   100 * f.forward_ms / nullif(f.all_forward_ms, 0) AS share,
-  CASE WHEN length(b.name) > 48 THEN substr(b.name, 1, 47) || '…' ELSE b.name END AS both,
+  CASE WHEN length(b.name) > 64 THEN substr(b.name, 1, 63) || '…' ELSE b.name END AS both,
   100 * b.both_ms / nullif(b.all_both_ms, 0) AS both_share,
   CASE f.name WHEN b.name THEN 'yes' ELSE 'no' END AS same
 FROM traced t

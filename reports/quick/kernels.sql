@@ -37,7 +37,7 @@ SELECT
   r.workload,
   i.title,
   CASE
-    WHEN length(k.short_name) > 60 THEN substr(k.short_name, 1, 59) || '…'
+    WHEN length(k.short_name) > 64 THEN substr(k.short_name, 1, 63) || '…'
     ELSE k.short_name
   END AS kernel,
   k.class,

@@ -24,7 +24,6 @@ part cost 150 python3 "$here/bench/trace_program_cost.py" "$kymo" --device cuda 
 for kind in inductor reduce_overhead graph; do
   part "program-$kind" 150 python3 "$here/gpu/trace_programs.py" "$kymo" "$folder/programs" "$kind"
 done
-for filter in '^kernels .*context=1024 .*mode=train .*size=xl' '^memory .*context=512' '^compiled-verified' \
-  '^compiled-model .*size=(small|large)' '^compiled-attention .*dtype=fp32' '^compiled'; do
+for filter in '^compiled-model-(graph|modes)' '^compiled-attention-(bf16|modes)' '^compiled'; do
   part "suite-$(echo "$filter" | tr -c 'a-z0-9\n' '-')" 600 "$kymo" suite run cs336 --resume --filter "$filter" --db "$folder/cs336.db"
 done
