@@ -12,8 +12,8 @@
 -- column breaks: title="graph breaks"
 -- column recompilations: title="recompilations"
 -- note: Speedup: eager step time of the same workload over that of the row. Compile time: the first calls, beyond the
---   time of later ones. The optimizer is not compiled. A CUDA graph has no phases. The small model is verified in runs of
---   its own: see section Implementations.
+--   time of later ones. The optimizer is not compiled. A CUDA graph has no phases. The small model is verified in runs
+--   of its own: see section Implementations.
 -- empty: No compiled models: `kymo suite run cs336 --filter '^compiled-model'` adds this data.
 WITH shown AS (
   SELECT

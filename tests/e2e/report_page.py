@@ -192,7 +192,7 @@ class ReportPageTest(KymoTest):
             line for line in done.stderr.splitlines() if "CONSOLE" in line or "Content Security Policy" in line
         ]
 
-    def exercise(self, script):
+    def exercise(self, script, width=1200):
         """Runs a script after the page's own script, allowed by its hash in the same way; returns its `results`."""
         script = f"""kymoReady.then(() => {{
 {script}
@@ -204,7 +204,7 @@ document.body.replaceChildren(shown);
         page = self.page.replace("script-src ", f"script-src 'sha256-{digest}' ", 1).replace(
             "</body>", f"<script>{script}</script></body>"
         )
-        text, complaints = self.open(page)
+        text, complaints = self.open(page, width)
         self.assertEqual(complaints, [])
         found = re.search(r"<pre>(\{.*\})</pre>", text, re.DOTALL)
         self.assertIsNotNone(found, text[-2000:])
