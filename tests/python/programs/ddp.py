@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data-parallel training over Gloo, for torchrun. Each rank prints its loss of each step, exactly."""
+"""Data-parallel training over Gloo, or over NCCL with DEVICE=cuda, for torchrun. Each rank prints its loss of each
+step, exactly."""
 
+import os
 import sys
 
 import torch
 from torch import distributed, nn
 
-distributed.init_process_group("gloo")
+on_gpu = os.environ.get("DEVICE") == "cuda"
+distributed.init_process_group("nccl" if on_gpu else "gloo")
 rank = distributed.get_rank()
+if on_gpu:
+    torch.cuda.set_device(rank)
+    torch.set_default_device("cuda")
 torch.manual_seed(0)
 model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1)))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training with fully_shard (FSDP2) over Gloo, for torchrun: sharded.py STEPS. Each rank prints its loss of each step,
-exactly."""
+"""Training with fully_shard (FSDP2) over Gloo, or over NCCL with DEVICE=cuda, for torchrun: sharded.py STEPS. Each rank
+prints its loss of each step, exactly."""
 
 import os
 import sys
@@ -9,8 +9,12 @@ import torch
 from torch import distributed, nn
 from torch.distributed.fsdp import fully_shard
 
-distributed.init_process_group("gloo")
+on_gpu = os.environ.get("DEVICE") == "cuda"
+distributed.init_process_group("nccl" if on_gpu else "gloo")
 rank = distributed.get_rank()
+if on_gpu:
+    torch.cuda.set_device(rank)
+    torch.set_default_device("cuda")
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 4))
 fully_shard(model[0])

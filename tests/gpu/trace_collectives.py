@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Observes programs of torch.distributed over NCCL on two GPUs: output, and collectives with phase, kernels and bytes.
+
+Usage: trace_collectives.py KYMO [FOLDER]. The databases are written to FOLDER. Ends with 1 if a program fails a check,
+with 77 if there are fewer than two GPUs.
+"""
+
+import json
+import os
+import sys
+import tempfile
+
+from trace_programs import TRAIN, command, rows
+
+STEPS = 16
+FIRST, LAST = 4 * (8 * 16 + 16), 4 * (16 * 4 + 4)
+# Collectives of each step: operation, bytes, phase.
+PROGRAMS = {
+    "ddp.py": [("all_reduce", 4 * (8 * 16 + 16 + 16 + 1), "backward")],
+    "sharded.py": [
+        ("all_gather", FIRST, "forward"),
+        ("all_gather", LAST, "forward"),
+        ("all_gather", FIRST, "backward"),
+        ("reduce_scatter", FIRST, "backward"),
+        ("reduce_scatter", LAST, "backward"),
+        ("all_reduce", 4, None),
+    ],
+}
+CALLS = """
+SELECT c.rank, c.step, c.operation, c.bytes, c.on_device, c.kernels, c.end_ns - c.start_ns AS ns, p.text AS phase
+FROM collective c LEFT JOIN string p ON p.string_id = c.phase_id WHERE c.step >= 3
+"""
+
+
+def check(kymo, database, program):
+    """(what to print, faults)"""
+    words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2]
+    words += [TRAIN.parent / program, STEPS]
+    expected = command(*words)
+    if expected.returncode:
+        return [], [f"fails without kymo: {expected.stderr[-1500:]}"]
+    done = command(kymo, "trace", "--db", database, "--passes", "trace", "--no-stop", "--", *words)
+    if done.returncode:
+        return [], [f"exit code {done.returncode}: {done.stderr[-2000:]}"]
+    faults = [] if done.stdout == expected.stdout else ["its output differs"]
+    calls = rows(kymo, database, CALLS)
+    found = {}
+    for call in calls:
+        key = (call["operation"], call["bytes"], call["phase"])
+        found.setdefault(key, []).append((call["rank"], call["step"]))
+    for key in PROGRAMS[program]:
+        at = found.get(key, [])
+        if len(set(at)) != 20:
+            faults.append(f"{key}: in {len(set(at))} of 20 steps of two ranks")
+    on_host = [call for call in calls if not call["on_device"]]
+    without = [call for call in calls if call["on_device"] and not (call["kernels"] and call["ns"] > 0)]
+    if on_host:
+        faults.append(f"{len(on_host)} of {len(calls)} collectives are not on the device")
+    if without:
+        faults.append(f"{len(without)} of {len(calls)} collectives have no kernel")
+    dropped = rows(kymo, database, "SELECT source, detail FROM dropped_record WHERE source <> 'device'")
+    if dropped:
+        faults.append(f"dropped records: {dropped}")
+    summary = rows(kymo, database, "SELECT * FROM collective_summary")
+    lines = [f"{key}: {len(at)} calls" for key, at in sorted(found.items(), key=str)]
+    lines += [json.dumps({k: row[k] for k in row if row[k] is not None}) for row in summary]
+    lines += [f"{row['kind']}: {row['detail']}" for row in rows(kymo, database, "SELECT kind, detail FROM run_warning")]
+    return lines, faults
+
+
+def main(kymo, folder):
+    if len(json.loads(command(kymo, "devices").stdout or '{"gpus": []}')["gpus"]) < 2:
+        print("fewer than two GPUs")
+        return 77
+    os.environ["DEVICE"] = "cuda"
+    failed = False
+    for program in PROGRAMS:
+        lines, faults = check(kymo, f"{folder}/{program}.db", program)
+        failed = failed or bool(faults)
+        print(f"{program}: {'; '.join(faults) or 'ok'}", *lines, sep="\n  ", flush=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="kymo-collectives") as scratch:
+        sys.exit(main(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else scratch))
