@@ -6,7 +6,8 @@ check, with 77 without a GPU.
 
 Checks, for each program: its output is the same as without kymo, if two executions without kymo agree; the measured
 steps have the expected phases; no record was dropped; and at least 99.5 % of the time of the kernels in forward and
-backward belongs to a module, where those of the loss, which is not part of one, are not counted.
+backward belongs to a module, where those of the loss, which is not part of one, are not counted. KIND `memory` checks
+the categories of the memory of one of them.
 """
 
 import concurrent.futures
@@ -37,6 +38,8 @@ MIN_MODULE_SHARE = 0.995
 LOSS = {"elementwise fill", "nll_loss_backward_reduce_cuda_kernel_2d", "softmax_warp_backward"}
 # Their losses, casts of losses and sums of gradients run kernels that modules run, too.
 UNCHECKED_SHARES = {"accumulated", "autocast", "by_hand", "gan"}
+# Of `transformer`, in fp32.
+PARAMETER_BYTES = 4 * (50 * 16 + 16 * 50 + 50 + 2 * (32 + 4 * (16 * 16 + 16) + 2 * 16 * 64 + 64 + 16))
 KERNELS = """
 SELECT phase, short_name, scope IS NOT NULL AS has_scope, count(*) AS kernels, sum(duration_us) AS us
 FROM kernel_call WHERE step >= 3 GROUP BY 1, 2, 3
@@ -107,6 +110,26 @@ def check(kymo, database, kind, phases):
     return lines, faults
 
 
+def check_memory(kymo, database):
+    """The categories of the memory of `transformer` at the peak of its steps: (what to print, faults)."""
+    program = [sys.executable, TRAIN, "transformer", STEPS, "cuda"]
+    done = command(kymo, "trace", "--db", database, "--passes", "memory", "--no-stop", "--", *program)
+    if done.returncode:
+        return [], [f"exit code {done.returncode}: {done.stderr[-2000:]}"]
+    peaks = rows(kymo, database, "SELECT * FROM memory_peak WHERE phase = 'step' AND device = 'cuda'")
+    if len(peaks) != 1:
+        return [], [f"peaks of the step: {peaks}"]
+    found = {name.removesuffix("_bytes"): size for name, size in peaks[0].items() if name.endswith("_bytes")}
+    faults = []
+    # Blocks of the allocator are multiples of 512 bytes.
+    for name, least in (("parameter", PARAMETER_BYTES), ("gradient", PARAMETER_BYTES)):
+        if not least <= found[name] <= 2 * least:
+            faults.append(f"{found[name]} bytes of category {name}, not {least} or a little more")
+    if not 2 * PARAMETER_BYTES <= found["optimizer_state"] <= 4 * PARAMETER_BYTES:
+        faults.append(f"{found['optimizer_state']} bytes of optimizer state, not twice those of the parameters")
+    return [json.dumps(found)], faults
+
+
 def main(kymo, folder, kinds):
     if not json.loads(command(kymo, "devices").stdout or '{"gpus": []}')["gpus"]:
         print("no GPU")
@@ -118,6 +141,8 @@ def main(kymo, folder, kinds):
             for kind, phases in PROGRAMS.items()
             if not kinds or kind in kinds
         }
+        if not kinds or "memory" in kinds:
+            checks[pool.submit(check_memory, kymo, f"{folder}/memory.db")] = "memory"
         for done in concurrent.futures.as_completed(checks):
             lines, faults = done.result()
             failed = failed or bool(faults)
