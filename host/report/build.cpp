@@ -233,10 +233,11 @@ class DocumentBuilder {
     };
     const auto pointer = [](const std::optional<Result>& rows) { return rows ? &*rows : nullptr; };
     const auto bands = side(spec.bands), blocks = side(spec.blocks), roofs = side(spec.roofs);
-    const auto counters = side(spec.counters), events = side(spec.events);
+    const auto counters = side(spec.counters), events = side(spec.events), segments = side(spec.segments);
     if (spec.split.empty())
       return add_chart(section, spec,
-                       {result, pointer(bands), pointer(blocks), pointer(roofs), pointer(counters), pointer(events)},
+                       {result, pointer(bands), pointer(blocks), pointer(roofs), pointer(counters), pointer(events),
+                        pointer(segments)},
                        "", {});
     const std::size_t first = section.blocks.size();
     const std::vector<std::string> names = classes_of_all(spec, result);
@@ -248,9 +249,10 @@ class DocumentBuilder {
       const Result own = rows_of_part(result, spec.split, part);
       const auto own_bands = of_part(bands), own_blocks = of_part(blocks), own_roofs = of_part(roofs);
       const auto own_counters = of_part(counters), own_events = of_part(events);
+      const auto own_segments = of_part(segments);
       add_chart(section, spec,
                 {own, pointer(own_bands), pointer(own_blocks), pointer(own_roofs), pointer(own_counters),
-                 pointer(own_events)},
+                 pointer(own_events), pointer(own_segments)},
                 part, names);
     }
     share_scales_from(section, first);

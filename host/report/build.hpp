@@ -23,6 +23,7 @@ struct ChartRows {
   const Result* roofs = nullptr;
   const Result* counters = nullptr;
   const Result* events = nullptr;
+  const Result* segments = nullptr;
 };
 
 /// Builds a line or bar chart from the rows, with a panel for each value of the column `panel`, if there are several.

@@ -33,6 +33,7 @@ class AreaBuilder {
     if (!any_figure()) return std::nullopt;
     if (rows_.bands != nullptr) add_bands(*rows_.bands);
     if (rows_.blocks != nullptr) add_blocks(*rows_.blocks);
+    if (rows_.segments != nullptr) add_segments(*rows_.segments);
     if (rows_.events != nullptr)
       if (auto events = build_timeline(*spec_.events, *rows_.events, "",
                                        {spec_.counters ? &*spec_.counters : nullptr, rows_.counters}))
@@ -41,6 +42,8 @@ class AreaBuilder {
     chart_.caption += left_out(without_position_, "row without a position", "rows without a position");
     chart_.caption += left_out(broken_bands_, "band without a start or an end", "bands without a start or an end");
     chart_.caption += left_out(broken_blocks_, "block without a start or a size", "blocks without a start or a size");
+    chart_.caption += left_out(broken_segments_, "segment without a start, a size or an address",
+                               "segments without a start, a size or an address");
     return std::move(chart_);
   }
 
@@ -138,6 +141,8 @@ class AreaBuilder {
     const std::size_t label = require_column(query, result, "label");
     const std::size_t category = require_column(query, result, "category");
     const auto detail = find_column(result, "detail");
+    const auto address = find_column(result, "address");
+    const auto reusable = find_column(result, "reusable_ns");
     MemoryBlocks& memory = chart_.memory;
     for (const Row& row : result.rows) {
       const auto from = integer_of(row[start]);
@@ -147,12 +152,39 @@ class AreaBuilder {
         ++broken_blocks_;
         continue;
       }
-      memory.blocks.push_back({*from, to, *size, memory.texts.intern(text_of(row[label])),
-                               memory.texts.intern(label_of(row[category])),
-                               detail ? memory.texts.intern(text_of(row[*detail])) : event::kNoText});
+      memory.blocks.push_back(
+          {*from, to, *size, memory.texts.intern(text_of(row[label])), memory.texts.intern(label_of(row[category])),
+           detail ? memory.texts.intern(text_of(row[*detail])) : event::kNoText,
+           address ? address_of(row[*address]) : std::nullopt,
+           to && reusable ? std::max<std::int64_t>(0, integer_of(row[*reusable]).value_or(*to) - *to) : 0});
     }
     std::stable_sort(memory.blocks.begin(), memory.blocks.end(),
                      [](const MemoryBlock& a, const MemoryBlock& b) { return a.start_ns < b.start_ns; });
+  }
+
+  static std::optional<std::uint64_t> address_of(const ResultCell& cell) {
+    const auto number = integer_of(cell);
+    return number ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
+  }
+
+  void add_segments(const Result& result) {
+    const QueryFile& query = *spec_.segments;
+    const std::size_t start = require_column(query, result, "start_ns");
+    const std::size_t end = require_column(query, result, "end_ns");
+    const std::size_t address = require_column(query, result, "address");
+    const std::size_t bytes = require_column(query, result, "bytes");
+    const std::size_t stream = require_column(query, result, "stream");
+    for (const Row& row : result.rows) {
+      const auto from = integer_of(row[start]);
+      const auto to = integer_of(row[end]);
+      const auto at = address_of(row[address]);
+      const auto size = integer_of(row[bytes]);
+      if (from && at && size && *size > 0 && (!to || *to >= *from))
+        chart_.memory.segments.push_back({*from, to, *at, *size, integer_of(row[stream]).value_or(0)});
+      else
+        ++broken_segments_;
+    }
+    if (chart_.memory.segments.empty()) chart_.memory.without_segments = query.empty;
   }
 
   const ChartSpec& spec_;
@@ -161,6 +193,7 @@ class AreaBuilder {
   std::int64_t without_position_ = 0;
   std::int64_t broken_bands_ = 0;
   std::int64_t broken_blocks_ = 0;
+  std::int64_t broken_segments_ = 0;
 };
 
 }  // namespace

@@ -99,12 +99,21 @@ std::string bands_csv(const std::vector<Band>& bands) {
 }
 
 std::string blocks_csv(const MemoryBlocks& memory) {
-  std::string out = "start_ns,end_ns,bytes,label,category,detail\r\n";
+  std::string out = "start_ns,end_ns,bytes,label,category,detail,address\r\n";
   for (const MemoryBlock& block : memory.blocks) {
     out += whole(block.start_ns) + "," + (block.end_ns ? whole(*block.end_ns) : "") + "," + whole(block.bytes) + "," +
            escape_csv(memory.texts.text(block.label)) + "," + escape_csv(memory.texts.text(block.category)) + "," +
-           escape_csv(memory.texts.text(block.detail)) + "\r\n";
+           escape_csv(memory.texts.text(block.detail)) + "," +
+           (block.address ? fmt::format("{:#x}", *block.address) : "") + "\r\n";
   }
+  return out;
+}
+
+std::string segments_csv(const std::vector<MemorySegment>& segments) {
+  std::string out = "start_ns,end_ns,address,bytes,stream\r\n";
+  for (const MemorySegment& segment : segments)
+    out += fmt::format("{},{},{:#x},{},{}\r\n", segment.start_ns, segment.end_ns ? whole(*segment.end_ns) : "",
+                       segment.address, segment.bytes, segment.stream);
   return out;
 }
 
@@ -137,6 +146,7 @@ void add_chart(std::vector<OutputFile>& files, const Chart& chart) {
   files.push_back({stem + ".csv", area_csv(chart)});
   if (!chart.bands.empty()) files.push_back({stem + ".bands.csv", bands_csv(chart.bands)});
   if (!chart.memory.blocks.empty()) files.push_back({stem + ".blocks.csv", blocks_csv(chart.memory)});
+  if (!chart.memory.segments.empty()) files.push_back({stem + ".segments.csv", segments_csv(chart.memory.segments)});
 }
 
 }  // namespace

@@ -222,6 +222,12 @@ void read_points(ChartSpec& chart, Keys& keys, const std::string& location) {
     throw UsageError(location + ": 'stacked' bars do not support 'error' and require a linear 'y_scale'");
 }
 
+void require_empty(const QueryFile& side, const std::string& rows) {
+  if (side.empty.empty())
+    throw UsageError(side.name + ": the header comment lacks 'empty': -- empty: sentence to print if there are no " +
+                     rows);
+}
+
 void read_areas(ChartSpec& chart, Keys& keys, const Scope& scope, const std::string& location) {
   chart.x = keys.text("x");
   chart.y = keys.text_or("y", "");
@@ -233,20 +239,22 @@ void read_areas(ChartSpec& chart, Keys& keys, const Scope& scope, const std::str
   chart.x_axis.nanoseconds = chart.x.ends_with("_ns") && chart.x_axis.unit.empty();
   chart.bands = read_side_query(keys, scope, "bands", location);
   chart.blocks = read_side_query(keys, scope, "blocks", location);
+  chart.segments = read_side_query(keys, scope, "segments", location);
   chart.events = read_side_query(keys, scope, "events", location);
   chart.counters = read_side_query(keys, scope, "counters", location);
   if (chart.blocks && !chart.x_axis.nanoseconds)
     throw UsageError(location +
                      ": key 'blocks' requires an 'x' column in nanoseconds (name ending in _ns) and no 'x_unit'");
+  if (!chart.segments) return;
+  if (!chart.blocks) throw UsageError(location + ": key 'segments' requires key 'blocks'");
+  require_empty(*chart.segments, "segments");
 }
 
 void read_roofs(ChartSpec& chart, Keys& keys, const Scope& scope, const std::string& location) {
   chart.series = "class";
   keys.text("roofs");
   chart.roofs = read_side_query(keys, scope, "roofs", location);
-  if (chart.roofs->empty.empty())
-    throw UsageError(chart.roofs->name +
-                     ": the header comment lacks 'empty': -- empty: sentence to print if there are no roofs");
+  require_empty(*chart.roofs, "roofs");
 }
 
 ChartSpec read_chart(const Json& table, const Scope& scope, const std::string& section_location) {

@@ -67,9 +67,11 @@ struct ValueSpec {
 /// Alternatively, with `y` (and `series`), each row contains one value. `bands` names a query with the columns label,
 /// start and end: intervals of the x axis drawn behind the curves (phases). `blocks` names a query with the columns
 /// start_ns, end_ns (NULL: alive at the end), bytes, label, category and optionally detail: the memory blocks whose sum
-/// the curves show; the HTML report shows them individually. `events` names a query with the columns of a timeline,
-/// whose lanes the HTML report shows on the same time axis, with `counters` as for a timeline. Axis keys are supported
-/// except for scales.
+/// the curves show; the HTML report shows them individually. `segments` names a query with the columns start_ns,
+/// end_ns, address, bytes and stream: what the allocator reserved; the HTML report then shows the blocks by address,
+/// for which `blocks` needs the column address and optionally reusable_ns (end of the use by streams). Its sentence
+/// `empty` is shown if it has no rows. `events` names a query with the columns of a timeline, whose lanes the HTML
+/// report shows on the same time axis, with `counters` as for a timeline. Axis keys are supported except for scales.
 ///
 /// timeline: bars in lanes. The query has the columns lane (in order of first appearance), start_ns, end_ns, label and
 /// class (the color), and optionally detail (shown on demand), group (lanes of a group are placed together under its
@@ -104,6 +106,7 @@ struct ChartSpec {
   Axis y_axis;
   std::optional<QueryFile> bands;     ///< for an area chart; filtered by its column named as `split`, if any
   std::optional<QueryFile> blocks;    ///< same as bands
+  std::optional<QueryFile> segments;  ///< same as bands
   std::optional<QueryFile> roofs;     ///< for a roofline; same as bands
   std::optional<QueryFile> counters;  ///< for a timeline; same as bands
   std::optional<QueryFile> events;    ///< for an area chart; same as bands

@@ -160,11 +160,24 @@ struct MemoryBlock {
   event::TextId label = event::kNoText;
   event::TextId category = event::kNoText;
   event::TextId detail = event::kNoText;
+  std::optional<std::uint64_t> address{};
+  std::int64_t pending_ns = 0;  ///< time after the end in which a stream still used the memory
+};
+
+/// Memory that an allocator reserved, and divides into blocks.
+struct MemorySegment {
+  std::int64_t start_ns = 0;
+  std::optional<std::int64_t> end_ns;  ///< absent: reserved at the end
+  std::uint64_t address = 0;
+  std::int64_t bytes = 0;
+  std::int64_t stream = 0;  ///< CUDA stream it serves
 };
 
 struct MemoryBlocks {
   event::Texts texts;  ///< labels, categories and details
   std::vector<MemoryBlock> blocks;
+  std::vector<MemorySegment> segments{};
+  std::string without_segments{};  ///< why there are none; empty if the chart does not ask for them
 };
 
 /// The records that a chart shows a part of; `kymo export` writes all of them for other tools.

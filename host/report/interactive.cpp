@@ -2,6 +2,7 @@
 #include "report/interactive.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <unordered_map>
 
@@ -248,6 +249,49 @@ std::vector<std::int64_t> colours_of(const std::vector<std::string>& categories,
   return colours;
 }
 
+// Addresses are written relative to the lowest of a chart, because their differences are exact in JavaScript.
+std::uint64_t lowest_address(const MemoryBlocks& memory) {
+  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
+  for (const MemorySegment& segment : memory.segments) lowest = std::min(lowest, segment.address);
+  for (const MemoryBlock& block : memory.blocks) lowest = std::min(lowest, block.address.value_or(lowest));
+  return lowest;
+}
+
+void write_segments(JsonText& json, const MemoryBlocks& memory, double origin) {
+  std::vector<double> starts, lengths;
+  std::vector<std::int64_t> addresses, bytes, streams;
+  const std::uint64_t lowest = lowest_address(memory);
+  for (const MemorySegment& segment : memory.segments) {
+    starts.push_back(static_cast<double>(segment.start_ns) - origin);
+    lengths.push_back(segment.end_ns ? span_ns(segment.start_ns, *segment.end_ns) : -1);
+    addresses.push_back(static_cast<std::int64_t>(segment.address - lowest));
+    bytes.push_back(segment.bytes);
+    streams.push_back(segment.stream);
+  }
+  json.key("segments");
+  json.open('{');
+  json.field("lowest", std::to_string(lowest));
+  json.list("start", starts);
+  json.list("length", lengths);
+  json.list("address", addresses);
+  json.list("bytes", bytes);
+  json.list("stream", streams);
+  json.close('}');
+}
+
+// Where the blocks are, and how long streams still used them after they were freed.
+void write_addresses(JsonText& json, const MemoryBlocks& memory, const std::vector<std::size_t>& shown) {
+  std::vector<std::int64_t> addresses, pending;
+  const std::uint64_t lowest = lowest_address(memory);
+  for (const std::size_t i : shown) {
+    const MemoryBlock& block = memory.blocks[i];
+    addresses.push_back(block.address ? static_cast<std::int64_t>(*block.address - lowest) : -1);
+    pending.push_back(block.pending_ns);
+  }
+  json.list("address", addresses);
+  json.list("pending", pending);
+}
+
 void write_blocks(JsonText& json, const Chart& chart, double origin) {
   const std::vector<MemoryBlock>& blocks = chart.memory.blocks;
   const BlockChoice choice = choose_blocks(blocks);
@@ -279,6 +323,7 @@ void write_blocks(JsonText& json, const Chart& chart, double origin) {
   json.list("texts", texts.used());
   json.list("categories", categories.used());
   json.list("colours", colours_of(categories.used(), chart));
+  if (!chart.memory.segments.empty()) write_addresses(json, chart.memory, choice.shown);
   json.list("restX", rest.x);
   json.list("restBytes", rest.values[0]);
   json.close('}');
@@ -323,6 +368,8 @@ std::string area_rows(const Chart& chart) {
   }
   json.close(']');
   if (!chart.memory.blocks.empty()) write_blocks(json, chart, origin);
+  if (!chart.memory.segments.empty()) write_segments(json, chart.memory, origin);
+  if (!chart.memory.without_segments.empty()) json.field("withoutSegments", chart.memory.without_segments);
   if (!chart.timeline.bars.empty()) {
     json.key("events");
     json.open('{');

@@ -158,7 +158,7 @@ std::map<std::string, std::string> names_of_queries(const ReportDefinition& defi
     for (const ChartSpec& chart : section.charts) {
       add_file(chart.query);
       for (const std::optional<QueryFile>& side :
-           {chart.bands, chart.blocks, chart.events, chart.counters, chart.roofs})
+           {chart.bands, chart.blocks, chart.segments, chart.events, chart.counters, chart.roofs})
         if (side) add_file(*side);
     }
   }

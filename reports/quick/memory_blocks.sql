@@ -43,7 +43,9 @@ SELECT
     ELSE replace(b.category, '_', ' ')
   END AS category,
   coalesce(b.scope || ' ', '') || '(' || b.phase || CASE WHEN b.step >= 0 THEN ', step ' || b.step ELSE '' END || ')'
-  || coalesce(k.frames, '') AS detail
+  || coalesce(k.frames, '') AS detail,
+  b.address,
+  b.reusable_ns
 FROM largest l
 JOIN memory_block b ON b.run_id = l.run_id AND b.rank = 0 AND b.pass = l.pass AND b.sequence = l.sequence
 LEFT JOIN called k ON k.run_id = b.run_id AND k.rank = b.rank AND k.pass = b.pass AND k.stack = b.stack

@@ -326,6 +326,10 @@ SELECT
   a.alloc_ns,
   -- time of the free; NULL if still allocated at the end of the pass
   a.free_ns,
+  -- when its memory became reusable: later than free_ns if another stream still used it; NULL if it did not
+  a.reusable_ns,
+  -- start address; above 2^63 as a negative number
+  a.address,
   -- alloc_ns in milliseconds
   a.alloc_ns / 1e6 AS alloc_ms,
   -- time from allocation to free; NULL if still allocated at the end of the pass
@@ -367,6 +371,28 @@ LEFT JOIN memory_phase h
     ORDER BY m.peak_allocated_bytes DESC, m.step
     LIMIT 1
   );
+
+-- The segments that LibTorch's CUDA caching allocator reserved from the driver, and divides into blocks. Expandable
+-- segments have a row for each part that was mapped.
+CREATE VIEW memory_segment AS
+SELECT
+  -- run
+  s.run_id,
+  -- rank that owns it
+  s.rank,
+  -- pass in which it was recorded
+  s.pass,
+  -- start address; above 2^63 as a negative number
+  s.address,
+  -- size
+  s.bytes,
+  -- CUDA stream id that it serves; 0 is the default stream
+  s.stream,
+  -- when it was reserved, host clock, relative to the start of the run
+  s.alloc_ns,
+  -- when it was released to the driver; NULL if it was not
+  s.free_ns
+FROM segment s;
 
 -- The call stacks of allocations as text. Filter by run, rank and pass.
 CREATE VIEW memory_stack AS

@@ -51,9 +51,18 @@ MEASURE = (
 await kymoReady;
 const results = {};
 const [timeline] = kymoTimelines;
-const [curves, blocks] = kymoAreas;
-for (const [name, view] of Object.entries({ timeline, curves, blocks }))
+const [curves, blocks, , segments] = kymoAreas;
+for (const [name, view] of Object.entries({ timeline, curves, blocks, segments }))
   for (const part of [1, 0.1, 0.001]) results[`${name}, ${part} of the range`] = await frames(view, part);
+const times = [];
+for (let i = 0; i < 60; ++i) {
+  const began = performance.now();
+  segments.preview((curves.range.last * i) / 60);
+  segments.frame();
+  segments.surface.context.getImageData(0, 0, 1, 1);
+  times.push(performance.now() - began);
+}
+results["segments at another time"] = { median: median(times), slowest: Math.max(...times) };
 timeline.search("kernel 1");
 results["timeline while searching"] = await frames(timeline, 1);
 const began = performance.now();

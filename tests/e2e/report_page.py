@@ -86,11 +86,20 @@ FROM n
 BANDS = "SELECT 'forward' AS label, 0 AS start, 20000000 AS end UNION ALL SELECT 'backward', 20000000, 50000000"
 
 # A thousand weights that stay alive; the other blocks live 2 ms each, so that about 2,000 of them are alive at once.
+# They are in 101 segments of 30 slots.
 ALLOCATIONS = f"""
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {BLOCKS - 1})
 SELECT i * 1000 AS start_ns, CASE WHEN i < 1000 THEN NULL ELSE i * 1000 + 2000000 END AS end_ns,
        4096 * (1 + i % 16) AS bytes, 'tensor ' || (i % 100) AS label,
-       CASE WHEN i < 1000 THEN 'weights' ELSE 'activations' END AS category, 'line ' || i AS detail
+       CASE WHEN i < 1000 THEN 'weights' ELSE 'activations' END AS category, 'line ' || i AS detail,
+       140000000000000 + (slot / 30 * 32 + slot % 30) * 65536 AS address
+FROM (SELECT i, CASE WHEN i < 1000 THEN i ELSE 1000 + i % 2001 END AS slot FROM n)
+"""
+
+SEGMENTS = """-- SPDX-License-Identifier: Apache-2.0
+-- empty: No segments.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+SELECT 0 AS start_ns, NULL AS end_ns, 140000000000000 + i * 32 * 65536 AS address, 30 * 65536 AS bytes, 0 AS stream
 FROM n
 """
 
@@ -111,6 +120,7 @@ x = "time_ns"
 y_title = "memory"
 bands = "bands.sql"
 blocks = "blocks.sql"
+segments = "segments.sql"
 events = "events.sql"
 """
 
@@ -151,6 +161,7 @@ def write_charts(folder):
         ("memory.sql", MEMORY),
         ("bands.sql", BANDS),
         ("blocks.sql", ALLOCATIONS),
+        ("segments.sql", SEGMENTS),
     ):
         (folder / name).write_text(text)
 

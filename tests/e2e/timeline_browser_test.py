@@ -187,7 +187,7 @@ area.reset();
 class TimelineBrowserTest(ReportPageTest):
     def test_a_timeline_of_many_events(self):
         results = self.exercise(TIMELINE_EXERCISE)
-        self.assertEqual(results["views"], [2, 3])
+        self.assertEqual(results["views"], [2, 4])
         self.assertEqual(results["all"]["bars"], EVENTS)
         self.assertLessEqual(results["all"]["rectangles"], 5000)
         whole = results["whole"]

@@ -161,6 +161,7 @@ class AreaView extends View {
     drawTimeAxis(context, this.range, this.plot, ink, (low, high, target) => this.words.ticks(low, high, target));
     const chosen = this.columns();
     this.drawSeries(context, chosen, palette);
+    this.drawMarked(context, ink);
     this.drawCursor(context, ink);
     this.chosen = chosen;
     return { columns: chosen.length, milliseconds: performance.now() - began };
@@ -201,6 +202,18 @@ class AreaView extends View {
     }
   }
 
+  // Marks a time; undefined: none.
+  markTime(time) {
+    this.marked = time;
+    this.surface.request();
+  }
+  drawMarked(context, ink) {
+    if (this.marked === undefined) return;
+    const x = this.xAt(this.words.axis ? this.words.axis.indexOf(this.marked) : this.marked);
+    if (x < this.plot.left || x > this.plot.left + this.plot.width) return;
+    context.fillStyle = ink.accent;
+    context.fillRect(x - 0.75, this.plot.top, 1.5, this.plot.height);
+  }
   drawCursor(context, ink) {
     if (!this.pointer || this.pointer.x < this.plot.left) return;
     context.fillStyle = ink.ink;
@@ -229,7 +242,13 @@ class AreaView extends View {
     const row = this.rowAt(x);
     if (row >= 0) this.tooltip.show(this.facts(row), x, y, this.plot.top + this.plot.height);
     else this.tooltip.hide();
+    const at = this.timeAt(x);
+    this.onhover?.(this.words.axis ? this.words.axis.timeOf(at) : at);
     this.surface.request();
+  }
+  leave() {
+    super.leave();
+    this.onhover?.(null);
   }
 
   // Shows the position with the highest sum.
@@ -258,6 +277,7 @@ function areaViews(root, rows) {
   const views = [area];
   if (blocks) views.push(new BlocksView(root, rows, range, blocks));
   if (rows.events) views.push(eventsBelow(root, rows, range));
+  const segments = blocks ? segmentsBelow(root, rows, area, views[1]) : null;
   if (blocks) addMemoryControls(area, views, x);
   else area.toolbar.addButton("Peak", "Show the highest sum", () => area.showPeak());
   addHelp(root, [
@@ -267,12 +287,13 @@ function areaViews(root, rows) {
       ? [
           ["Shift + W / S", "scale the blocks vertically; dragging then also pans vertically"],
           ["click", "the blocks that are alive at that time, or the details of a block"],
+          ...(rows.segments ? [["pointer in the curves", "the segments at that time; a click keeps it"]] : []),
           ["/ , N", "search blocks, next match"],
         ]
       : []),
     ["0, Escape", "show everything; close"],
   ]);
-  return views;
+  return segments ? [...views, segments] : views;
 }
 
 // Lanes on the time axis of the curves.

@@ -174,6 +174,8 @@ class BlockPicture {
 
 // Byte order of ImageData on little-endian machines.
 const packed = (red, green, blue) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+// The shade of a block among four for each category.
+const toneOf = (category, id) => category * 4 + (Math.imul(id, 0x9e3779b1) >>> 30);
 const mixed = (from, to, part) => from.map((each, i) => Math.round(each + (to[i] - each) * part));
 
 class BlocksView extends View {
@@ -350,20 +352,13 @@ class BlocksView extends View {
 
   // Colors by category in four shades, so that neighbors differ; blocks that do not match a search are faded.
   colouring(ink) {
-    const { categories, colours, category } = this.blocks.rows;
+    const { category } = this.blocks.rows;
     const palette = paletteOf(this.rows.palette);
+    this.swatches.forEach(({ swatch }, kind) => (swatch.style.background = this.colourOf(kind, palette)));
     const page = channels(this.page(ink));
-    const strong = [];
-    const faded = [];
-    categories.forEach((_, kind) => {
-      const colour = palette[colours[kind] % palette.length];
-      this.swatches[kind].swatch.style.background = colour;
-      for (let tone = 0; tone < 4; ++tone) {
-        const rgb = mixed(channels(colour), page, tone * 0.09);
-        strong.push(packed(...rgb));
-        faded.push(packed(...mixed(rgb, page, 0.8)));
-      }
-    });
+    const tones = this.tones(page);
+    const strong = tones.map((rgb) => packed(...rgb));
+    const faded = tones.map((rgb) => packed(...mixed(rgb, page, 0.8)));
     const grey = packed(...mixed(page, [128, 128, 128], 0.45));
     const lit = packed(...channels(textOn(this.page(ink))));
     const { matches, hovered } = this;
@@ -371,8 +366,19 @@ class BlocksView extends View {
       if (id === EMPTY) return 0;
       if (id === SMALLER) return grey;
       if (id === hovered) return lit;
-      return (matches && !matches[id] ? faded : strong)[category[id] * 4 + (Math.imul(id, 0x9e3779b1) >>> 30)];
+      return (matches && !matches[id] ? faded : strong)[toneOf(category[id], id)];
     };
+  }
+  colourOf(kind, palette) {
+    return palette[this.blocks.rows.colours[kind] % palette.length];
+  }
+  // The shades of each category, see toneOf.
+  tones(page) {
+    const palette = paletteOf(this.rows.palette);
+    return this.blocks.rows.categories.flatMap((_, kind) => {
+      const rgb = channels(this.colourOf(kind, palette));
+      return [0, 1, 2, 3].map((tone) => mixed(rgb, page, tone * 0.09));
+    });
   }
 
   // The block at a position; EMPTY, or SMALLER for merged blocks.
@@ -450,6 +456,7 @@ class BlocksView extends View {
       ]);
     const more = alive.length > MOST_BLOCKS_LISTED ? `; the ${MOST_BLOCKS_LISTED} largest` : "";
     const time = this.words.axis ? this.words.axis.timeOf(x) : x;
+    this.onmoment?.(time);
     this.panel.show(
       `${title}: ${bytesText(Math.round(total))} in ${countText(alive.length)} blocks at ${this.words.position(time)}`,
       smallTable("By category", [["category"], ["blocks", true], ["size", true], ["share", true]], categories),
@@ -514,6 +521,7 @@ class BlocksView extends View {
     this.order = [];
     if (found) this.matches.forEach((hit, i) => hit && this.order.push(i));
     this.match = -1;
+    this.onsearch?.();
     this.toolbar.showMatches(-1, this.order.length, Boolean(found));
     this.surface.request();
     return this.order.length;

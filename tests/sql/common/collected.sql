@@ -308,6 +308,9 @@ INSERT INTO allocation (
 (13, 0, 'memory', 6, 'cuda', 16384, 90, 100, 2600, 2700, 0, 0, 1, 1, 22, 1, 1, 31, 'workspace', 'lifetime', 1),
 (13, 0, 'memory', 8, 'cuda', 20480, 190, 200, 3400, 4700, 0, 1, 1, NULL, NULL, 1, NULL, NULL, 'unknown', '', NULL),
 (14, 0, 'memory', 2, 'cpu', 4096, 300, 300, 2500, 3000, 0, 0, 1, 1, 20, 1, 1, 30, 'activation', 'lifetime', NULL);
+UPDATE allocation SET reusable_ns = 3900 WHERE run_id = 13 AND sequence = 5;
+INSERT INTO segment (run_id, rank, pass, sequence, address, bytes, stream, alloc_ns, free_ns, free_sequence) VALUES
+(13, 0, 'memory', 0, 4096, 16384, 0, 90, NULL, NULL), (13, 0, 'memory', 7, 20480, 4096, 7, 3300, 4800, 9);
 INSERT INTO stack_frame (run_id, rank, pass, frame, module, "offset", function_id) VALUES
 (13, 0, 'memory', 0, 'libtorch_cpu.so', 17, 41), (13, 0, 'memory', 1, 'transformer_lm.so', 18, 41),
 (13, 0, 'memory', 2, 'transformer_lm.so', 255, 40), (13, 0, 'memory', 3, 'transformer_lm.so', 4096, NULL);

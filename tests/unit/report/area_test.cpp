@@ -95,6 +95,33 @@ TEST(BuildArea, CountsWhatItLeavesOut) {
   EXPECT_EQ(chart.memory.blocks.size(), 1u);
 }
 
+TEST(BuildArea, SegmentsHaveAddressesAndBlocksMayBePending) {
+  ChartSpec spec = spec_with("t");
+  spec.blocks = spec.segments = QueryFile{};
+  spec.segments->name = "segments.sql";
+  spec.segments->empty = "No segments.";
+  const Result points{{"t", "a"}, {row(1, 1)}};
+  const Result blocks{{"start_ns", "end_ns", "bytes", "label", "category", "address", "reusable_ns"},
+                      {row(1, 4, 8, "a", "b", -4096, 9), row(2, nullptr, 8, "a", "b", nullptr, nullptr)}};
+  const Result segments{{"start_ns", "end_ns", "address", "bytes", "stream"},
+                        {row(1, nullptr, -4096, 512, 7), row(1, 3, nullptr, 512, 7), row(3, 1, 4096, 512, 7)}};
+  const auto chart_of = [&](const Result& rows) {
+    return *build_area(spec, {points, nullptr, &blocks, nullptr, nullptr, nullptr, &rows});
+  };
+  const Chart chart = chart_of(segments);
+  ASSERT_EQ(chart.memory.segments.size(), 1u);
+  EXPECT_EQ(chart.memory.segments[0].address, 0xffff'ffff'ffff'f000u);
+  EXPECT_EQ(chart.memory.segments[0].stream, 7);
+  EXPECT_EQ(chart.memory.without_segments, "");
+  EXPECT_THAT(chart.caption, HasSubstr("2 segments without"));
+  EXPECT_EQ(chart.memory.blocks[0].address, 0xffff'ffff'ffff'f000u);
+  EXPECT_EQ(chart.memory.blocks[0].pending_ns, 5);
+  EXPECT_FALSE(chart.memory.blocks[1].address.has_value());
+  EXPECT_EQ(chart_of({segments.columns, {}}).memory.without_segments, "No segments.");
+  EXPECT_THAT([&] { chart_of({{"start_ns"}, {row(1)}}); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("segments.sql"), HasSubstr("'end_ns'"))));
+}
+
 TEST(BuildArea, NothingToDraw) {
   EXPECT_FALSE(build_area(spec_with("t"), {Result{{"t", "a"}, {}}}).has_value());
   EXPECT_FALSE(build_area(spec_with("t"), {Result{{"t", "a"}, {row(1, nullptr), row(2, "OOM")}}}).has_value());

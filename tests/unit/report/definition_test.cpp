@@ -203,7 +203,7 @@ TEST_F(DefinitionFolder, ErrorsNameFileAndKey) {
 }
 
 TEST_F(DefinitionFolder, ReadsTimelinesAndAreas) {
-  write_file(folder_.path() / "side.sql", "-- SPDX-License-Identifier: Apache-2.0\nSELECT 1");
+  write_file(folder_.path() / "side.sql", "-- SPDX-License-Identifier: Apache-2.0\n-- empty: None.\nSELECT 1");
   write(R"(title = "T"
 [[section]]
 heading = "H"
@@ -218,6 +218,7 @@ kind = "area"
 x = "time_ns"
 bands = "side.sql"
 blocks = "side.sql"
+segments = "side.sql"
 events = "side.sql"
 counters = "side.sql"
 [[section.chart]]
@@ -234,6 +235,7 @@ series = "what"
   EXPECT_TRUE(charts[1].x_axis.nanoseconds);
   EXPECT_THAT(charts[1].bands->sql, HasSubstr("SELECT 1"));
   EXPECT_TRUE(charts[1].blocks.has_value());
+  EXPECT_EQ(charts[1].segments->empty, "None.");
   EXPECT_TRUE(charts[1].events.has_value());
   EXPECT_TRUE(charts[1].counters.has_value());
   EXPECT_TRUE(charts[0].counters.has_value());
@@ -312,6 +314,8 @@ TEST_F(DefinitionFolder, ErrorsOfTimelinesAndAreasAreNamed) {
   EXPECT_THAT(error_of(chart + "kind = 'area'"), HasSubstr("key 'x' is missing"));
   EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\nseries = 'b'"), HasSubstr("'y'"));
   EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\ny_scale = 'log'"), HasSubstr("unknown key 'y_scale'"));
+  EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a_ns'\nsegments = 't.sql'"),
+              AllOf(HasSubstr("'segments'"), HasSubstr("'blocks'")));
   EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\nblocks = 't.sql'"),
               AllOf(HasSubstr("'blocks'"), HasSubstr("_ns")));
   EXPECT_THAT(error_of(chart + "kind = 'area'\nx = 'a'\nbands = '../t.sql'"),

@@ -176,6 +176,25 @@ TEST(InteractiveRows, AreaHoldsCurvesBandsAndBlocks) {
   EXPECT_TRUE(rows["blocks"]["restX"].empty());
 }
 
+TEST(InteractiveRows, AddressesCountFromTheLowest) {
+  Chart chart = sample_memory();
+  EXPECT_FALSE(rows_of(chart).contains("segments"));
+  EXPECT_FALSE(rows_of(chart)["blocks"].contains("address"));
+  chart.memory.without_segments = "No segments.";
+  EXPECT_EQ(rows_of(chart)["withoutSegments"], "No segments.");
+  chart.memory.segments = {{6'000, 8'000, 0x7fff'0000'1000, 2048, 0}, {5'000, std::nullopt, 0x1000, 512, 7}};
+  chart.memory.blocks[0].address = 0x1200;
+  chart.memory.blocks[1].pending_ns = 30;
+  const Json rows = rows_of(chart);
+  EXPECT_EQ(rows["segments"]["lowest"], "4096");
+  EXPECT_EQ(rows["segments"]["address"], (Json::array({0x7fff'0000'0000, 0})));
+  EXPECT_EQ(rows["segments"]["start"], (Json::array({1000, 0})));
+  EXPECT_EQ(rows["segments"]["length"], (Json::array({2000, -1})));
+  EXPECT_EQ(rows["segments"]["stream"], (Json::array({0, 7})));
+  EXPECT_EQ(rows["blocks"]["address"], (Json::array({512, -1, -1})));
+  EXPECT_EQ(rows["blocks"]["pending"], (Json::array({0, 30, 0})));
+}
+
 TEST(InteractiveRows, KeepsTheLongestBarsAndSaysHowMany) {
   std::vector<TimelineBar> bars;
   for (std::int64_t i = 0; i < 200'010; ++i) bars.push_back(bar(i * 100, i * 100 + (i % 20'001 == 7 ? 1 : 50)));

@@ -292,6 +292,15 @@ TEST(Csv, TimelinesAndAreasGiveTheirRows) {
   EXPECT_EQ(parse_csv(files.at("charts/memory.csv"))[2], (std::vector<std::string>{"6000", "4194304", "2097152"}));
   EXPECT_EQ(parse_csv(files.at("charts/memory.bands.csv"))[1], (std::vector<std::string>{"forward", "6000", "8000"}));
   EXPECT_EQ(parse_csv(files.at("charts/memory.blocks.csv"))[1][1], "") << "alive at the end";
+
+  Chart memory = testing::sample_memory();
+  memory.memory.segments = {{5'000, 8'000, 0x7000, 512, 3}};
+  memory.memory.blocks[0].address = 0x7100;
+  document.sections = {{"Charts", 1, {memory}}};
+  const auto with_segments = files_of(render_csv, document);
+  EXPECT_EQ(parse_csv(with_segments.at("charts/memory.segments.csv"))[1],
+            (std::vector<std::string>{"5000", "8000", "0x7000", "512", "3"}));
+  EXPECT_EQ(parse_csv(with_segments.at("charts/memory.blocks.csv"))[1].back(), "0x7100");
 }
 
 TEST(Csv, PanelsAreAColumn) {
