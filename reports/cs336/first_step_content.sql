@@ -16,8 +16,8 @@
 --   and noise. – means: no reading.
 -- empty: The case `timing-warmup` of the suite `cs336` has no completed run without warm-up.
 SELECT
-  m.size,
-  m.context,
+  c.size,
+  c.context,
   f.step,
   f.host_ms,
   f.excess_ms,
@@ -26,12 +26,6 @@ SELECT
   f.sm_clock_mhz,
   f.clock_effect_ms,
   f.unexplained_ms
-FROM selected_run s
-JOIN run r
-  ON r.run_id = s.run_id
-  AND r.suite_case IN ('warmup', 'timing-warmup')
-  AND r.warmup = 0
-  AND r.status = 'ok'
-JOIN transformer_run m ON m.run_id = r.run_id
-JOIN first_step_content f ON f.run_id = r.run_id
-ORDER BY m.size_order, m.context, r.run_id, f.step
+FROM cold c
+JOIN first_step_content f ON f.run_id = c.run_id
+ORDER BY c.size_order, c.context, c.run_id, f.step

@@ -13,21 +13,7 @@
 -- column clock: title="GPU clock after step 0", unit="MHz", format="plain"
 -- note: Phase times are device times on a GPU. Host times of a phase include only the time the host waits.
 -- empty: The case `timing-warmup` of the suite `cs336` has no completed run without warm-up.
-WITH cold AS (
-  SELECT
-    r.run_id,
-    m.size,
-    m.size_order,
-    m.context
-  FROM selected_run s
-  JOIN run r
-    ON r.run_id = s.run_id
-    AND r.suite_case IN ('warmup', 'timing-warmup')
-    AND r.warmup = 0
-    AND r.status = 'ok'
-  JOIN transformer_run m ON m.run_id = r.run_id
-),
-ordered AS (
+WITH ordered AS (
   SELECT
     t.run_id,
     t.phase,

@@ -8,14 +8,14 @@
 -- note: Each run uses its own process; times are relative to its start. Shows rank 0.
 -- empty: The case `timing-warmup` of the suite `cs336` has no completed run without warm-up with recorded stages.
 SELECT
-  m.size,
-  m.context,
+  c.size,
+  c.context,
   CASE w.stage
     WHEN 'assigned' THEN 'start, connect and receive the assignment'
     WHEN 'plugin loaded' THEN 'load the plugin and its libraries'
     WHEN 'collectors armed'
       THEN
-        CASE r.device_kind WHEN 'cuda' THEN 'load and arm collectors, create the CUDA context' ELSE 'arm collectors' END
+        CASE c.device_kind WHEN 'cuda' THEN 'load and arm collectors, create the CUDA context' ELSE 'arm collectors' END
     WHEN 'created' THEN 'create the workload'
     WHEN 'prepared' THEN 'prepare the workload'
     WHEN 'first step' THEN 'set up the first step'
@@ -23,12 +23,6 @@ SELECT
   END AS stage,
   w.start_ms,
   w.duration_ms
-FROM selected_run s
-JOIN run r
-  ON r.run_id = s.run_id
-  AND r.suite_case IN ('warmup', 'timing-warmup')
-  AND r.warmup = 0
-  AND r.status = 'ok'
-JOIN transformer_run m ON m.run_id = r.run_id
-JOIN worker_stage w ON w.run_id = r.run_id AND w.pass = 'time' AND w.rank = 0
-ORDER BY m.size_order, m.context, r.run_id, w.stage_order
+FROM cold c
+JOIN worker_stage w ON w.run_id = c.run_id AND w.pass = 'time' AND w.rank = 0
+ORDER BY c.size_order, c.context, c.run_id, w.stage_order
