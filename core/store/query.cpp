@@ -51,21 +51,6 @@ int authorize(void*, int action, const char* first, const char* second, const ch
   }
 }
 
-/// The words of a statement that could be names.
-std::set<std::string> words_in(const std::string& sql) {
-  std::set<std::string> words;
-  std::string word;
-  for (const char c : sql + " ") {
-    const char lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if ((lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_') {
-      word += lower;
-    } else if (!word.empty()) {
-      words.insert(std::exchange(word, ""));
-    }
-  }
-  return words;
-}
-
 std::vector<std::string> names_from(const Connection& connection, const std::string& sql) {
   std::vector<std::string> names;
   Statement statement(connection, sql);
@@ -266,12 +251,43 @@ std::int64_t complete_selection(const Connection& results) {
 
 }  // namespace
 
+std::set<std::string> words_in(const std::string& sql) {
+  std::set<std::string> words;
+  std::string word;
+  for (const char c : sql + " ") {
+    const char lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if ((lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_') {
+      word += lower;
+    } else if (!word.empty()) {
+      words.insert(std::exchange(word, ""));
+    }
+  }
+  return words;
+}
+
 std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
   const Connection& results = *impl_->connection;
   show_history();
   clear_selection(results);
   Statement(results, kSelectRuns).bind_all(selection.label, selection.invocation_id, selection.suite).run();
   return complete_selection(results);
+}
+
+std::int64_t ResultsDatabase::limit_selected_runs(std::int64_t most) {
+  const Connection& results = *impl_->connection;
+  Statement(results, R"(
+    DELETE FROM temp.selected_run WHERE run_id NOT IN (
+      SELECT run_id FROM (
+        SELECT s.run_id, p.start_order,
+               row_number() OVER (PARTITION BY r.suite_case, r.workload
+                                  ORDER BY p.start_order DESC, s.run_id DESC) AS position
+        FROM temp.selected_run s JOIN run r ON r.run_id = s.run_id JOIN run_order p ON p.run_id = s.run_id)
+      ORDER BY position, start_order DESC, run_id DESC LIMIT ?1))")
+      .bind_all(most)
+      .run();
+  const std::int64_t left_out = results.integer("SELECT changes()");
+  if (left_out > 0) results.exec("ANALYZE temp.selected_run");
+  return left_out;
 }
 
 std::int64_t ResultsDatabase::select_compared_runs(const ComparedRuns& runs) {

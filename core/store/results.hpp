@@ -175,15 +175,22 @@ class ResultsDatabase {
     std::string before, after;  ///< names of the two sets
     std::vector<ComparedCase> cases;
   };
+  /// Keeps at most this many of the selected runs: of each case of a suite and workload, the newest. Returns the number
+  /// of runs that are no longer selected.
+  std::int64_t limit_selected_runs(std::int64_t most);
+
   /// Selects the runs of a comparison as select_runs() does, and fills the temporary tables compared_case and
   /// compared_run, which the queries of comparing reports join (docs/write-a-report.md).
   std::int64_t select_compared_runs(const ComparedRuns& runs);
 
   /// Restricts all later queries to the runs selected before and those that views compare them with: the other runs of
   /// their invocations, for each plan the newest run and the newest with status ok, and the runs of the family `peak`.
-  /// The time of a query then depends on these runs, not on the number of runs in the database.
-  void hide_history();
-  /// Undoes hide_history(), as selecting runs does.
+  /// The time of a query then depends on these runs, not on the number of runs in the database. `unselected` also hides
+  /// runs of the same invocations and of plans without a selected run.
+  void hide_history(bool unselected = false);
+  /// Evaluates views with a few rows per run once for all later queries, if several of these name them.
+  void evaluate_once(const std::vector<std::string>& queries);
+  /// Undoes hide_history() and evaluate_once(), as selecting runs does.
   void show_history();
 
   /// Queries that exceed a limit end with an Error. SQLite limits memory per process, so the limit holds for every

@@ -102,6 +102,16 @@ void add_report(CLI::App& app, Session& session) {
           "only the runs of this invocation")
       ->type_name("N");
   command->add_option("--suite", request.selection.suite, "only runs of this suite")->type_name("NAME");
+  command
+      ->add_option_function<std::string>(
+          "--max-runs",
+          [arguments](const std::string& text) {
+            arguments->request.most_runs =
+                whole_number("--max-runs", text, 1, std::numeric_limits<std::int64_t>::max());
+          },
+          "most runs that an included report shows, the newest of each case [" + std::to_string(request.most_runs) +
+              "]")
+      ->type_name("N");
   add_database_option(*command, arguments->database);
   command->add_flag("--verbose", arguments->verbose, "print the time of each query");
   command->footer(

@@ -406,23 +406,28 @@ SELECT
   -- as in memory_block
   t.stack,
   -- function names, innermost first, with ' ← ' before each; library and offset without a symbol. Frames of kymo and of
-  -- the C library are omitted, and those beyond the 24 innermost ones
-  group_concat(' ← ' || t.frame, '') AS frames
-FROM (
-  SELECT
-    k.run_id,
-    k.rank,
-    k.pass,
-    k.stack,
-    k.depth,
-    coalesce(x.text, printf('%s+0x%x', f.module, f."offset")) AS frame
-  FROM stack k
-  JOIN stack_frame f ON f.run_id = k.run_id AND f.rank = k.rank AND f.pass = k.pass AND f.frame = k.frame
-  LEFT JOIN string x ON x.string_id = f.function_id
-  WHERE k.depth < 24 AND f.module NOT IN ('kymo', '') AND f.module NOT LIKE 'libc.%' AND f.module NOT LIKE 'kymo_%'
-  ORDER BY k.run_id, k.rank, k.pass, k.stack, k.depth
-) t
-GROUP BY t.run_id, t.rank, t.pass, t.stack;
+  -- the C library are omitted, and those beyond the 24 innermost ones; NULL if none remains
+  (
+    SELECT group_concat(' ← ' || g.frame, '')
+    FROM (
+      SELECT coalesce(x.text, printf('%s+0x%x', f.module, f."offset")) AS frame
+      FROM stack k
+      JOIN stack_frame f ON f.run_id = k.run_id AND f.rank = k.rank AND f.pass = k.pass AND f.frame = k.frame
+      LEFT JOIN string x ON x.string_id = f.function_id
+      WHERE
+        k.run_id = t.run_id
+        AND k.rank = t.rank
+        AND k.pass = t.pass
+        AND k.stack = t.stack
+        AND k.depth < 24
+        AND f.module NOT IN ('kymo', '')
+        AND f.module NOT LIKE 'libc.%'
+        AND f.module NOT LIKE 'kymo_%'
+      ORDER BY k.depth
+    ) g
+  ) AS frames
+FROM stack t
+WHERE t.depth = 0;
 
 -- Memory of a GPU as seen by the caching allocator and by the driver, and what accounts for the difference. The driver
 -- peak is the sum before_cuda + context + reserved_at_driver_peak + other; the reserved peak is the sum requested +

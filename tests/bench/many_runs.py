@@ -7,7 +7,8 @@ database, with all of their records, until there are `--runs` runs.
   many_runs.py small.db many.db --runs 10000
 
 By default, each copy is a new invocation of the same cases, a day later: reports show the newest. With --as-cases, each
-copy has cases of its own, so that reports show all of them. Times of a copy are up to 10 % longer than the original's.
+copy has cases of its own, of which reports show as many as --max-runs allows. Times of a copy are up to 10 % longer
+than the original's.
 """
 
 import argparse

@@ -135,7 +135,8 @@ std::map<std::string, std::string> queries_of(const std::string& report) {
     for (const auto& table : section.tables) add(table);
     for (const auto& chart : section.charts) {
       add(chart.query);
-      for (const auto* query : {&chart.bands, &chart.blocks, &chart.roofs, &chart.counters, &chart.events})
+      for (const auto* query :
+           {&chart.bands, &chart.blocks, &chart.roofs, &chart.counters, &chart.events, &chart.segments})
         if (*query) add(**query);
     }
   }

@@ -69,6 +69,15 @@ TEST_F(MakeReport, WritesAllFormatsMainFilesFirst) {
     EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << "staging is gone";
 }
 
+TEST_F(MakeReport, SaysHowManyRunsItLeavesOut) {
+  testing::fill_with_everything(sample_);
+  EXPECT_THAT(markdown("cs336"), Not(HasSubstr("This report shows")));
+  Request request{out_, {"markdown"}, {}};
+  request.most_runs = 3;
+  const auto limited = make_report(sample_.database(), find_report(own_report("cs336")), request);
+  EXPECT_THAT(read_file(limited[0]), AllOf(HasSubstr("This report shows 3 of "), HasSubstr("Results of 3 runs")));
+}
+
 TEST_F(MakeReport, TimingTableHoldsEveryCase) {
   testing::fill_with_everything(sample_);
   const std::string text = markdown("cs336");

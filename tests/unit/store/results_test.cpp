@@ -371,6 +371,41 @@ TEST_F(Results, HidesTheHistoryOfTheSelectedRuns) {
   EXPECT_EQ(ask(*database_, "SELECT count(*) FROM run_list"), "13");
 }
 
+TEST_F(Results, LimitsTheSelectionToTheNewestOfEachCase) {
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t invocation = database_->begin_invocation("kymo run", {});
+    for (const int n : {1, 2, 3, 4}) {
+      auto run = make_run(invocation, 10 * i + n);  // all plans differ
+      run.suite_case = n == 4 ? "rare" : "common";
+      database_->begin_run(run);
+    }
+  }
+  const std::string ids = "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM ";
+  EXPECT_EQ(database_->select_runs({}), 12);
+  EXPECT_EQ(database_->limit_selected_runs(12), 0);
+  EXPECT_EQ(database_->limit_selected_runs(4), 8);
+  EXPECT_EQ(ask(*database_, ids + "selected_run ORDER BY run_id)"), "8,10,11,12");
+  database_->hide_history();
+  EXPECT_EQ(ask(*database_, "SELECT count(*) FROM run"), "12") << "newest of other plans";
+  database_->hide_history(true);
+  EXPECT_EQ(ask(*database_, ids + "run ORDER BY run_id)"), "8,10,11,12");
+}
+
+TEST_F(Results, EvaluatesViewsThatSeveralQueriesNameOnce) {
+  database_->begin_run(make_run(invocation_, 1));
+  database_->select_runs({});
+  const std::string rows = "SELECT count(*) FROM temp.sqlite_master WHERE type = 'table' AND name LIKE 'rows of %'";
+  const std::string parameters = "SELECT group_concat(name || '=' || value) FROM run_parameter";
+  const std::string before = ask(*database_, parameters);
+  database_->evaluate_once({parameters, "SELECT * FROM run_machine", "SELECT 1 FROM RUN_PARAMETER"});
+  EXPECT_EQ(ask(*database_, rows), "1");
+  EXPECT_EQ(ask(*database_, parameters), before);
+  EXPECT_EQ(ask(*database_, "SELECT count(*) FROM run_machine"), "1");
+  database_->select_runs({});
+  EXPECT_EQ(ask(*database_, rows), "0");
+  EXPECT_EQ(ask(*database_, parameters), before);
+}
+
 TEST_F(Results, HidesNothingWhereItWouldHideLittle) {
   database_->begin_run(make_run(invocation_, 1));
   const std::int64_t later = database_->begin_invocation("kymo run again", {});
