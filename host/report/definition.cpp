@@ -417,6 +417,9 @@ ReportDefinition read_definition(const fs::path& folder) {
   scope.tables.add(keys, folder, report.file);
   report.title = keys.text("title");
   report.suite = keys.text_or("suite", "");
+  report.profile = keys.text_or("profile", "");
+  if (!report.profile.empty() && report.suite.empty())
+    throw UsageError(report.file + ": key 'profile' requires key 'suite'");
   report.compares_runs = keys.flag_or("compares_runs", false);
   report.hides_history = keys.flag_or("hides_history", false);
   report.summary.text = keys.text_or("summary", "");

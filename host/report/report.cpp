@@ -15,6 +15,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "report/build.hpp"
+#include "report/commands.hpp"
 #include "report/renderer.hpp"
 
 namespace kymo::report {
@@ -173,6 +174,16 @@ Notice limit_notice(std::int64_t runs, std::int64_t left_out) {
                               runs, runs + left_out, runs + left_out))};
 }
 
+/// The profile with which the newest of the selected runs that have one were measured, or else that of the report.
+std::string profile_of(const ReportDefinition& definition, const store::ResultsDatabase& database) {
+  const auto found = database.query(
+      "SELECT p.profile FROM selected_run s JOIN run r ON r.run_id = s.run_id "
+      "JOIN invocation_profile p ON p.invocation_id = r.invocation_id WHERE r.suite = :suite "
+      "ORDER BY r.run_id DESC LIMIT 1",
+      {{"suite", definition.suite}});
+  return found.rows.empty() ? definition.profile : found.rows[0][0].text;
+}
+
 void attach_files(Document& document, const Request& request) {
   for (Section& section : document.sections) {
     for (Block& block : section.blocks) {
@@ -247,6 +258,8 @@ std::vector<fs::path> make_report(store::ResultsDatabase& database, const Report
     return table;
   };
   Document document = build_document(definition, query, provenance);
+  if (const std::string profile = profile_of(definition, database); !profile.empty())
+    name_profile(document, definition.suite, profile);
   if (left_out > 0) document.front_matter.emplace_back(limit_notice(runs, left_out));
   if (request.files_of && std::ranges::find(chosen, "html", &Renderer::format) != chosen.end())
     attach_files(document, request);

@@ -21,6 +21,21 @@ SELECT
 FROM run r
 JOIN invocation i ON i.invocation_id = r.invocation_id;
 
+-- The profile of the suite that each invocation ran: what follows --profile and a separator in its command line.
+CREATE VIEW invocation_profile AS
+SELECT
+  -- invocation
+  t.invocation_id,
+  -- profile
+  trim(substr(t.words, 1, instr(t.words, ' ') - 1), '''"') AS profile
+FROM (
+  SELECT
+    i.invocation_id,
+    substr(i.command, instr(i.command, ' --profile') + length(' --profile=')) || ' ' AS words
+  FROM invocation i
+  WHERE i.command LIKE '% suite run % --profile%'
+) t;
+
 -- The runs that a report selects by default: for each plan those of the newest invocation, whatever their status and
 -- label. Runs that differ only in the plugin build also replace each other.
 CREATE VIEW current_run AS

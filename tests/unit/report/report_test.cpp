@@ -78,6 +78,15 @@ TEST_F(MakeReport, SaysHowManyRunsItLeavesOut) {
   EXPECT_THAT(read_file(limited[0]), AllOf(HasSubstr("This report shows 3 of "), HasSubstr("Results of 3 runs")));
 }
 
+TEST_F(MakeReport, CommandsNameTheProfile) {
+  testing::fill_with_everything(sample_);
+  EXPECT_THAT(markdown("cs336"), HasSubstr("`kymo suite run cs336 --filter"));
+  const std::string text = markdown("cs336-2026");
+  EXPECT_THAT(text, AllOf(HasSubstr("`kymo suite run cs336 --profile 2026 --filter"),
+                          Not(HasSubstr("`kymo suite run cs336 --filter '")),
+                          HasSubstr("`kymo suite run cs336 --filter ddp --profile small`")));
+}
+
 TEST_F(MakeReport, TimingTableHoldsEveryCase) {
   testing::fill_with_everything(sample_);
   const std::string text = markdown("cs336");
