@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collect/execution_context.hpp"
+#include "event/new_events.hpp"
 #include "event/records.hpp"
 #include "measure/plan.hpp"
 
@@ -27,6 +28,9 @@ struct PassSetting {
   int device_index = 0;
   std::int64_t run_start_ns = 0;  ///< host clock; times in records are relative to it
   bool uses_torch = false;        ///< the plugin links LibTorch
+  /// The steps are those of an observed program: they are not timed on the device, and the time between two of them is
+  /// the program's, too.
+  bool observes_program = false;
   /// Execution context of the workload's threads; nullptr in the time and verify passes. Outlives the pass.
   ExecutionContext* execution_context = nullptr;
   measure::Observation observation;
@@ -54,6 +58,9 @@ class Collector {
   virtual void scope_end() {}
   /// Called after each step, outside of the timed region.
   virtual void between_steps(std::int64_t step) { (void)step; }
+  /// Called after between_steps() if the pass keeps a journal. Adds the events since the last call, if they are at
+  /// hand. `events` is the same object each time.
+  virtual void add_new_events(event::NewEvents& events) { (void)events; }
   /// Called between two cases of a reused worker. Releases cached memory and resets peaks.
   virtual void reset() {}
   /// Called after the last step, also after a failure. Moves all records, including dropped-record counts, into

@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
+#include "analysis/derive.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
@@ -25,11 +27,26 @@ namespace fs = std::filesystem;
 
 // A journal consists of chunks, and a chunk of blocks. A block begins with its kind and size; kind 0 ends the chunk.
 // The kind is written last, so that a block with a kind is complete.
-enum class StepJournal::Kind : std::uint32_t { kEnd, kHeader, kName, kSamples, kMetric };
+enum class StepJournal::Kind : std::uint32_t {
+  kEnd,
+  kHeader,
+  kName,
+  kSamples,
+  kMetric,
+  kPhase,
+  kText,
+  kRanges,
+  kOperators,
+  kEventsLeftOut
+};
 
 namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+constexpr std::size_t kMaxEventBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxTextBytes = kChunkBytes / 2;
+constexpr std::size_t kMaxBlockEvents = 512;
+constexpr std::int32_t kMaxEvents = 1 << 27;  // the memory of a pass has room for fewer
 constexpr const char* kSuffix = ".steps";
 constexpr std::int64_t kNone = -1;
 
@@ -164,6 +181,32 @@ void StepJournal::add(std::span<const event::Sample> samples, std::span<const ev
   append(Kind::kSamples, blocks.data(), blocks.size() * sizeof(SampleBlock));
 }
 
+void StepJournal::set_phases(const std::vector<std::string>& names) {
+  for (const std::string& name : names) append(Kind::kPhase, name.data(), name.size());
+}
+
+template <class Event>
+void StepJournal::append_events(Kind kind, const std::vector<event::Numbered<Event>>& events) {
+  static_assert(std::is_trivially_copyable_v<event::Numbered<Event>> &&
+                kMaxBlockEvents * sizeof(event::Numbered<Event>) + sizeof(BlockHead) <= kChunkBytes);
+  for (std::size_t first = 0; first < events.size(); first += kMaxBlockEvents) {
+    const std::size_t bytes = std::min(events.size() - first, kMaxBlockEvents) * sizeof(event::Numbered<Event>);
+    append(kind, events.data() + first, bytes);
+    event_bytes_ += bytes;
+  }
+}
+
+void StepJournal::add(const event::NewEvents& events) {
+  if (event_bytes_ > kMaxEventBytes) return;
+  while (texts_ < events.texts.size()) {
+    const std::string& text = events.texts.text(static_cast<event::TextId>(++texts_));
+    append(Kind::kText, text.data(), std::min(text.size(), kMaxTextBytes));
+  }
+  append_events(Kind::kRanges, events.ranges);
+  append_events(Kind::kOperators, events.operators);
+  if (event_bytes_ > kMaxEventBytes) append(Kind::kEventsLeftOut, "", 0);
+}
+
 void StepJournal::remove() noexcept {
   std::error_code ignored;
   fs::remove(file_, ignored);
@@ -174,11 +217,14 @@ struct JournalReader {
   JournalHeader header;
   event::PassRecord record;
   std::vector<std::string> names;
+  std::vector<event::TextId> texts;  // of the record, by id - 1
+  bool events_left_out = false;
 
   /// Throws Error or Json::exception.
   explicit JournalReader(const fs::path& file) : content(read_file(file)) {
     for (std::size_t chunk = 0; chunk + kChunkBytes <= content.size(); chunk += kChunkBytes)
       read_chunk(std::string_view(content).substr(chunk, kChunkBytes));
+    complete_events();
   }
 
   void read_chunk(std::string_view chunk) {
@@ -205,6 +251,19 @@ struct JournalReader {
       case StepJournal::Kind::kMetric:
         record.metrics.push_back(metric_from(bytes));
         return;
+      case StepJournal::Kind::kPhase:
+        record.trace.phases.emplace_back(bytes);
+        return;
+      case StepJournal::Kind::kText:
+        texts.push_back(record.trace.texts.intern(bytes));
+        return;
+      case StepJournal::Kind::kRanges:
+        return read_events(bytes, record.trace.ranges);
+      case StepJournal::Kind::kOperators:
+        return read_events(bytes, record.trace.operators);
+      case StepJournal::Kind::kEventsLeftOut:
+        events_left_out = true;
+        return;
       default:
         throw Error("a block has the unknown kind " + std::to_string(static_cast<std::uint32_t>(kind)));
     }
@@ -215,6 +274,46 @@ struct JournalReader {
     header.warmup = integer_at(json, "warmup");
     if (json.contains("steps")) header.steps = integer_at(json, "steps");
     record.device = json.at("device").get<event::Device>();
+  }
+
+  template <class Event>
+  static void read_events(std::string_view bytes, std::vector<Event>& events) {
+    event::Numbered<Event> read;
+    for (; bytes.size() >= sizeof(read); bytes.remove_prefix(sizeof(read))) {
+      std::memcpy(static_cast<void*>(&read), bytes.data(), sizeof(read));
+      if (read.number < 0 || read.number >= kMaxEvents)
+        throw Error("an event has the number " + std::to_string(read.number));
+      const auto index = static_cast<std::size_t>(read.number);
+      if (index >= events.size()) events.resize(index + 1);
+      events[index] = read.event;
+    }
+  }
+
+  event::TextId text_of(event::TextId id) const {
+    return id == event::kNoText || id > texts.size() ? event::kNoText : texts[id - 1];
+  }
+
+  /// Translates the texts, and forgets references to events that are missing.
+  void complete_events() {
+    event::Trace& trace = record.trace;
+    const auto known = [](auto number, const auto& events) {
+      return number >= 0 && static_cast<std::size_t>(number) < events.size();
+    };
+    for (event::Range& range : trace.ranges) {
+      range.name = text_of(range.name);
+      range.path = text_of(range.path);
+      if (!known(range.parent, trace.ranges)) range.parent = -1;
+      if (!known(range.phase, trace.phases)) range.phase = -1;
+    }
+    for (std::size_t i = 0; i < trace.operators.size(); ++i) {
+      event::Operator& call = trace.operators[i];
+      call.name = text_of(call.name);
+      call.shapes = text_of(call.shapes);
+      if (!known(call.parent, trace.operators) || static_cast<std::size_t>(call.parent) >= i) call.parent = -1;
+      if (!known(call.position.range, trace.ranges)) call.position.range = -1;
+      if (!known(call.position.phase, trace.phases)) call.position.phase = -1;
+    }
+    event::pass_nodes_down(trace.operators);
   }
 
   void read_samples(std::string_view bytes) {
@@ -242,6 +341,28 @@ std::string fewer_steps_text(std::int64_t measured, std::int64_t wanted) {
          " steps to measure";
 }
 
+namespace {
+
+/// What is known of the events of a pass whose process was killed.
+std::string kept_events_text(const JournalReader& journal, measure::Pass pass) {
+  const bool operators = pass == measure::Pass::kOps;
+  std::string text = "the process ended before it wrote its events: ";
+  text += operators ? "only the times, operators and scopes of complete steps are known"
+                    : "only the times and scopes of complete steps are known";
+  if (journal.events_left_out) text += ", and not all of these, because they are larger than 1 GiB";
+  return text;
+}
+
+void derive(event::PassRecord& record, std::int64_t warmup) {
+  try {
+    analysis::derive(record, {.warmup = warmup, .classifier = nullptr, .on_host = record.device.kind == "cpu"});
+  } catch (const std::exception& error) {
+    record.dropped_records.push_back({"analysis", kNone, error.what()});
+  }
+}
+
+}  // namespace
+
 std::optional<std::int64_t> recover_from_journal(const fs::path& rank_file, std::int64_t run_id, int rank,
                                                  measure::Pass pass) {
   const fs::path file = journal_of(rank_file);
@@ -252,9 +373,10 @@ std::optional<std::int64_t> recover_from_journal(const fs::path& rank_file, std:
       record.samples, [](const event::Sample& each) { return each.phase == event::kWholeStep && !each.warmup; });
   if (journal.header.steps && measured < *journal.header.steps)
     record.warnings.push_back({"fewer steps", fewer_steps_text(measured, *journal.header.steps)});
-  if (measure::observes(pass))
-    record.dropped_records.push_back(
-        {"store", kNone, "the process ended before it wrote its events: only the times of complete steps are known"});
+  if (measure::observes(pass)) {
+    derive(record, journal.header.warmup);
+    record.dropped_records.push_back({"store", kNone, kept_events_text(journal, pass)});
+  }
   write_rank_file(rank_file, run_id, rank, pass, record);
   std::error_code ignored;
   fs::remove(file, ignored);

@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "event/new_events.hpp"
 #include "event/records.hpp"
 #include "measure/plan.hpp"
 
 /// What an observed program has measured so far. The records of a pass are in the memory of the program until the pass
 /// is complete, so that they are lost if the program is killed before. The journal is a file next to the rank file, to
-/// which each complete step is added; if the rank file is missing, it is made from the journal.
+/// which each complete step is added, with its operators and scopes; if the rank file is missing, it is made from the
+/// journal.
 namespace kymo::store {
 
 /// Properties of a pass that are known when it begins.
@@ -34,6 +36,11 @@ class StepJournal {
   StepJournal(const StepJournal&) = delete;
   StepJournal& operator=(const StepJournal&) = delete;
 
+  /// Names the phases that events refer to. Call it once, before events are added.
+  void set_phases(const std::vector<std::string>& names);
+  /// Adds the events of a complete step, before its samples. Always pass the same object. Events beyond 1 GiB are left
+  /// out.
+  void add(const event::NewEvents& events);
   /// Adds a complete step: its samples, and the metrics since the last one. Does nothing once the disk is full.
   void add(std::span<const event::Sample> samples, std::span<const event::Metric> metrics);
   /// Removes the file, because the rank file contains everything.
@@ -47,17 +54,21 @@ class StepJournal {
   bool open_chunk() noexcept;
   void append(Kind kind, const void* bytes, std::size_t size) noexcept;
   std::int32_t name_of(const std::string& phase);
+  template <class Event>
+  void append_events(Kind kind, const std::vector<event::Numbered<Event>>& events);
 
   std::filesystem::path file_;
   std::byte* chunk_ = nullptr;
   std::size_t chunks_ = 0;
   std::size_t used_ = 0;  // of the chunk
   std::vector<std::string> names_;
+  std::size_t texts_ = 0;  // of the events that were added
+  std::size_t event_bytes_ = 0;
 };
 
-/// Writes the rank file from the journal of a process that ended before it could, if there is a journal: its samples
-/// and metrics, and the warning `fewer steps`. Removes the journal. Returns the number of measured steps, or nullopt if
-/// there was nothing to do. Throws Error if the rank file cannot be written.
+/// Writes the rank file from the journal of a process that ended before it could, if there is a journal: its samples,
+/// metrics, operators and scopes, and the warning `fewer steps`. Removes the journal. Returns the number of measured
+/// steps, or nullopt if there was nothing to do. Throws Error if the rank file cannot be written.
 std::optional<std::int64_t> recover_from_journal(const std::filesystem::path& rank_file, std::int64_t run_id, int rank,
                                                  measure::Pass pass);
 

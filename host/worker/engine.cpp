@@ -109,6 +109,7 @@ class Engine {
         .device_index = workload_.context().placement().device_index,
         .run_start_ns = run_start_ns_,
         .uses_torch = uses_torch_,
+        .observes_program = assignment_.method.timing == measure::Timing::kFree,
         .execution_context = workload_.context().ranges() ? &RangeRecorder::execution_context() : nullptr,
         .observation = assignment_.method.observation,
         .phases = workload_.phases().names()};

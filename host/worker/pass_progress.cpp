@@ -15,15 +15,16 @@ constexpr const char* kCancelled = "the run was cancelled";
 
 }  // namespace
 
-void PassProgress::announce(const char* stage, std::int64_t step, std::int64_t steps) {
+bool PassProgress::announce(const char* stage, std::int64_t step, std::int64_t steps) {
   const std::int64_t now = now_ns();
   const bool same = std::strcmp(stage, stage_) == 0;
   stage_ = stage;
   step_ = step;
   if (workload_.context().status_page()) workload_.context().status_page()->set_step(step);
-  if (same && now < next_beat_ns_) return;
+  if (same && now < next_beat_ns_) return false;
   next_beat_ns_ = now + kBeatIntervalNs;
   control_.send(measure::protocol::Progress{stage, step, steps});
+  return true;
 }
 
 bool PassProgress::check_call(kymo_status status) {

@@ -18,8 +18,8 @@ class PassProgress {
       : workload_(workload), control_(control), device_(device) {}
 
   /// Tells the supervisor that a stage or step begins: immediately for a new stage, otherwise at most about 20 times
-  /// per second.
-  void announce(const char* stage, std::int64_t step = -1, std::int64_t steps = 0);
+  /// per second. Returns true if it was told.
+  bool announce(const char* stage, std::int64_t step = -1, std::int64_t steps = 0);
 
   /// Evaluates the status of a call into the plugin in the most recently announced stage and step.
   bool check_call(kymo_status status);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collect/execution_context.hpp"
+#include "event/new_events.hpp"
 #include "event/records.hpp"
 
 namespace kymo::worker {
@@ -37,6 +38,9 @@ class RangeRecorder {
   void begin_scope(const char* name);
   void end_scope();
 
+  /// Adds the ranges since the last time; those that are open have no end. Always pass the same object.
+  void add_new(event::NewEvents& events);
+
   /// Moves the ranges into the record, together with the counts of dropped records. Nothing is recorded afterwards.
   void collect(event::PassRecord& record);
 
@@ -54,7 +58,7 @@ class RangeRecorder {
     event::TextId path = event::kNoText;
   };
   static constexpr std::size_t kKnownScopes = 256;
-  /// Records of one thread; other threads access them only in collect().
+  /// Records of one thread; other threads access them only in add_new() and collect().
   struct ThreadLog {
     collect::ThreadPosition* position = nullptr;
     std::mutex mutex;
@@ -63,6 +67,8 @@ class RangeRecorder {
     std::deque<std::pair<std::int32_t, event::Range>> ranges;  // by number
     std::vector<OpenRange> open;                               // innermost last
     std::array<KnownScope, kKnownScopes> known;
+    std::size_t added = 0;                   // ranges that add_new() has added
+    std::vector<event::TextId> added_texts;  // ids that it has given to texts, by id - 1
   };
 
   static ThreadLog* log_of_this_thread() noexcept;

@@ -19,7 +19,6 @@ namespace kymo::worker {
 namespace {
 
 constexpr std::int64_t kMinBlockNs = 50'000'000;
-constexpr std::int64_t kMaxCostShare = 100;  // a block takes at least this many times as long as reading /proc
 
 std::int64_t ns_of(const timeval& time) { return time.tv_sec * 1'000'000'000 + time.tv_usec * 1'000; }
 
@@ -110,7 +109,7 @@ void SchedulingLog::end_block(std::int64_t now) {
   const std::int64_t cost_ns = now_ns() - reading_since_ns;
   block_ = {};
   block_.start_ns = now + cost_ns;
-  interval_ns_ = std::max(kMinBlockNs, kMaxCostShare * cost_ns);
+  interval_ns_ = std::max(kMinBlockNs, cost_share_ * cost_ns);
 }
 
 void SchedulingLog::end(std::int64_t now) {

@@ -21,10 +21,14 @@ ProcessUsage process_usage();
 ProcessUsage operator-(const ProcessUsage& later, const ProcessUsage& earlier);
 
 /// Collects, for blocks of at least 50 ms of steps, how long the threads of this process waited in a run queue. Reads
-/// /proc between two steps, at most 1 % of the time.
+/// /proc between two steps.
 class SchedulingLog {
  public:
-  explicit SchedulingLog(std::filesystem::path proc = "/proc") : proc_(std::move(proc)) {}
+  static constexpr std::int64_t kUsualShare = 100;
+
+  /// A block takes at least `cost_share` times as long as reading /proc.
+  explicit SchedulingLog(std::filesystem::path proc = "/proc", std::int64_t cost_share = kUsualShare)
+      : proc_(std::move(proc)), cost_share_(cost_share) {}
 
   /// Begins the first block before a step.
   void begin(std::int64_t now_ns);
@@ -44,6 +48,7 @@ class SchedulingLog {
   std::optional<std::int64_t> pressure_ns() const;
 
   std::filesystem::path proc_;
+  std::int64_t cost_share_;
   std::vector<event::Scheduling> blocks_;
   event::Scheduling block_;
   std::optional<ThreadWaits> waits_;         // at the begin of the block

@@ -48,6 +48,9 @@ constexpr const char* kNotHeld =
 constexpr const char* kNothingToHold =
     "--timing cold: the step did not enter its phase, so there was no stream to flush and block; use --timing sync";
 
+// The time between two steps of a program is the program's: reading /proc takes at most 0.2 % of it.
+constexpr std::int64_t kShareOfProgram = 500;
+
 /// A step that takes fewer times as long as an empty interval is too short to be timed on its own.
 constexpr std::int64_t kMinEmptyIntervals = 20;
 
@@ -132,6 +135,7 @@ StepLoop::StepLoop(const measure::protocol::Assignment& assignment, std::int64_t
       cold_(assignment.method.timing == measure::Timing::kCold),
       free_(assignment.method.timing == measure::Timing::kFree),
       assignment_(assignment),
+      scheduling_("/proc", free_ ? kShareOfProgram : SchedulingLog::kUsualShare),
       is_time_pass_(assignment.pass == measure::Pass::kTime),
       journal_(journal),
       device_ns_(workload.phases().names().size(), -1) {
@@ -141,6 +145,7 @@ StepLoop::StepLoop(const measure::protocol::Assignment& assignment, std::int64_t
   log_.reserve(warmup_ + (until ? until->max_samples : assignment.method.steps));
   if (hot_ || cold_) workload_.phases().require_single_phase();
   const bool by_phase = assignment.method.sync == measure::Sync::kPhase;
+  if (journal_) journal_->set_phases(workload_.phases().names());
   workload_.phases().observe(collectors_.all, by_phase ? timer_ : nullptr, workload_.context().ranges());
 }
 
@@ -158,9 +163,11 @@ bool StepLoop::run() {
     }
     bool stop = !is_warmup(step) && enough();
     if (stop && alone_) break;
-    progress_.announce(is_warmup(step) ? "warmup" : "step", step, planned_);
+    const bool told = progress_.announce(is_warmup(step) ? "warmup" : "step", step, planned_);
     workload_.context().set_step(step);
-    if (!progress_.should_continue() || !prepare_step(stop)) return false;
+    // A program waits for the system call that this takes.
+    if ((told || !free_) && !progress_.should_continue()) return false;
+    if (!prepare_step(stop)) return false;
     if (stop) break;
     if (!timed_step(step) && !ended_) return false;
     if (ended_) break;
@@ -312,7 +319,19 @@ void StepLoop::journalize(bool suspended) {
   for (event::Sample& sample : samples) sample.throttled = suspended;
   const std::vector<event::Metric> metrics = workload_.context().metrics_from(journalized_metrics_);
   journalized_metrics_ += metrics.size();
+  journalize_events();
   journal_->add(samples, metrics);
+}
+
+void StepLoop::journalize_events() {
+  RangeRecorder* const ranges = workload_.context().ranges();
+  if (!ranges) return;
+  new_events_.operators.clear();
+  new_events_.ranges.clear();
+  // The ranges that operators refer to began before them.
+  for (collect::Collector* collector : collectors_.all) collector->add_new_events(new_events_);
+  ranges->add_new(new_events_);
+  journal_->add(new_events_);
 }
 
 void StepLoop::exclude_suspended(event::PassRecord& record) const {

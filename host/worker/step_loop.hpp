@@ -125,6 +125,7 @@ class StepLoop {
   void keep(std::int64_t step, std::int64_t count, const Span& span, bool suspended);
   /// Adds the last step to the journal, if there is one.
   void journalize(bool suspended);
+  void journalize_events();
   /// Time that an interval without a step takes, in ns.
   std::int64_t empty_interval_ns() const;
   /// Timing free: false if the program ended before a step was measured.
@@ -155,6 +156,7 @@ class StepLoop {
   bool is_time_pass_;
   store::StepJournal* journal_;
   std::size_t journalized_metrics_ = 0;
+  event::NewEvents new_events_;
   std::int64_t empty_interval_ns_ = 0;   // measured after the last step
   std::vector<std::int64_t> device_ns_;  // by phase
   std::vector<std::int64_t> suspended_;  // steps, ascending

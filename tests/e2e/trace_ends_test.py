@@ -7,7 +7,9 @@ import time
 import unittest
 
 from kymo_tool import KYMO, needs_torch_parts
-from trace_program_test import ENDS, PROGRAMS, PYTHON, TraceTest
+from trace_program_test import ENDS, OPERATORS, PROGRAMS, PYTHON, TraceTest
+
+TOTALS = "SELECT n.text, sum(t.calls) FROM op_total t JOIN string n ON n.string_id = t.name_id GROUP BY n.text"
 
 
 @needs_torch_parts
@@ -35,8 +37,22 @@ class KilledTest(TraceTest):
         self.check("kill_early", 128 + signal.SIGKILL, "signal 9")
         self.assertEqual(self.warnings("fewer steps"), [("the program ended after 2 of the 10 steps to measure",)])
         ((dropped,),) = self.warnings("dropped records")
-        self.assertIn("only the times of complete steps are known", dropped)
+        self.assertIn("only the times, operators and scopes of complete steps are known", dropped)
         self.assertIn("fewer steps", self.kymo("show", "1").stdout)
+        self.check_operators()
+
+    def check_operators(self):
+        """Those of the two measured steps, which are complete, have their phase, module and totals."""
+        found = self.records(OPERATORS)
+        forward = {row["name"] for row in found if row["path"] == "Linear" and row["phase"] == "forward"}
+        self.assertLessEqual({"aten::linear", "aten::addmm"}, forward)
+        self.assertEqual({row["phase"] for row in found}, {"forward", "backward", "optimizer", None})
+        each = self.rows("SELECT step, count(*) FROM op GROUP BY step ORDER BY step")
+        self.assertEqual([step for step, _ in each], list(range(len(each))))
+        self.assertEqual(len({count for step, count in each if step > 0}), 1)
+        self.assertEqual(self.rows("SELECT count(*) FROM op WHERE end_ns IS NULL"), [(0,)])
+        totals = dict(self.rows(TOTALS))
+        self.assertEqual(totals["aten::addmm"], 2)
 
     def test_by_an_exit_from_c(self):
         self.check("c_exit_early", 6, "exited with code 6")

@@ -28,8 +28,23 @@ class TextNumbers {
   std::unordered_map<const RowText*, event::TextId> numbers_;
 };
 
+/// The same for texts that are asked for repeatedly while the pass runs: their ids are kept with them.
+class KeptTextNumbers {
+ public:
+  explicit KeptTextNumbers(event::Texts& texts) : texts_(texts) {}
+  event::TextId of(const RowText* text) {
+    if (text == nullptr) return event::kNoText;
+    if (text->id == event::kNoText) text->id = texts_.intern(text->view());
+    return text->id;
+  }
+
+ private:
+  event::Texts& texts_;
+};
+
 /// Sets everything except the times.
-event::Operator operator_of(const OperatorRow& row, std::uint32_t thread, TextNumbers& texts) {
+template <class Numbers>
+event::Operator operator_of(const OperatorRow& row, std::uint32_t thread, Numbers& texts) {
   event::Operator call;
   call.parent = row.parent;
   call.name = texts.of(row.name);
@@ -39,13 +54,6 @@ event::Operator operator_of(const OperatorRow& row, std::uint32_t thread, TextNu
   if (call.backward) call.position.node = {row.sequence, row.node_thread};
   call.sequence = row.sequence;
   return call;
-}
-
-/// Calls within the autograd engine's evaluation of a node belong to that node.
-void pass_nodes_down(std::vector<event::Operator>& calls) {
-  for (event::Operator& call : calls)  // parents come first
-    if (!call.backward && call.parent >= 0)
-      call.position.node = calls[static_cast<std::size_t>(call.parent)].position.node;
 }
 
 }  // namespace
@@ -86,14 +94,28 @@ std::int64_t OperatorPass::move_rows(event::Trace& trace) {
     if (row.number >= count) return;
     event::Operator& call = trace.operators[static_cast<std::size_t>(row.number)];
     call = operator_of(row, thread, texts);
-    const std::int64_t end = row.end.load(std::memory_order_relaxed);
-    call.start_ns = clock_.host_ns(row.start) - run_start_ns_;
-    if (end != -1) call.end_ns = clock_.host_ns(end) - run_start_ns_;
+    set_times(call, row);
     --missing;
   });
-  pass_nodes_down(trace.operators);
+  event::pass_nodes_down(trace.operators);
   rows_->release();
   return missing;
+}
+
+void OperatorPass::set_times(event::Operator& call, const OperatorRow& row) const {
+  const std::int64_t end = row.end.load(std::memory_order_relaxed);
+  call.start_ns = clock_.host_ns(row.start) - run_start_ns_;
+  if (end != -1) call.end_ns = clock_.host_ns(end) - run_start_ns_;
+}
+
+void OperatorPass::add_new(event::NewEvents& events) {
+  if (!rows_) return;
+  clock_.finish();
+  KeptTextNumbers texts(events.texts);
+  rows_->each_new([&](const OperatorRow& row, std::uint32_t thread) {
+    auto& made = events.operators.emplace_back(row.number, operator_of(row, thread, texts));
+    set_times(made.event, row);
+  });
 }
 
 void OperatorPass::finish(event::PassRecord& record, const char* source) {

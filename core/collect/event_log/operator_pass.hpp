@@ -12,6 +12,7 @@
 #include "collect/event_log/clock_conversion.hpp"
 #include "collect/event_log/operator_rows.hpp"
 #include "collect/execution_context.hpp"
+#include "event/new_events.hpp"
 #include "event/records.hpp"
 #include "event/trace.hpp"
 
@@ -37,6 +38,10 @@ class OperatorPass {
   /// Counts a call that could not be described or for which there was no memory.
   void count_failed() noexcept { failed_.fetch_add(1, std::memory_order_relaxed); }
 
+  /// Adds the calls since the last time, with the times that are known; calls that are still active have no end. Their
+  /// nodes are those of the rows (see event::pass_nodes_down()). Always pass the same object. One thread at a time.
+  void add_new(event::NewEvents& events);
+
   /// Moves the rows into record.trace.operators, ordered by number; calls that are still active have no end. Missing
   /// calls are counted as dropped records of `source`. Call it once, when no more calls begin.
   void finish(event::PassRecord& record, const char* source);
@@ -47,6 +52,7 @@ class OperatorPass {
 
   std::int64_t await_rows() const;
   std::int64_t move_rows(event::Trace& trace);
+  void set_times(event::Operator& call, const OperatorRow& row) const;
 
   const ExecutionContext& execution_context_;
   const std::int64_t run_start_ns_;

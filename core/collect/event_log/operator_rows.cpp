@@ -100,7 +100,7 @@ const RowText* RowWriter::keep(std::string_view text) noexcept {
   if (bytes > store_->chunk_bytes_ - sizeof(OperatorRows::Chunk)) return nullptr;
   if (static_cast<std::size_t>(limit_ - next_) < bytes && !open_chunk()) return nullptr;
   limit_ -= bytes;
-  auto* const kept = new (limit_) RowText{static_cast<std::uint32_t>(text.size())};
+  auto* const kept = new (limit_) RowText{static_cast<std::uint32_t>(text.size()), 0};
   std::memcpy(kept + 1, text.data(), text.size());
   return kept;
 }

@@ -15,6 +15,7 @@ namespace kymo::collect {
 /// A string that rows refer to; its characters follow it in memory.
 struct RowText {
   std::uint32_t size = 0;
+  mutable std::uint32_t id = 0;  ///< for the reader of the rows
 
   std::string_view view() const { return {reinterpret_cast<const char*>(this + 1), size}; }
 };
@@ -54,6 +55,9 @@ class OperatorRows {
   /// unspecified. Any thread, concurrently with writers.
   template <class Visit>
   void each(Visit visit) const;
+  /// The same for the rows that no earlier call has visited. One thread at a time.
+  template <class Visit>
+  void each_new(Visit visit);
   /// Returns the pages to the system. Rows and strings become invalid.
   void release() noexcept;
 
@@ -75,6 +79,7 @@ struct alignas(OperatorRow) OperatorRows::Chunk {
   Chunk* before = nullptr;
   std::atomic<std::uint32_t> used{0};
   std::uint32_t thread = 0;
+  std::uint32_t visited = 0;  // by each_new()
 
   OperatorRow* rows() { return reinterpret_cast<OperatorRow*>(this + 1); }
 };
@@ -84,6 +89,14 @@ void OperatorRows::each(Visit visit) const {
   for (Chunk* chunk = last_.load(std::memory_order_acquire); chunk; chunk = chunk->before) {
     const std::uint32_t used = chunk->used.load(std::memory_order_acquire);
     for (std::uint32_t i = 0; i < used; ++i) visit(chunk->rows()[i], chunk->thread);
+  }
+}
+
+template <class Visit>
+void OperatorRows::each_new(Visit visit) {
+  for (Chunk* chunk = last_.load(std::memory_order_acquire); chunk; chunk = chunk->before) {
+    const std::uint32_t used = chunk->used.load(std::memory_order_acquire);
+    for (; chunk->visited < used; ++chunk->visited) visit(chunk->rows()[chunk->visited], chunk->thread);
   }
 }
 

@@ -42,6 +42,8 @@ class TorchCollector final : public Collector {
 
   void between_steps(std::int64_t) override { warm_operators(); }
 
+  void add_new_events(event::NewEvents& events) override { add_new_operators(events); }
+
   void disarm(event::PassRecord& record) override {
     if (execution_context_ == nullptr) return;
     end_cpu_memory(record, kName);

@@ -185,6 +185,10 @@ void warm_operators() noexcept {
   if (OperatorPass* const pass = g_passes.current()) pass->warm();
 }
 
+void add_new_operators(event::NewEvents& events) {
+  if (OperatorPass* const pass = g_passes.current()) pass->add_new(events);
+}
+
 void end_operators(event::PassRecord& record, const char* source) {
   if (g_passes.current() == nullptr) return;
   at::removeCallback(g_callback);

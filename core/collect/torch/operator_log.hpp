@@ -30,6 +30,9 @@ void watch_operators(const PassSetting& setting, OperatorDetail detail);
 /// regions.
 void warm_operators() noexcept;
 
+/// Adds the calls since the last time to the events, as OperatorPass::add_new(). Same thread as above.
+void add_new_operators(event::NewEvents& events);
+
 /// Ends the recording, removes the callback and moves the calls into record.trace.operators, ordered by number; active
 /// calls have no end. Calls beyond the memory limit are counted as dropped records of `source`. Does nothing without a
 /// recording.

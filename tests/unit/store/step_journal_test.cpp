@@ -73,6 +73,73 @@ TEST_F(Journal, StepsOfAKilledProcessAreRecovered) {
   EXPECT_FALSE(std::filesystem::exists(journal_file()));
 }
 
+/// An operator of a step, in its own range; the one after it is its child. `texts` are those of the journal.
+void add_events(event::NewEvents& events, std::int32_t step) {
+  events.ranges.clear();
+  events.operators.clear();
+  event::Range range;
+  range.name = events.texts.intern("layer");
+  range.path = events.texts.intern("Model/layer");
+  range.step = step;
+  range.phase = 0;
+  range.start_ns = 100 * step;
+  range.end_ns = 100 * step + 90;
+  events.ranges.push_back({step, range});
+  for (const std::int32_t number : {2 * step + 1, 2 * step}) {  // the order of threads is unspecified
+    event::Operator call;
+    call.name = events.texts.intern(number % 2 ? "aten::addmm" : "aten::linear");
+    call.parent = number % 2 ? number - 1 : -1;
+    call.start_ns = 100 * step + number % 2;
+    call.end_ns = call.start_ns + 50;
+    call.position.step = step;
+    call.position.phase = 0;
+    call.position.range = step;
+    events.operators.push_back({number, call});
+  }
+}
+
+TEST_F(Journal, OperatorsAndScopesOfCompleteStepsAreRecovered) {
+  constexpr std::int32_t kSteps = 3000;  // several chunks
+  {
+    StepJournal journal(rank_file(), header(std::nullopt));
+    journal.set_phases({"forward"});
+    event::NewEvents events;
+    for (std::int32_t step = 0; step < kSteps; ++step) {
+      add_events(events, step);
+      journal.add(events);
+      journal.add(samples_of(step), {});
+    }
+  }
+  EXPECT_THAT(recover(), Optional(kSteps - 2));
+  const auto found = open_rank_file(rank_file(), own_schema());
+  EXPECT_EQ(found->integer("SELECT count(*) FROM range WHERE end_ns - start_ns = 90"), kSteps);
+  EXPECT_EQ(found->text("SELECT n.text || o.start_ns || ' ' || p.text || ' ' || s.text || ' ' || o.parent FROM op o "
+                        "JOIN string n ON n.string_id = o.name_id JOIN string p ON p.string_id = o.phase_id "
+                        "JOIN string s ON s.string_id = o.scope_id WHERE o.step = 7 AND o.parent IS NOT NULL"),
+            "aten::addmm701 forward Model/layer 14");
+  EXPECT_EQ(found->integer("SELECT count(*) FROM op WHERE parent IS NULL"), kSteps);
+  EXPECT_EQ(found->integer("SELECT sum(calls) FROM op_total"), 2 * (kSteps - 2));
+  EXPECT_THAT(found->text("SELECT detail FROM dropped_record WHERE source = 'store'"),
+              ::testing::HasSubstr("operators and scopes of complete steps"));
+}
+
+TEST_F(Journal, EventsThatReferToMissingOnesAreKept) {
+  {
+    StepJournal journal(rank_file(), header());
+    event::NewEvents events;
+    add_events(events, 2);
+    events.ranges.clear();
+    events.operators.pop_back();
+    journal.add(events);
+    journal.add(samples_of(2), {});
+  }
+  EXPECT_THAT(recover(), Optional(1));
+  const auto found = open_rank_file(rank_file(), own_schema());
+  EXPECT_EQ(found->text("SELECT n.text FROM op o JOIN string n ON n.string_id = o.name_id "
+                        "WHERE scope_id IS NULL AND o.start_ns > 0"),
+            "aten::addmm");
+}
+
 TEST_F(Journal, ManyStepsNeedSeveralChunks) {
   {
     StepJournal journal(rank_file(), header(std::nullopt));

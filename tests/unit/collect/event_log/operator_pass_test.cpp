@@ -85,6 +85,31 @@ class Caller {
   ThreadCalls calls_;
 };
 
+TEST(OperatorPass, NewCallsAreAddedWhileThePassRuns) {
+  g_passes.begin(pass_with_rows());
+  Caller caller;
+  event::NewEvents events;
+  caller.call("first");
+  caller.begin(&events, "second");
+  g_passes.current()->add_new(events);
+  ASSERT_EQ(events.operators.size(), 2u);
+  EXPECT_EQ(events.operators[0].number, 0);
+  EXPECT_EQ(events.texts.text(events.operators[0].event.name), "first");
+  EXPECT_GE(events.operators[0].event.end_ns, events.operators[0].event.start_ns);
+  EXPECT_EQ(events.operators[1].event.end_ns, -1);
+  caller.end(&events);
+  caller.call("first");
+  events.operators.clear();
+  g_passes.current()->add_new(events);
+  ASSERT_EQ(events.operators.size(), 1u);
+  EXPECT_EQ(events.operators[0].number, 2);
+  EXPECT_EQ(events.texts.text(events.operators[0].event.name), "first");
+  EXPECT_EQ(events.texts.text(events.operators[0].event.shapes), shapes_of(-1));
+  const event::PassRecord record = end_pass();
+  EXPECT_EQ(record.trace.operators.size(), 3u);
+  EXPECT_EQ(text_of(record, record.trace.operators[1].name), "second");
+}
+
 TEST(OperatorPass, CallsWithinCallsFormAChain) {
   constexpr int kDepth = 300;
   g_passes.begin(pass_with_rows());
