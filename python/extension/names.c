@@ -19,9 +19,12 @@ typedef struct {
 static _Thread_local Levels modules, ranges;
 
 static int watching;
-static PyObject* names; /* dict: str or None by address of the module */
+static unsigned long main_thread; /* makes the steps */
+static PyObject* names;           /* dict: str or None by address of the module */
 /* Callables. root_begin(module) returns false if the call is not one of the program's own. */
 static PyObject *root_begin, *root_end, *name_of;
+
+static int is_ours_now(void) { return watching && PyThread_get_thread_ident() == main_thread; }
 
 static int is_recording(void) { return recording_host && recording_host->scope_begin; }
 
@@ -80,7 +83,7 @@ static PyObject* leave(PyObject* self, PyObject* unused) {
   (void)self;
   (void)unused;
   end_level(&modules);
-  if (modules.depth == 0 && watching) {
+  if (modules.depth == 0 && is_ours_now()) {
     /* Also called while an exception passes through the module. */
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -109,7 +112,8 @@ static PyObject* range_end(PyObject* self, PyObject* unused) {
 static PyObject* watch(PyObject* self, PyObject* arguments) {
   (void)self;
   PyObject *given_names, *begin, *end, *name;
-  if (!PyArg_ParseTuple(arguments, "O!OOO:watch", &PyDict_Type, &given_names, &begin, &end, &name)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "kO!OOO:watch", &main_thread, &PyDict_Type, &given_names, &begin, &end, &name))
+    return NULL;
   names = Py_NewRef(given_names);
   root_begin = Py_NewRef(begin);
   root_end = Py_NewRef(end);
@@ -125,11 +129,20 @@ static PyObject* unwatch(PyObject* self, PyObject* unused) {
   Py_RETURN_NONE;
 }
 
+static PyObject* is_ours(PyObject* self, PyObject* unused) {
+  (void)self;
+  (void)unused;
+  return PyBool_FromLong(is_ours_now());
+}
+
 PyMethodDef scope_functions[] = {
     {"watch", watch, METH_VARARGS,
-     "watch(names, root_begin, root_end, name_of): begins to observe module calls. names: dict of str or None by id(), "
-     "to which name_of(module) adds modules that are missing. root_begin(module) returns False if the call of a module "
-     "outside of others is not to be observed."},
+     "watch(thread, names, root_begin, root_end, name_of): begins to observe module calls. names: dict of str or None "
+     "by "
+     "id(), to which name_of(module) adds modules that are missing. root_begin(module) returns False if the call of a "
+     "module outside of others is not to be observed; root_end() is called only on the thread."},
+    {"is_ours", is_ours, METH_NOARGS,
+     "is_ours() -> bool: whether calls are observed, and this is the thread whose steps are"},
     {"unwatch", unwatch, METH_NOARGS, "unwatch(): ends it; enter() returns False from now on."},
     {"enter", enter, METH_O, "enter(module) -> bool: whether leave() is to be called at the end of the call"},
     {"leave", leave, METH_NOARGS, "leave()"},

@@ -306,6 +306,12 @@ static PyObject* wants_tags(PyObject* module, PyObject* unused) {
   return PyBool_FromLong(self_.host && self_.host->tag);
 }
 
+static PyObject* wants_scopes(PyObject* module, PyObject* unused) {
+  (void)module;
+  (void)unused;
+  return PyBool_FromLong(self_.host && self_.host->scope_begin);
+}
+
 static PyMethodDef functions[] = {
     {"begin", begin, METH_VARARGS,
      "begin(engine, root, address, rank, token, process_start_ns, workload) -> bool: connects to the supervisor and "
@@ -322,6 +328,7 @@ static PyMethodDef functions[] = {
      "compilation(kind, step, program_step, start_ns, duration_ns, inductor_ns, function, file, line, reason): as in "
      "kymo_compilation"},
     {"tag", tag, METH_VARARGS, "tag(address, bytes, category)"},
+    {"wants_scopes", wants_scopes, METH_NOARGS, "wants_scopes() -> bool: whether the pass records scopes"},
     {"wants_tags", wants_tags, METH_NOARGS, "wants_tags() -> bool: whether the pass records categories of memory"},
     {NULL, NULL, 0, NULL}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,

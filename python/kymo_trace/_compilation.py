@@ -85,6 +85,10 @@ class Compilations:
             _program.compilation(*row)
         self.rows.clear()
 
+    def are_in_step(self, step: int) -> None:
+        """The rows that wait are of this step of the program."""
+        self.rows = [(row[0], row[1], step, *row[3:]) for row in self.rows]
+
     def end(self) -> None:
         self.active = False
         self.rows.clear()

@@ -14,12 +14,13 @@ class Tags:
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
+        self.wanted = False  # by the pass; otherwise, nothing is called
         self.roots: dict[int, weakref.ref[Any]] = {}
 
     def root(self, module: Any) -> None:
         """A root module is called: tags its parameters and buffers the first time."""
         known = self.roots.get(id(module))
-        if not _program.wants_tags() or (known is not None and known() is module):
+        if known is not None and known() is module:
             return
         self.roots[id(module)] = weakref.ref(module)
         for tensor in [*module.parameters(), *module.buffers()]:
@@ -27,8 +28,6 @@ class Tags:
 
     def gradients(self) -> None:
         """A backward pass ends."""
-        if not _program.wants_tags():
-            return
         for reference in self.roots.values():
             module = reference()
             for parameter in module.parameters() if module is not None else ():
@@ -36,8 +35,6 @@ class Tags:
 
     def optimizer(self, optimizer: Any) -> None:
         """A step of an optimizer ends."""
-        if not _program.wants_tags():
-            return
         for state in optimizer.state.values():
             for value in state.values() if isinstance(state, dict) else ():
                 self._tag(value, _program.OPTIMIZER_STATE)

@@ -6,7 +6,9 @@ from that rule is an assumption, and stored as such:
 
 - With several optimizers, a step ends only after the one that was last before the first one came again.
 - Without an optimizer, a step ends at the first root call after a backward pass.
-- Without a backward pass too, each call of the first root module is a step.
+- Without a backward pass too, each call of the first root module is a step. If there is a backward pass later, these
+  calls were all in the first step. So that they are not counted first, a program that could make one is expected to:
+  one that has an optimizer, always; others, in their first calls.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ LOADING, FORWARD, BACKWARD, OPTIMIZER = range(4)  # indices into the phases of _
 OPTIMIZER_STEPPED = "optimizer"
 NO_OPTIMIZER = "assumed: first forward pass after a backward pass, because the program has no optimizer"
 NO_BACKWARD = "assumed: each call of the first module, because the program has no backward pass"
+
+#: Calls of a module that may be trained, in which a program without an optimizer is expected to make a backward pass.
+EXPECTED_CALLS = 16
 
 
 class Cycle:
@@ -46,8 +51,16 @@ class Cycle:
 class Steps:
     """Follows the program's root calls, backward passes and optimizer steps on the thread that makes the steps."""
 
-    def __init__(self, on_boundary: Callable[[str | None], None]) -> None:
+    def __init__(
+        self,
+        on_boundary: Callable[[str | None], None],
+        on_first_backward: Callable[[], None],
+        may_train: Callable[[Any], bool],
+    ) -> None:
         self.on_boundary = on_boundary  # the reason; None: the first root call
+        self.on_first_backward = on_first_backward  # the boundaries before were none
+        self.may_train = may_train  # whether a call of a module may be followed by a backward pass
+        self.calls = 0  # of the first root module, while it may
         self.begun = False
         self.has_optimizer = False
         self.cycle = Cycle()
@@ -69,13 +82,20 @@ class Steps:
             return None
         if self.propagated:
             return NO_OPTIMIZER if self.propagated_in_step and not self.has_optimizer else None
-        return NO_BACKWARD if id(module) == self.first_root else None
+        # Before its first backward pass, a program that trains may evaluate or generate data.
+        if self.has_optimizer or id(module) != self.first_root:
+            return None
+        if self.calls < EXPECTED_CALLS and self.may_train(module):
+            self.calls += 1
+            return None
+        return NO_BACKWARD
 
     def root_begins(self, module: Any) -> None:
         if self.loading or self.backward:  # a transform of a data set, or a recomputation
             self.open.append(False)
             return
-        if not (self.optimizers and self.called_in_optimizer):
+        # The first condition saves a call: while it is false, no step ends.
+        if (self.stepped_in_step or not self.stepped) and not (self.optimizers and self.called_in_optimizer):
             self._end_step(module)
         self.called_in_optimizer = True
         self.open.append(_program.phase_begin(FORWARD))
@@ -97,11 +117,14 @@ class Steps:
 
     def backward_begins(self) -> bool:
         self.backward += 1
+        if not self.propagated:
+            self.propagated = True
+            self.on_first_backward()
         return self.backward == 1 and _program.phase_begin(BACKWARD)
 
     def backward_ends(self, begun: bool) -> None:
         self.backward -= 1
-        self.propagated = self.propagated_in_step = True
+        self.propagated_in_step = True
         if begun:
             _program.phase_end()
 

@@ -118,6 +118,14 @@ class ProgramsTest(TraceTest):
     def test_without_an_optimizer(self):
         self.check("by_hand", {"forward": 1, "backward": 1}, ["assumed"])
 
+    def test_calls_before_the_first_backward_pass(self):
+        self.check("contrastive", {"forward": 2, "backward": 1, "optimizer": 1})
+        self.assertEqual(self.metric("first_step"), {2})
+
+    def test_calls_before_the_first_backward_pass_without_an_optimizer(self):
+        self.check("by_hand_after_calls", {"forward": 5, "backward": 1}, ["assumed"])
+        self.assertEqual(self.metric("first_step"), {2})
+
     def test_inference(self):
         self.check("inference", {"forward": 1}, ["assumed"])
 

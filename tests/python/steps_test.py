@@ -13,17 +13,21 @@ NAMES = "LFBO"  # loading, forward, backward, optimizer
 
 class Program:
     """Calls of a program, and what kymo makes of them: `|` is a step boundary, `?` an assumed one, and phases are
-    letters, with the closing one in lower case."""
+    letters, with the closing one in lower case; `<`: the boundaries before were none."""
 
     def __init__(self):
         self.seen = ""
         self.open = []
-        self.steps = _steps.Steps(self.boundary)
+        self.trains = False
+        self.steps = _steps.Steps(self.boundary, self.first_backward, lambda _: self.trains)
         self.steps.has_optimizer = True
 
     def boundary(self, reason):
         self.seen += "" if reason is None else "|" if reason == _steps.OPTIMIZER_STEPPED else "?"
         self.open.clear()
+
+    def first_backward(self):
+        self.seen += "<" if "?" in self.seen else ""
 
     def phase_begin(self, index):
         self.open.append(NAMES[index])
@@ -128,7 +132,37 @@ class StepsTest(unittest.TestCase):
             program.forward()
             program.forward("other")
 
-        self.assertEqual(self.seen(body), "FfFf?FfFf?FfFf")
+        self.assertEqual(self.seen(body, has_optimizer=False), "FfFf?FfFf?FfFf")
+
+    def test_several_calls_before_the_first_backward_pass(self):
+        def body(program):
+            for _ in range(3):
+                program.forward()
+            program.backward()
+            program.step()
+
+        self.assertEqual(self.seen(body), "FfFfFfBbOo|FfFfFfBbOo|FfFfFfBbOo")
+
+    def test_several_calls_before_the_first_backward_pass_without_an_optimizer(self):
+        def body(program):
+            for _ in range(3):
+                program.forward()
+            program.backward()
+
+        self.assertEqual(self.seen(body, 2, has_optimizer=False), "Ff?Ff?Ff<Bb?FfFfFfBb")
+
+        def training(program):
+            program.trains = True
+            body(program)
+
+        self.assertEqual(self.seen(training, 2, has_optimizer=False), "FfFfFfBb?FfFfFfBb")
+
+    def test_inference_with_gradients(self):
+        def body(program):
+            program.trains = True
+            program.forward()
+
+        self.assertEqual(self.seen(body, 20, has_optimizer=False), "Ff" * 17 + "?Ff" * 3)
 
     def test_an_optimizer_that_calls_the_model(self):
         def body(program):

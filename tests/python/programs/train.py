@@ -117,6 +117,34 @@ def by_hand(steps):
         show(loss)
 
 
+def contrastive(steps):
+    """Two calls of the model before each backward pass, after a validation."""
+    model = Transformer()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    with torch.no_grad():
+        for _ in range(6):
+            show(model(batch()[0]).sum())
+    for _ in range(steps):
+        loss = (model(batch()[0]) - model(batch()[0])).square().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        show(loss)
+
+
+def by_hand_after_calls(steps):
+    """Several calls of the model before each backward pass, without an optimizer."""
+    model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+    for _ in range(steps):
+        loss = sum((model(torch.randn(8, 4)) - 1).square().mean() for _ in range(5))
+        loss.backward()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter -= 0.1 * parameter.grad
+                parameter.grad = None
+        show(loss)
+
+
 class Pairs(torch.utils.data.Dataset):
     """Calls a module for each sample, as transforms of images do."""
 
@@ -177,6 +205,8 @@ KINDS = {
     "gan": gan,
     "lbfgs": lbfgs,
     "by_hand": by_hand,
+    "by_hand_after_calls": by_hand_after_calls,
+    "contrastive": contrastive,
     "loader": with_loader,
     "loader_fork": lambda steps: with_loader(steps, 2, "fork"),
     "loader_spawn": lambda steps: with_loader(steps, 2, "spawn"),
