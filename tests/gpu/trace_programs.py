@@ -8,6 +8,10 @@ Checks, for each program: its output is the same as without kymo, if two executi
 steps have the expected phases; no record was dropped; and at least 99.5 % of the time of the kernels in forward and
 backward belongs to a module, where those of the loss, which is not part of one, are not counted. KIND `memory` checks
 the categories of the memory of one of them.
+
+Two more programs are, or use, another profiler: OTHER_PROFILERS. Their output must be the same, all steps must be
+measured, and the run must name the profiler. The client of CUPTI is tests/gpu/other_cupti_client.cpp in the build tree
+of KYMO.
 """
 
 import concurrent.futures
@@ -17,7 +21,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-TRAIN = Path(__file__).resolve().parents[1] / "python" / "programs" / "train.py"
+FOLDER = Path(__file__).resolve().parents[1] / "python" / "programs"
+TRAIN = FOLDER / "train.py"
 STEPS = 16
 STEP = {"forward": 1, "backward": 1, "optimizer": 1}
 # Entries of each phase per step.
@@ -32,6 +37,12 @@ PROGRAMS = {
     "graph": STEP,
     "inductor": STEP,
     "reduce_overhead": STEP,
+}
+CLIENT = Path("tests", "modules", "other_cupti_client.so")
+# Arguments, and the kind of the warning that contains a name.
+OTHER_PROFILERS = {
+    "other_client": ([FOLDER / "other_client.py", CLIENT, STEPS], "dropped records", CLIENT.name),
+    "profiled": ([FOLDER / "profiled.py", "6:8", STEPS, "cuda"], "other profiler", "torch.profiler"),
 }
 MIN_MODULE_SHARE = 0.995
 # Kernels of the loss, a cross-entropy, in the backward pass.
@@ -130,6 +141,28 @@ def check_memory(kymo, database):
     return [json.dumps(found)], faults
 
 
+def check_other(kymo, database, kind):
+    """The same for a program with another profiler."""
+    words, warning, name = OTHER_PROFILERS[kind]
+    client = Path(kymo).resolve().parents[1] / CLIENT
+    program = [sys.executable, *(client if word is CLIENT else word for word in words)]
+    expected = command(*program)
+    if expected.returncode:
+        return [], [f"fails without kymo: {expected.stderr[-1000:]}"]
+    done = command(kymo, "trace", "--db", database, "--passes", "time,trace", "--no-stop", "--", *program)
+    faults = [] if done.returncode == 0 else [f"exit code {done.returncode}: {done.stderr[-2000:]}"]
+    if done.stdout != 2 * expected.stdout:
+        faults.append("its output differs")
+    query = "SELECT pass, count(*) AS steps FROM sample WHERE phase = 'step' AND warmup = 0 GROUP BY pass"
+    steps = {row["pass"]: row["steps"] for row in rows(kymo, database, query)}
+    if steps != {"time": STEPS - 6, "trace": 10}:
+        faults.append(f"measured {steps}")
+    warnings = rows(kymo, database, "SELECT kind, detail FROM run_warning")
+    if not any(row["kind"] == warning and name in row["detail"] for row in warnings):
+        faults.append(f"no warning '{warning}' names {name}")
+    return [f"{row['kind']}: {row['detail']}" for row in warnings], faults
+
+
 def main(kymo, folder, kinds):
     if not json.loads(command(kymo, "devices").stdout or '{"gpus": []}')["gpus"]:
         print("no GPU")
@@ -143,6 +176,11 @@ def main(kymo, folder, kinds):
         }
         if not kinds or "memory" in kinds:
             checks[pool.submit(check_memory, kymo, f"{folder}/memory.db")] = "memory"
+        checks |= {
+            pool.submit(check_other, kymo, f"{folder}/{kind}.db", kind): kind
+            for kind in OTHER_PROFILERS
+            if not kinds or kind in kinds
+        }
         for done in concurrent.futures.as_completed(checks):
             lines, faults = done.result()
             failed = failed or bool(faults)
