@@ -44,10 +44,9 @@ namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 constexpr std::size_t kMaxEventBytes = std::size_t{1} << 30;
-constexpr std::size_t kMaxTextBytes = kChunkBytes / 2;
-constexpr std::size_t kMaxBlockEvents = 512;
 constexpr std::int32_t kMaxEvents = 1 << 27;  // the memory of a pass has room for fewer
 constexpr const char* kSuffix = ".steps";
+constexpr const char* kEventSuffix = ".events";  // added to kSuffix
 constexpr std::int64_t kNone = -1;
 
 struct BlockHead {
@@ -78,8 +77,58 @@ SampleBlock block_of(const event::Sample& sample, std::int32_t name) {
   return block;
 }
 
+/// An operator call without what analysis finds out.
+struct CallBlock {
+  std::int64_t start_ns, end_ns, sequence, node_sequence;
+  std::uint64_t node_thread;
+  std::int32_t number, parent, step, phase, range;
+  std::uint32_t name, shapes, thread, backward;
+};
+
+CallBlock block_of(const event::Numbered<event::Operator>& numbered) {
+  const event::Operator& call = numbered.event;
+  const event::Position& position = call.position;
+  CallBlock block{};
+  block.start_ns = call.start_ns;
+  block.end_ns = call.end_ns;
+  block.sequence = call.sequence;
+  block.node_sequence = position.node.sequence;
+  block.node_thread = position.node.thread;
+  block.number = numbered.number;
+  block.parent = static_cast<std::int32_t>(call.parent);
+  block.step = position.step;
+  block.phase = position.phase;
+  block.range = position.range;
+  block.name = call.name;
+  block.shapes = call.shapes;
+  block.thread = position.thread;
+  block.backward = call.backward ? 1 : 0;
+  return block;
+}
+
+event::Numbered<event::Operator> call_of(const CallBlock& block) {
+  event::Numbered<event::Operator> numbered;
+  numbered.number = block.number;
+  event::Operator& call = numbered.event;
+  call.start_ns = block.start_ns;
+  call.end_ns = block.end_ns;
+  call.parent = block.parent;
+  call.name = block.name;
+  call.shapes = block.shapes;
+  call.backward = block.backward != 0;
+  call.sequence = block.sequence;
+  call.position = {block.step, block.phase, block.range, block.thread, {block.node_sequence, block.node_thread}, -1};
+  return numbered;
+}
+
 std::optional<std::int64_t> present(std::int64_t value) {
   return value == kNone ? std::nullopt : std::optional<std::int64_t>(value);
+}
+
+void remove_journal(const fs::path& file) noexcept {
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  fs::remove(file.string() + kEventSuffix, ignored);
 }
 
 fs::path journal_of(const fs::path& rank_file) {
@@ -185,32 +234,53 @@ void StepJournal::set_phases(const std::vector<std::string>& names) {
   for (const std::string& name : names) append(Kind::kPhase, name.data(), name.size());
 }
 
-template <class Event>
-void StepJournal::append_events(Kind kind, const std::vector<event::Numbered<Event>>& events) {
-  static_assert(std::is_trivially_copyable_v<event::Numbered<Event>> &&
-                kMaxBlockEvents * sizeof(event::Numbered<Event>) + sizeof(BlockHead) <= kChunkBytes);
-  for (std::size_t first = 0; first < events.size(); first += kMaxBlockEvents) {
-    const std::size_t bytes = std::min(events.size() - first, kMaxBlockEvents) * sizeof(event::Numbered<Event>);
-    append(kind, events.data() + first, bytes);
-    event_bytes_ += bytes;
-  }
+std::byte* StepJournal::event_block(Kind kind, std::size_t bytes) {
+  const std::uint32_t head[2] = {static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(bytes)};
+  static_assert(sizeof(head) == sizeof(BlockHead));
+  const std::size_t begin = event_blocks_.size();
+  event_blocks_.resize(begin + sizeof(head) + padded(bytes));
+  std::memcpy(event_blocks_.data() + begin, head, sizeof(head));
+  return event_blocks_.data() + begin + sizeof(head);
+}
+
+bool StepJournal::write_event_blocks() noexcept {
+  // Writing to a mapped file would take three times as long. No descriptor stays open.
+  const fs::path file = file_.string() + kEventSuffix;
+  const int fd = open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return false;
+  const std::size_t bytes = event_blocks_.size();
+  const bool complete = write(fd, event_blocks_.data(), bytes) == static_cast<ssize_t>(bytes);
+  close(fd);
+  event_bytes_ += bytes;
+  return complete;
 }
 
 void StepJournal::add(const event::NewEvents& events) {
   if (event_bytes_ > kMaxEventBytes) return;
+  event_blocks_.clear();
   while (texts_ < events.texts.size()) {
     const std::string& text = events.texts.text(static_cast<event::TextId>(++texts_));
-    append(Kind::kText, text.data(), std::min(text.size(), kMaxTextBytes));
+    std::memcpy(event_block(Kind::kText, text.size()), text.data(), text.size());
   }
-  append_events(Kind::kRanges, events.ranges);
-  append_events(Kind::kOperators, events.operators);
+  if (!events.ranges.empty()) {
+    static_assert(std::is_trivially_copyable_v<event::Numbered<event::Range>>);
+    const std::size_t bytes = events.ranges.size() * sizeof(events.ranges[0]);
+    std::memcpy(event_block(Kind::kRanges, bytes), events.ranges.data(), bytes);
+  }
+  if (!events.operators.empty()) {
+    std::byte* to = event_block(Kind::kOperators, events.operators.size() * sizeof(CallBlock));
+    for (const auto& call : events.operators) {
+      const CallBlock block = block_of(call);
+      std::memcpy(to, &block, sizeof(block));
+      to += sizeof(block);
+    }
+  }
+  if (event_blocks_.empty()) return;
+  if (!write_event_blocks()) event_bytes_ = kMaxEventBytes + 1;  // what follows a block in part cannot be read
   if (event_bytes_ > kMaxEventBytes) append(Kind::kEventsLeftOut, "", 0);
 }
 
-void StepJournal::remove() noexcept {
-  std::error_code ignored;
-  fs::remove(file_, ignored);
-}
+void StepJournal::remove() noexcept { remove_journal(file_); }
 
 struct JournalReader {
   std::string content;
@@ -224,7 +294,23 @@ struct JournalReader {
   explicit JournalReader(const fs::path& file) : content(read_file(file)) {
     for (std::size_t chunk = 0; chunk + kChunkBytes <= content.size(); chunk += kChunkBytes)
       read_chunk(std::string_view(content).substr(chunk, kChunkBytes));
+    const fs::path events = file.string() + kEventSuffix;
+    if (!fs::exists(events)) return;
+    content = read_file(events);
+    read_events(content);
     complete_events();
+  }
+
+  /// The last block may be incomplete.
+  void read_events(std::string_view blocks) {
+    while (blocks.size() >= sizeof(BlockHead)) {
+      std::uint32_t head[2];
+      std::memcpy(head, blocks.data(), sizeof(head));
+      blocks.remove_prefix(sizeof(head));
+      if (padded(head[1]) > blocks.size()) return;
+      read_block(static_cast<StepJournal::Kind>(head[0]), blocks.substr(0, head[1]));
+      blocks.remove_prefix(padded(head[1]));
+    }
   }
 
   void read_chunk(std::string_view chunk) {
@@ -258,9 +344,9 @@ struct JournalReader {
         texts.push_back(record.trace.texts.intern(bytes));
         return;
       case StepJournal::Kind::kRanges:
-        return read_events(bytes, record.trace.ranges);
+        return each<event::Numbered<event::Range>>(bytes, [&](const auto& range) { put(range, record.trace.ranges); });
       case StepJournal::Kind::kOperators:
-        return read_events(bytes, record.trace.operators);
+        return each<CallBlock>(bytes, [&](const auto& call) { put(call_of(call), record.trace.operators); });
       case StepJournal::Kind::kEventsLeftOut:
         events_left_out = true;
         return;
@@ -276,17 +362,22 @@ struct JournalReader {
     record.device = json.at("device").get<event::Device>();
   }
 
-  template <class Event>
-  static void read_events(std::string_view bytes, std::vector<Event>& events) {
-    event::Numbered<Event> read;
-    for (; bytes.size() >= sizeof(read); bytes.remove_prefix(sizeof(read))) {
-      std::memcpy(static_cast<void*>(&read), bytes.data(), sizeof(read));
-      if (read.number < 0 || read.number >= kMaxEvents)
-        throw Error("an event has the number " + std::to_string(read.number));
-      const auto index = static_cast<std::size_t>(read.number);
-      if (index >= events.size()) events.resize(index + 1);
-      events[index] = read.event;
+  template <class Block, class Visit>
+  static void each(std::string_view bytes, Visit visit) {
+    Block block;
+    for (; bytes.size() >= sizeof(block); bytes.remove_prefix(sizeof(block))) {
+      std::memcpy(static_cast<void*>(&block), bytes.data(), sizeof(block));
+      visit(block);
     }
+  }
+
+  template <class Event>
+  static void put(const event::Numbered<Event>& numbered, std::vector<Event>& events) {
+    if (numbered.number < 0 || numbered.number >= kMaxEvents)
+      throw Error("an event has the number " + std::to_string(numbered.number));
+    const auto index = static_cast<std::size_t>(numbered.number);
+    if (index >= events.size()) events.resize(index + 1);
+    events[index] = numbered.event;
   }
 
   event::TextId text_of(event::TextId id) const {
@@ -378,8 +469,7 @@ std::optional<std::int64_t> recover_from_journal(const fs::path& rank_file, std:
     record.dropped_records.push_back({"store", kNone, kept_events_text(journal, pass)});
   }
   write_rank_file(rank_file, run_id, rank, pass, record);
-  std::error_code ignored;
-  fs::remove(file, ignored);
+  remove_journal(file);
   return measured;
 }
 

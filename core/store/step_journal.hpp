@@ -15,8 +15,8 @@
 
 /// What an observed program has measured so far. The records of a pass are in the memory of the program until the pass
 /// is complete, so that they are lost if the program is killed before. The journal is a file next to the rank file, to
-/// which each complete step is added, with its operators and scopes; if the rank file is missing, it is made from the
-/// journal.
+/// which each complete step is added, and another one for its operators and scopes; if the rank file is missing, it is
+/// made from them.
 namespace kymo::store {
 
 /// Properties of a pass that are known when it begins.
@@ -54,8 +54,9 @@ class StepJournal {
   bool open_chunk() noexcept;
   void append(Kind kind, const void* bytes, std::size_t size) noexcept;
   std::int32_t name_of(const std::string& phase);
-  template <class Event>
-  void append_events(Kind kind, const std::vector<event::Numbered<Event>>& events);
+  /// Adds a block to event_blocks_. Returns its content, to be filled.
+  std::byte* event_block(Kind kind, std::size_t bytes);
+  bool write_event_blocks() noexcept;
 
   std::filesystem::path file_;
   std::byte* chunk_ = nullptr;
@@ -64,6 +65,7 @@ class StepJournal {
   std::vector<std::string> names_;
   std::size_t texts_ = 0;  // of the events that were added
   std::size_t event_bytes_ = 0;
+  std::vector<std::byte> event_blocks_;  // of the step; kept for its memory
 };
 
 /// Writes the rank file from the journal of a process that ended before it could, if there is a journal: its samples,

@@ -21,7 +21,8 @@ part() { # NAME LIMIT COMMAND...: LIMIT in seconds
 }
 
 part cost 150 python3 "$here/bench/trace_program_cost.py" "$kymo" --device cuda --rounds 3 --steps 100 large
-for kind in inductor reduce_overhead graph; do
+part hooks 150 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cuda small
+for kind in inductor reduce_overhead graph other_client profiled; do
   part "program-$kind" 150 python3 "$here/gpu/trace_programs.py" "$kymo" "$folder/programs" "$kind"
 done
 for filter in '^compiled-model-(graph|modes)' '^compiled-attention-(bf16|modes)' '^compiled'; do

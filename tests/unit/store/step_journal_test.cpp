@@ -123,6 +123,24 @@ TEST_F(Journal, OperatorsAndScopesOfCompleteStepsAreRecovered) {
               ::testing::HasSubstr("operators and scopes of complete steps"));
 }
 
+TEST_F(Journal, EventsThatWereNotWrittenCompletelyAreIgnored) {
+  {
+    StepJournal journal(rank_file(), header());
+    event::NewEvents events;
+    for (std::int32_t step = 0; step < 4; ++step) {
+      add_events(events, step);
+      journal.add(events);
+      journal.add(samples_of(step), {});
+    }
+  }
+  const std::filesystem::path events = journal_file().string() + ".events";
+  std::filesystem::resize_file(events, std::filesystem::file_size(events) - 1);
+  EXPECT_THAT(recover(), Optional(2));
+  const auto found = open_rank_file(rank_file(), own_schema());
+  EXPECT_EQ(found->integer("SELECT count(*) FROM op"), 6);
+  EXPECT_FALSE(std::filesystem::exists(events));
+}
+
 TEST_F(Journal, EventsThatReferToMissingOnesAreKept) {
   {
     StepJournal journal(rank_file(), header());
