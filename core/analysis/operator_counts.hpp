@@ -43,6 +43,10 @@ Result convolution_backward(const Call& call);
 // A fixed number of operations per element of the input; backward behind the gradient.
 Result normalization(const Call& call);
 Result normalization_backward(const Call& call);
+/// kymo's RMSNorm: x, residual, weight, with the sum as a second result; backward: gradient, gradient of the sum, x,
+/// weight.
+Result added_normalization(const Call& call);
+Result added_normalization_backward(const Call& call);
 Result softmax(const Call& call);
 Result dropout(const Call& call);
 Result reduction(const Call& call);
@@ -69,6 +73,18 @@ Result comparison(const Call& call);
 Result foreach_elementwise(const Call& call);
 /// Parameters, gradients and states: all are read, all but the gradients are written.
 Result update(const Call& call);
+
+// Kymo's fused layers. SwiGLU: gate and up in one tensor; backward behind the gradient; operations per element of the
+// result of the forward pass. Rotary: query, key and value in one tensor, or in three tensors, of which the value is
+// only copied; in place, it is not touched. Operations per rotated element.
+Result swiglu(const Call& call);
+Result swiglu_backward(const Call& call);
+Result rotary(const Call& call);
+Result rotary_in_place(const Call& call);
+Result rotary_join(const Call& call);
+/// Input, weight of classes × inputs, target, rows at a time, and which of the gradients of input and weight are
+/// wanted. Logits are not counted as bytes.
+Result linear_cross_entropy(const Call& call);
 
 // No operations.
 Result overwrite(const Call& call);

@@ -49,6 +49,11 @@ class TransformerLm final : public kymo::Workload {
                "LibTorch's scaled_dot_product_attention, with sdpa_cudnn, sdpa_flash, sdpa_efficient and sdpa_math "
                "selecting its backend. The run is skipped if the device, type and shape are not supported")
         .param(
+            "operators",
+            Choice{"library", transformer::fused_layers_names()}.axis({"library", "fused"}).title("{} operators"),
+            "library: LibTorch's RMSNorm, rotary embedding, SwiGLU, head with cross entropy, and AdamW; fused: kymo's "
+            "fused operators for these five; fused_except_LAYER: LibTorch's for one of them")
+        .param(
             "execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}).title("CUDA {}"),
             "eager, or graph: capture the step into a CUDA graph and replay it (device=cuda only). Step 0 captures in "
             "the phases forward, backward and optimizer, which executes nothing, and then replays the graph once in "
@@ -101,6 +106,7 @@ class TransformerLm final : public kymo::Workload {
     settings_.dtype = kymo::libtorch::dtype(ctx.text("dtype"));
     settings_.mode = training::mode_of(ctx.text("mode"));
     settings_.attention = ctx.text("attention");
+    settings_.fused = transformer::fused_layers(ctx.text("operators"));
     settings_.graph = ctx.text("execution") == "graph";
     if (ctx.boolean("autocast")) settings_.autocast = at::kBFloat16;
     training::skip_unless_supported(ctx, settings_);
@@ -109,7 +115,8 @@ class TransformerLm final : public kymo::Workload {
   void make_model(Context& ctx) {
     const auto options = at::TensorOptions().dtype(settings_.dtype).device(device_);
     model_ = std::make_unique<transformer::LanguageModel>(
-        settings_.model, transformer::make_weights(settings_.model, options, generator_), settings_.attention);
+        settings_.model, transformer::make_weights(settings_.model, options, generator_), settings_.attention,
+        settings_.fused);
     parts_.mode = settings_.mode;
     parts_.autocast = settings_.autocast;
     parts_.parameters = transformer::parameters(model_->weights());
@@ -119,7 +126,7 @@ class TransformerLm final : public kymo::Workload {
   }
 
   void make_optimizer(Context& ctx) {
-    optimizer_ = training::make_fused_adamw(ctx, parts_.parameters, 1e-4);
+    optimizer_ = training::make_fused_adamw(ctx, parts_.parameters, 1e-4, settings_.fused.optimizer);
     parts_.optimizer = optimizer_.get();
     parts_.optimizer_scope = "adamw";
     ctx.mark("optimizer_ready");

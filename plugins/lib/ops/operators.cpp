@@ -3,12 +3,12 @@
 //
 //   caller ─► Autocast (casts) ─► Autograd (saves what backward needs) ─► CPU, CUDA (compute) or Meta (shapes only)
 #include <ATen/autocast_mode.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
 #include "ops/attention.hpp"
+#include "ops/dispatch.hpp"
 #include "ops/kernels.hpp"
 
 namespace kymo::ops {
@@ -18,13 +18,6 @@ using at::Tensor;
 using Pair = std::tuple<Tensor, Tensor>;
 using Triple = std::tuple<Tensor, Tensor, Tensor>;
 using Scale = std::optional<double>;
-
-// All calls, including backward, go through the dispatcher: under torch.compile, tensors have no storage, and only
-// dispatched operators can be traced.
-template <class Signature>
-auto operator_named(const char* name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
-}
 
 // The arguments are those of the operators' schemas.
 template <class... Arguments>

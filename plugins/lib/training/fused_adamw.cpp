@@ -13,6 +13,8 @@
 #include <string>
 #include <utility>
 
+#include "ops/layers.hpp"
+
 namespace kymo::training {
 namespace {
 
@@ -85,6 +87,15 @@ void FusedAdamW::update(const OptimizerParamGroup& group) {
   }
   if (parameters.empty()) return;
   const AdamWSetting& setting = setting_of(group);
+  if (setting.own_kernel) {
+    ops::adamw_(parameters, gradients, means, square_means, steps,
+                {.learning_rate = setting.learning_rate,
+                 .beta1 = setting.beta1,
+                 .beta2 = setting.beta2,
+                 .epsilon = setting.epsilon,
+                 .weight_decay = setting.weight_decay});
+    return;
+  }
   at::_foreach_add_(steps, 1);
   at::_fused_adamw_(parameters, gradients, means, square_means, {}, steps, setting.learning_rate, setting.beta1,
                     setting.beta2, setting.weight_decay, setting.epsilon, /*amsgrad=*/false, /*maximize=*/false);
@@ -117,9 +128,10 @@ std::unique_ptr<torch::optim::Optimizer> make_adamw(bool fused, const std::vecto
 }
 
 std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
-                                             double learning_rate) {
+                                             double learning_rate, bool own_kernel) {
   AdamWSetting setting;
   setting.learning_rate = learning_rate;
+  setting.own_kernel = own_kernel;
   auto optimizer = std::make_unique<FusedAdamW>(parameters, setting);
   optimizer->make_state();
   for (const at::Tensor& parameter : parameters) {

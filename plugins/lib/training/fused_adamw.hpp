@@ -16,6 +16,7 @@ struct AdamWSetting : torch::optim::OptimizerCloneableOptions<AdamWSetting> {
   double beta2 = 0.999;
   double epsilon = 1e-8;
   double weight_decay = 1e-2;  ///< decoupled: p ← p·(1 − learning_rate·weight_decay)
+  bool own_kernel = false;     ///< kymo::adamw_ (ops/layers.hpp) instead of LibTorch's _fused_adamw_
 
   double get_lr() const override { return learning_rate; }
   void set_lr(double rate) override { learning_rate = rate; }
@@ -64,7 +65,7 @@ std::unique_ptr<torch::optim::Optimizer> make_adamw(bool fused, const std::vecto
 
 /// Creates an optimizer with its state, which it reports to the host as optimizer state.
 std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
-                                             double learning_rate);
+                                             double learning_rate, bool own_kernel = false);
 
 /// Floating-point operations of one update of one element: decay 1, mean 3, square mean 4, denominator 3, update 3.
 inline constexpr double kAdamWFlopsPerElement = 14;

@@ -24,6 +24,7 @@ struct LanguageModelSetting {
   std::optional<at::ScalarType> autocast;
   Mode mode = Mode::kTrain;
   std::string attention = "naive";
+  transformer::FusedLayers fused{};
   bool graph = false;           ///< replay the step as a CUDA graph
   bool fused_optimizer = true;  ///< FusedAdamW; otherwise LibTorch's AdamW, operator by operator
 };

@@ -36,7 +36,7 @@ void check_model(Context& ctx, const LanguageModelSetting& run, const at::Device
   at::Generator generator = libtorch::make_generator(device, ctx.seed() + 1);
   const auto options = at::TensorOptions().dtype(settings.dtype).device(device);
   transformer::LanguageModel model(settings.model, transformer::make_weights(settings.model, options, generator),
-                                   settings.attention);
+                                   settings.attention, settings.fused);
   const auto draw = [&] {
     return at::empty({settings.batch, settings.model.context}, options.dtype(at::kLong))
         .random_(0, settings.model.vocab_size, generator);
@@ -89,6 +89,7 @@ void check_optimizer(Context& ctx, const LanguageModelSetting& settings, const a
   setting.learning_rate = 1e-2;
   setting.weight_decay = 0.1;
   setting.epsilon = 1e-6;  // representable in fp16
+  setting.own_kernel = settings.fused.optimizer;
   const at::Tensor parameter = draw();
   at::Tensor expected = exact(parameter), mean = expected * 0, square_mean = expected * 0;
   const auto optimizer = make_adamw(settings.fused_optimizer, {parameter}, setting);
@@ -111,10 +112,10 @@ class ReferenceModel {
         model_(settings.model,
                transformer::make_weights(settings.model, at::TensorOptions().dtype(settings.dtype).device(device),
                                          generator_),
-               settings.attention),
+               settings.attention, settings.fused),
         batch_(at::zeros({2, settings.batch, settings.model.context},
                          at::TensorOptions().dtype(at::kLong).device(device))),
-        optimizer_(transformer::parameters(model_.weights()), large_steps()) {
+        optimizer_(transformer::parameters(model_.weights()), large_steps(settings.fused.optimizer)) {
     optimizer_.make_state();
     parts.mode = settings.mode;
     parts.autocast = settings.autocast;
@@ -137,8 +138,9 @@ class ReferenceModel {
  private:
   /// The learning rate is large enough for one missing or extra step to change the second digit of the next gradients.
   /// Epsilon is above gradients whose squares are 0 in fp16, so that rounding errors do not grow.
-  static AdamWSetting large_steps() {
+  static AdamWSetting large_steps(bool own_kernel) {
     AdamWSetting setting;
+    setting.own_kernel = own_kernel;
     setting.learning_rate = 1e-2;
     setting.epsilon = 1e-3;
     return setting;

@@ -20,12 +20,45 @@ constexpr std::array<Size, 7> kSizes{{{"tiny", 64, 256, 2, 2},
                                       {"2.7B", 2560, 10240, 32, 32},
                                       {"10B", 4608, 12288, 50, 36}}};
 
+struct Layer {
+  std::string_view name;
+  bool FusedLayers::* is_fused;
+};
+
+constexpr std::array<Layer, 5> kLayers{{{"norm", &FusedLayers::norm},
+                                        {"swiglu", &FusedLayers::swiglu},
+                                        {"rotary", &FusedLayers::rotary},
+                                        {"loss", &FusedLayers::loss},
+                                        {"optimizer", &FusedLayers::optimizer}}};
+constexpr std::string_view kAllButOne = "fused_except_";
+
 void require_positive(std::int64_t value, std::string_view name) {
   if (value >= 1) return;
   throw std::invalid_argument(std::string(name) + " is " + std::to_string(value) + "; it must be at least 1");
 }
 
 }  // namespace
+
+std::vector<std::string> fused_layers_names() {
+  std::vector<std::string> names{"library", "fused"};
+  for (const Layer& layer : kLayers) names.push_back(std::string(kAllButOne) + std::string(layer.name));
+  return names;
+}
+
+FusedLayers fused_layers(std::string_view name) {
+  constexpr FusedLayers kAll{.norm = true, .swiglu = true, .rotary = true, .loss = true, .optimizer = true};
+  if (name == "library") return {};
+  if (name == "fused") return kAll;
+  for (const Layer& layer : kLayers) {
+    if (name != std::string(kAllButOne) + std::string(layer.name)) continue;
+    FusedLayers all_but_one = kAll;
+    all_but_one.*layer.is_fused = false;
+    return all_but_one;
+  }
+  std::string known;
+  for (const std::string& each : fused_layers_names()) known += (known.empty() ? "" : ", ") + each;
+  throw std::invalid_argument("unknown layers '" + std::string(name) + "', must be one of " + known);
+}
 
 const std::vector<std::string>& size_names() {
   static const std::vector<std::string> names = [] {

@@ -22,6 +22,21 @@ struct Config {
   std::int64_t head_dim() const { return d_model / heads; }
 };
 
+/// Layers that use kymo's fused operators (ops/layers.hpp) instead of LibTorch's.
+struct FusedLayers {
+  bool norm = false;       ///< RMSNorm together with the addition of a branch to the residual stream
+  bool swiglu = false;     ///< the activation of the feed-forward part
+  bool rotary = false;     ///< rotary position embedding
+  bool loss = false;       ///< head and cross entropy, without holding all logits
+  bool optimizer = false;  ///< AdamW
+};
+
+/// The names accepted by fused_layers(): library (none), fused (all), and fused_except_norm, fused_except_swiglu,
+/// fused_except_rotary, fused_except_loss and fused_except_optimizer (all but one).
+std::vector<std::string> fused_layers_names();
+/// Throws std::invalid_argument for an unknown name.
+FusedLayers fused_layers(std::string_view name);
+
 /// The names of the predefined sizes, smallest first.
 const std::vector<std::string>& size_names();
 

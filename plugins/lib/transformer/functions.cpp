@@ -11,8 +11,10 @@
 #include <ATen/ops/silu.h>
 #include <ATen/ops/silu_backward.h>
 #include <ATen/ops/view_as_complex.h>
+#include <ATen/ops/view_as_real.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "ops/layers.hpp"
 #include "transformer/model.hpp"
 
 namespace kymo::transformer {
@@ -96,6 +98,29 @@ struct SplitAndRotate : torch::autograd::Function<SplitAndRotate> {
   }
 };
 
+/// The same with fused operators.
+struct FusedSplitAndRotate : torch::autograd::Function<FusedSplitAndRotate> {
+  static variable_list forward(AutogradContext* ctx, const at::Tensor& projected, const at::Tensor& rotation,
+                               std::int64_t batch, std::int64_t heads, bool heads_first) {
+    at::AutoDispatchBelowADInplaceOrView below_autograd;
+    const std::int64_t sequence = projected.size(0) / batch;
+    const std::int64_t head_dim = projected.size(1) / (3 * heads);
+    const at::Tensor joint = projected.view({batch, sequence, 3, heads, head_dim});
+    ops::rotary_(joint, at::view_as_real(rotation));
+    at::Tensor parts = joint.permute({2, 0, 3, 1, 4});
+    if (heads_first) parts = parts.contiguous();
+    ctx->saved_data["rotation"] = rotation;
+    return {parts.select(0, 0), parts.select(0, 1), parts.select(0, 2)};
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
+    at::AutoDispatchBelowADInplaceOrView below_autograd;
+    const at::Tensor rotation = at::view_as_real(ctx->saved_data["rotation"].toTensor());
+    const at::Tensor joint = ops::rotary_join(gradients[0], gradients[1], gradients[2], rotation, /*inverse=*/true);
+    return {joint.view({joint.size(0) * joint.size(1), -1}), {}, {}, {}, {}};
+  }
+};
+
 struct SwiGlu : torch::autograd::Function<SwiGlu> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& gate_and_up) {
     at::AutoDispatchBelowADInplaceOrView below_autograd;
@@ -135,9 +160,11 @@ Rotary first_positions(const Rotary& rotary, std::int64_t count) {
 }
 
 std::array<at::Tensor, 3> split_and_rotate(const at::Tensor& projected, const Rotary& rotary, std::int64_t batch,
-                                           std::int64_t heads, Layout layout) {
-  variable_list parts = SplitAndRotate::apply(projected, rotary.rotation, rotary.inverse_rotation, batch, heads,
-                                              layout == Layout::kTokensFirst);
+                                           std::int64_t heads, Layout layout, bool fused) {
+  const bool tokens_first = layout == Layout::kTokensFirst;
+  const variable_list parts =
+      fused ? FusedSplitAndRotate::apply(projected, rotary.rotation, batch, heads, !tokens_first)
+            : SplitAndRotate::apply(projected, rotary.rotation, rotary.inverse_rotation, batch, heads, tokens_first);
   return {parts[0], parts[1], parts[2]};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transformer/model.hpp"
 
+#include <ATen/autocast_mode.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
@@ -11,6 +12,8 @@
 #include <cmath>
 #include <stdexcept>
 #include <utility>
+
+#include "ops/layers.hpp"
 
 namespace kymo::transformer {
 namespace {
@@ -27,6 +30,13 @@ at::Tensor weight(std::int64_t outputs, std::int64_t inputs, const at::TensorOpt
 
 at::Tensor gain(std::int64_t width, const at::TensorOptions& options) {
   return at::ones({width}, options).requires_grad_(true);
+}
+
+/// The type of the inputs of matrix products, to which a fused norm rounds.
+at::ScalarType product_type(const at::Tensor& stream) {
+  const at::DeviceType device = stream.device().type();
+  const bool is_cast = stream.scalar_type() == at::kFloat && at::autocast::is_autocast_enabled(device);
+  return is_cast ? at::autocast::get_autocast_dtype(device) : stream.scalar_type();
 }
 
 }  // namespace
@@ -62,8 +72,9 @@ std::vector<at::Tensor> parameters(const Weights& weights) {
   return all;
 }
 
-LanguageModel::LanguageModel(const Config& config, Weights weights, const std::string& attention)
-    : config_(config), weights_(std::move(weights)) {
+LanguageModel::LanguageModel(const Config& config, Weights weights, const std::string& attention,
+                             const FusedLayers& fused)
+    : config_(config), weights_(std::move(weights)), fused_(fused) {
   validate(config_);
   attention_ = make_attention(attention, /*causal=*/true);
   rotary_ = make_rotary(config_.context, config_.head_dim(), config_.rope_theta, weights_.embedding.options());
@@ -71,36 +82,45 @@ LanguageModel::LanguageModel(const Config& config, Weights weights, const std::s
     block_names_.push_back("block_" + std::to_string(layer));
 }
 
-at::Tensor LanguageModel::logits(const Context& ctx, const at::Tensor& tokens) {
+at::Tensor LanguageModel::hidden(const Context& ctx, const at::Tensor& tokens) {
   const std::int64_t batch = tokens.size(0), sequence = tokens.size(1);
   if (sequence > config_.context)
     throw std::invalid_argument("a sequence of " + std::to_string(sequence) + " tokens is longer than the context of " +
                                 std::to_string(config_.context));
   const Rotary rotary = first_positions(rotary_, sequence);
-  at::Tensor stream;
+  Stream stream;
   {
     auto scope = ctx.scope("embedding");
-    stream = at::embedding(weights_.embedding, tokens.reshape({-1}));
+    stream.sum = at::embedding(weights_.embedding, tokens.reshape({-1}));
   }
-  for (std::size_t i = 0; i < weights_.blocks.size(); ++i) stream = block(ctx, i, stream, rotary, batch);
-  const at::Tensor normed = normalise(ctx, stream, weights_.norm);
+  for (std::size_t i = 0; i < weights_.blocks.size(); ++i) block(ctx, i, stream, rotary, batch);
+  return normalise(ctx, stream, weights_.norm);
+}
+
+at::Tensor LanguageModel::logits(const Context& ctx, const at::Tensor& tokens) {
+  const at::Tensor normed = hidden(ctx, tokens);
   auto scope = ctx.scope("head");
   return at::linear(normed, weights_.head);
 }
 
 at::Tensor LanguageModel::loss(const Context& ctx, const at::Tensor& tokens, const at::Tensor& targets) {
+  if (fused_.loss) {
+    const at::Tensor normed = hidden(ctx, tokens);
+    auto head = ctx.scope("head");
+    auto scope = ctx.scope("loss");
+    return ops::linear_cross_entropy(normed, weights_.head, targets.reshape({-1}));
+  }
   const at::Tensor predicted = logits(ctx, tokens);
   auto scope = ctx.scope("loss");
   return at::cross_entropy_loss(predicted, targets.reshape({-1}));
 }
 
-at::Tensor LanguageModel::block(const Context& ctx, std::size_t index, const at::Tensor& stream, const Rotary& rotary,
-                                std::int64_t batch) {
+void LanguageModel::block(const Context& ctx, std::size_t index, Stream& stream, const Rotary& rotary,
+                          std::int64_t batch) {
   auto scope = ctx.scope(block_names_[index]);
   const BlockWeights& weights = weights_.blocks[index];
-  const at::Tensor attended =
-      stream.add(attend(ctx, weights, normalise(ctx, stream, weights.attention_norm), rotary, batch));
-  return attended.add(feed_forward(ctx, weights, normalise(ctx, attended, weights.feed_forward_norm)));
+  add(stream, attend(ctx, weights, normalise(ctx, stream, weights.attention_norm), rotary, batch));
+  add(stream, feed_forward(ctx, weights, normalise(ctx, stream, weights.feed_forward_norm)));
 }
 
 at::Tensor LanguageModel::attend(const Context& ctx, const BlockWeights& weights, const at::Tensor& input,
@@ -112,7 +132,7 @@ at::Tensor LanguageModel::attend(const Context& ctx, const BlockWeights& weights
   }();
   const auto [query, key, value] = [&] {
     auto part = ctx.scope("rotation");
-    return split_and_rotate(projected, rotary, batch, config_.heads, attention_->layout());
+    return split_and_rotate(projected, rotary, batch, config_.heads, attention_->layout(), fused_.rotary);
   }();
   const at::Tensor mixed = attention_->apply(ctx, query, key, value);
   auto part = ctx.scope("output");
@@ -121,12 +141,25 @@ at::Tensor LanguageModel::attend(const Context& ctx, const BlockWeights& weights
 
 at::Tensor LanguageModel::feed_forward(const Context& ctx, const BlockWeights& weights, const at::Tensor& input) {
   auto scope = ctx.scope("feed_forward");
-  return at::linear(swiglu(at::linear(input, weights.gate_and_up)), weights.down);
+  const at::Tensor gate_and_up = at::linear(input, weights.gate_and_up);
+  return at::linear(fused_.swiglu ? ops::swiglu(gate_and_up) : swiglu(gate_and_up), weights.down);
 }
 
-at::Tensor LanguageModel::normalise(const Context& ctx, const at::Tensor& input, const at::Tensor& weight) {
+at::Tensor LanguageModel::normalise(const Context& ctx, Stream& stream, const at::Tensor& weight) const {
   auto scope = ctx.scope("norm");
-  return at::rms_norm(input, {config_.d_model}, weight, config_.norm_epsilon);
+  if (!fused_.norm) return at::rms_norm(stream.sum, {config_.d_model}, weight, config_.norm_epsilon);
+  if (!stream.branch.defined())
+    return ops::rms_norm(stream.sum, weight, config_.norm_epsilon, product_type(stream.sum));
+  auto [normed, sum] = ops::add_rms_norm(stream.branch, stream.sum, weight, config_.norm_epsilon);
+  stream = {.sum = std::move(sum), .branch = {}};
+  return normed;
+}
+
+void LanguageModel::add(Stream& stream, const at::Tensor& branch) const {
+  if (fused_.norm)
+    stream.branch = branch;
+  else
+    stream.sum = stream.sum.add(branch);
 }
 
 }  // namespace kymo::transformer

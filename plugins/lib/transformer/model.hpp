@@ -30,9 +30,10 @@ Rotary first_positions(const Rotary& rotary, std::int64_t count);
 /// head_dim] each, and rotates query and key by their position (in at least float precision). With
 /// Layout::kTokensFirst, it works in place on `projected`, which must not be used afterwards. It launches one kernel
 /// for the rotation and one for the layout, instead of a dozen for splitting, rotating and joining. `rotary` has one
-/// row per position of the sequence. Differentiable once.
+/// row per position of the sequence. With `fused`, it always works in place, in one kernel, followed by a copy to
+/// Layout::kHeadsFirst; the gradient is rotated and joined in one kernel. Differentiable once.
 std::array<at::Tensor, 3> split_and_rotate(const at::Tensor& projected, const Rotary& rotary, std::int64_t batch,
-                                           std::int64_t heads, Layout layout);
+                                           std::int64_t heads, Layout layout, bool fused = false);
 
 /// silu(gate) · up, where gate and up are the halves of the last dimension of [tokens, 2·d_ff]. The gradient is written
 /// directly into one tensor. Differentiable once.
@@ -67,8 +68,9 @@ Weights make_weights(const Config& config, const at::TensorOptions& options, at:
 /// embeddings and of SwiGLU. Shapes: tokens are int64 [batch, sequence], sequence ≤ config.context.
 class LanguageModel {
  public:
-  /// `attention` is one of attention_names(). Throws std::invalid_argument for an invalid configuration.
-  LanguageModel(const Config& config, Weights weights, const std::string& attention);
+  /// `attention` is one of attention_names(). `fused.optimizer` has no effect here. Throws std::invalid_argument for an
+  /// invalid configuration.
+  LanguageModel(const Config& config, Weights weights, const std::string& attention, const FusedLayers& fused = {});
 
   /// Returns [batch · sequence, vocab_size].
   at::Tensor logits(const Context& ctx, const at::Tensor& tokens);
@@ -79,15 +81,23 @@ class LanguageModel {
   const Weights& weights() const { return weights_; }
 
  private:
-  at::Tensor block(const Context& ctx, std::size_t index, const at::Tensor& stream, const Rotary& rotary,
-                   std::int64_t batch);
+  /// The residual stream. A fused norm adds the last branch; otherwise it is added at once, and `branch` is undefined.
+  struct Stream {
+    at::Tensor sum, branch;
+  };
+
+  /// The normalized output of the last block, [batch · sequence, d_model].
+  at::Tensor hidden(const Context& ctx, const at::Tensor& tokens);
+  void block(const Context& ctx, std::size_t index, Stream& stream, const Rotary& rotary, std::int64_t batch);
   at::Tensor attend(const Context& ctx, const BlockWeights& weights, const at::Tensor& input, const Rotary& rotary,
                     std::int64_t batch);
   at::Tensor feed_forward(const Context& ctx, const BlockWeights& weights, const at::Tensor& input);
-  at::Tensor normalise(const Context& ctx, const at::Tensor& input, const at::Tensor& weight);
+  at::Tensor normalise(const Context& ctx, Stream& stream, const at::Tensor& weight) const;
+  void add(Stream& stream, const at::Tensor& branch) const;
 
   Config config_;
   Weights weights_;
+  FusedLayers fused_;
   std::unique_ptr<Attention> attention_;
   Rotary rotary_;
   std::vector<std::string> block_names_;

@@ -201,6 +201,36 @@ INSTANTIATE_TEST_SUITE_P(
              8 * 10 + 4 * 1000},
         Case{"c10d::allreduce_", "{f32[100]}", WorkKind::kCollective, "f32", 0, 2 * 400}));
 
+constexpr double kJoint = 2 * 10 * 3 * 4 * 8;  // elements of query, key and value
+
+INSTANTIATE_TEST_SUITE_P(
+    FusedLayers, OperatorWorkTest,
+    testing::Values(Case{"kymo::rms_norm", "bf16[10, 8] f32[8] _ None", WorkKind::kNormalization, "bf16", 4 * 80,
+                         2 * 80 + 4 * 8 + 2 * 80},
+                    Case{"kymo::add_rms_norm", "bf16[10, 8] f32[10, 8] f32[8] _", WorkKind::kNormalization, "bf16",
+                         5 * 80, 2 * 80 + 4 * 80 + 4 * 8 + 2 * 80 + 4 * 80},
+                    Case{"kymo::rms_norm_backward", "bf16[10, 8] f32[10, 8] f32[10, 8] f32[8] _",
+                         WorkKind::kNormalization, "f32", 10 * 80, 2 * 80 + 3 * 4 * 80 + 2 * 4 * 8},
+                    Case{"kymo::rms_norm_backward", "bf16[10, 8] None bf16[10, 8] bf16[8] _", WorkKind::kNormalization,
+                         "bf16", 9 * 80, 3 * 2 * 80 + 2 * 2 * 8},
+                    Case{"kymo::swiglu", "bf16[10, 16]", WorkKind::kElementwise, "bf16", 6 * 80, 2 * 160 + 2 * 80},
+                    Case{"kymo::swiglu_backward", "bf16[10, 8] bf16[10, 16]", WorkKind::kElementwise, "bf16", 11 * 80,
+                         2 * 80 + 2 * 2 * 160},
+                    Case{"kymo::rotary", "bf16[2, 10, 3, 4, 8] f32[10, 4, 2] false", WorkKind::kElementwise, "bf16",
+                         3 * kJoint * 2 / 3, 2 * 2 * kJoint + 4 * 80},
+                    Case{"kymo::rotary_", "bf16[2, 10, 3, 4, 8] f32[10, 4, 2] false", WorkKind::kElementwise, "bf16",
+                         3 * kJoint * 2 / 3, 2 * 2 * kJoint * 2 / 3 + 4 * 80},
+                    Case{"kymo::rotary_join", "f32[2, 4, 10, 8] f32[2, 4, 10, 8] f32[2, 4, 10, 8] f32[10, 4, 2] true",
+                         WorkKind::kElementwise, "f32", 3 * kJoint * 2 / 3, 2 * 4 * kJoint + 4 * 80},
+                    Case{"kymo::linear_cross_entropy_forward", "bf16[10, 8] bf16[100, 8] i64[10] 0 true true",
+                         WorkKind::kMatmul, "bf16", 3 * 2 * 10 * 8 * 100 + 5 * 10 * 100,
+                         2 * 2 * 80 + 2 * 2 * 800 + 8 * 10},
+                    Case{"kymo::linear_cross_entropy_forward", "f32[10, 8] f32[100, 8] i64[10] 0 false false",
+                         WorkKind::kMatmul, "f32", 2 * 10 * 8 * 100 + 5 * 10 * 100, 4 * 80 + 4 * 800 + 8 * 10},
+                    Case{"kymo::adamw_",
+                         "{f32[8], f32[2]} {f32[8], f32[2]} {f32[8], f32[2]} {f32[8], f32[2]} {f32[], f32[]}",
+                         WorkKind::kOptimizer, "f32", 14 * 10, 7 * 4 * 10}));
+
 TEST(OperatorWork, ModelFlopsOfAttentionCountMaskedScoresAndNoRecomputation) {
   const CallWork forward = work_of("kymo::attention_forward", QKV " true");
   EXPECT_EQ(forward.model_flops, 4 * 8 * kScores);

@@ -106,6 +106,23 @@ TEST(TransformerLm, TrainsWithEveryAttentionThatRunsHere) {
     }
 }
 
+TEST(TransformerLm, TrainsWithFusedOperators) {
+  for (const char* operators : {"fused", "fused_except_norm", "fused_except_swiglu", "fused_except_rotary",
+                                "fused_except_loss", "fused_except_optimizer"})
+    for (const auto& [dtype, autocast] : {std::pair{"fp32", false}, {"fp32", true}, {"bf16", false}, {"fp16", false}})
+      for (const char* attention : {"naive", "tiled"}) {
+        Changes changes = kSmallModel;
+        changes.insert({{"attention", attention}, {"dtype", dtype}, {"autocast", autocast}, {"operators", operators}});
+        Driven run("transformer_lm", changes);
+        SCOPED_TRACE(std::string(operators) + " " + attention + " " + dtype + (autocast ? " autocast" : ""));
+        ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+        ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
+        EXPECT_THAT(run.passed_checks(), ElementsAre("logits", "loss", "gradients", "AdamW"));
+        run.destroy();
+        EXPECT_NEAR(run.host.numbers["loss_last"], std::log(50.0), 1.0);
+      }
+}
+
 TEST(TransformerLm, SkipsAnAttentionThatIsNotHere) {
   for (const char* attention : {"flash", "sdpa_cudnn", "sdpa_efficient"}) {
     Changes changes = kSmallModel;

@@ -8,6 +8,8 @@
 #include <ATen/ops/stack.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "transformer/model.hpp"
 #include "transformer/reference.hpp"
 
@@ -46,7 +48,11 @@ at::Tensor weighted_sum(const std::array<at::Tensor, 3>& parts, const std::vecto
   return (parts[0] * weights[0]).sum() + (parts[1] * weights[1]).sum() + (parts[2] * weights[2]).sum();
 }
 
-class SplitAndRotate : public testing::TestWithParam<Layout> {};
+class SplitAndRotate : public testing::TestWithParam<std::tuple<Layout, bool>> {
+ protected:
+  static Layout layout() { return std::get<0>(GetParam()); }
+  static bool fused() { return std::get<1>(GetParam()); }
+};
 
 TEST_P(SplitAndRotate, EqualsItsPartsAndTheirGradients) {
   const at::Tensor projected = random_projection();
@@ -54,7 +60,7 @@ TEST_P(SplitAndRotate, EqualsItsPartsAndTheirGradients) {
   for (int i = 0; i < 3; ++i) weights.push_back(random({kBatch, kHeads, kSequence, kWidth}));
   at::Tensor ours = projected.clone().requires_grad_(true), theirs = projected.clone().requires_grad_(true);
   // A multiple of the leaf, because the function may overwrite its argument.
-  const auto actual = split_and_rotate(ours * 1.0, rotary(), kBatch, kHeads, GetParam());
+  const auto actual = split_and_rotate(ours * 1.0, rotary(), kBatch, kHeads, layout(), fused());
   const auto expected = composed(theirs);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_LT(distance(actual[i], expected[i]).absolute, 1e-13);
   weighted_sum(actual, weights).backward();
@@ -69,7 +75,7 @@ TEST_P(SplitAndRotate, TakesGradientsOfAnyStride) {
     return (parts[0].transpose(-2, -1).contiguous().pow(2).sum() + parts[1].sum() +
             parts[2].slice(-1, 0, kWidth, 3).pow(3).sum());
   };
-  transposed(split_and_rotate(ours * 1.0, rotary(), kBatch, kHeads, GetParam())).backward();
+  transposed(split_and_rotate(ours * 1.0, rotary(), kBatch, kHeads, layout(), fused())).backward();
   transposed(composed(theirs)).backward();
   EXPECT_LT(distance(ours.grad(), theirs.grad()).absolute, 1e-12);
 }
@@ -77,7 +83,7 @@ TEST_P(SplitAndRotate, TakesGradientsOfAnyStride) {
 TEST_P(SplitAndRotate, RoundsNarrowTypesOnce) {
   const at::Tensor projected = random_projection(at::kBFloat16);
   const auto exact = composed(projected.to(at::kDouble));
-  const auto actual = split_and_rotate(projected.clone(), rotary(at::kBFloat16), kBatch, kHeads, GetParam());
+  const auto actual = split_and_rotate(projected.clone(), rotary(at::kBFloat16), kBatch, kHeads, layout(), fused());
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(actual[i].scalar_type(), at::kBFloat16);
     EXPECT_LT(distance(actual[i], exact[i]).relative, 1.0 / 256);
@@ -85,15 +91,16 @@ TEST_P(SplitAndRotate, RoundsNarrowTypesOnce) {
 }
 
 TEST_P(SplitAndRotate, KeepsThePromisedLayout) {
-  const auto parts = split_and_rotate(random_projection(), rotary(), kBatch, kHeads, GetParam());
+  const auto parts = split_and_rotate(random_projection(), rotary(), kBatch, kHeads, layout(), fused());
   for (const at::Tensor& part : parts) {
     EXPECT_EQ(part.sizes(), (std::vector<std::int64_t>{kBatch, kHeads, kSequence, kWidth}));
-    EXPECT_EQ(part.is_contiguous(), GetParam() == Layout::kHeadsFirst);
+    EXPECT_EQ(part.is_contiguous(), layout() == Layout::kHeadsFirst);
     EXPECT_EQ(part.stride(-1), 1);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, SplitAndRotate, testing::Values(Layout::kHeadsFirst, Layout::kTokensFirst));
+INSTANTIATE_TEST_SUITE_P(Layouts, SplitAndRotate,
+                         testing::Combine(testing::Values(Layout::kHeadsFirst, Layout::kTokensFirst), testing::Bool()));
 
 TEST(Rotary, KeepsLengthsAndLeavesPositionZero) {
   const at::Tensor projected = random_projection();

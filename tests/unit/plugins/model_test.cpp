@@ -14,6 +14,7 @@
 #include <kymo/torch.hpp>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 
 #include "transformer/reference.hpp"
 #include "unit/plugins/fake_host.hpp"
@@ -34,8 +35,14 @@ at::Tensor random_tokens(const Config& config, std::int64_t batch, std::int64_t 
 /// The attentions that support every device, type and width.
 const std::vector<std::string> kPortableAttention{"naive", "tiled", "sdpa", "sdpa_math"};
 
-class Model : public testing::TestWithParam<std::string> {
+/// Attention and operators of the other layers.
+using Choice = std::tuple<std::string, std::string>;
+
+class Model : public testing::TestWithParam<Choice> {
  protected:
+  static const std::string& attention() { return std::get<0>(GetParam()); }
+  static FusedLayers fused() { return fused_layers(std::get<1>(GetParam())); }
+
   FakeHost host_;
   Context ctx_{host_.host(), host_.handle()};
 };
@@ -48,7 +55,7 @@ TEST_P(Model, EqualsTheReferenceInDouble) {
     for (const at::Tensor& parameter : parameters(weights))
       if (parameter.dim() == 1) parameter.add_(at::randn_like(parameter) * 0.2);
   }
-  LanguageModel model(config, weights, GetParam());
+  LanguageModel model(config, weights, attention(), fused());
   const at::Tensor tokens = random_tokens(config, 3, 10), targets = random_tokens(config, 3, 10);
   const ModelReference expected = reference_model(config, weights, tokens, targets);
   EXPECT_LT(distance(model.logits(ctx_, tokens), expected.logits).absolute, 1e-10);
@@ -66,7 +73,7 @@ TEST_P(Model, EqualsTheReferenceInDouble) {
 
 TEST_P(Model, DoesNotLookAhead) {
   const Config config = small_config();
-  LanguageModel model(config, random_weights(config, at::kDouble), GetParam());
+  LanguageModel model(config, random_weights(config, at::kDouble), attention(), fused());
   const at::Tensor tokens = random_tokens(config, 1, 8);
   at::Tensor changed = tokens.clone();
   changed[0][5] = (changed[0][5].item<std::int64_t>() + 1) % config.vocab_size;
@@ -79,7 +86,7 @@ TEST_P(Model, DoesNotLookAhead) {
 TEST_P(Model, AutocastComputesInBfloat16AndKeepsFp32Weights) {
   const Config config = small_config();
   const Weights weights = random_weights(config, at::kFloat);
-  LanguageModel model(config, weights, GetParam());
+  LanguageModel model(config, weights, attention(), fused());
   const at::Tensor tokens = random_tokens(config, 2, 8), targets = random_tokens(config, 2, 8);
   at::Tensor logits, loss;
   {
@@ -100,7 +107,7 @@ TEST_P(Model, RunsInEveryType) {
   const Config config = small_config();
   for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16, at::kHalf}) {
     const Weights weights = random_weights(config, dtype);
-    LanguageModel model(config, weights, GetParam());
+    LanguageModel model(config, weights, attention(), fused());
     const at::Tensor tokens = random_tokens(config, 2, 8), targets = random_tokens(config, 2, 8);
     const at::Tensor loss = model.loss(ctx_, tokens, targets);
     loss.backward();
@@ -115,18 +122,22 @@ TEST_P(Model, RunsInEveryType) {
 
 TEST_P(Model, NamesItsPartsAndClosesEveryScope) {
   const Config config = small_config();
-  LanguageModel model(config, random_weights(config, at::kFloat), GetParam());
+  LanguageModel model(config, random_weights(config, at::kFloat), attention(), fused());
   model.loss(ctx_, random_tokens(config, 1, 4), random_tokens(config, 1, 4));
   EXPECT_EQ(host_.open_scopes, 0);
   for (const char* name : {"embedding", "block_0", "block_1", "attention", "feed_forward", "norm", "head", "loss"})
     EXPECT_THAT(host_.scopes, testing::Contains(name));
-  EXPECT_THAT(host_.scopes, testing::Contains(GetParam() == "naive"   ? "softmax"
-                                              : GetParam() == "tiled" ? "flash_attention"
-                                                                      : "sdpa"));
+  EXPECT_THAT(host_.scopes, testing::Contains(attention() == "naive"   ? "softmax"
+                                              : attention() == "tiled" ? "flash_attention"
+                                                                       : "sdpa"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Attention, Model, testing::ValuesIn(kPortableAttention),
-                         [](const auto& made) { return made.param; });
+INSTANTIATE_TEST_SUITE_P(Attention, Model,
+                         testing::Combine(testing::ValuesIn(kPortableAttention), testing::Values("library", "fused")),
+                         [](const auto& made) { return std::get<0>(made.param) + "_" + std::get<1>(made.param); });
+INSTANTIATE_TEST_SUITE_P(AllButOne, Model,
+                         testing::Combine(testing::Values("naive"), testing::ValuesIn(fused_layers_names())),
+                         [](const auto& made) { return std::get<1>(made.param); });
 
 TEST(Weights, AreSeededAndCounted) {
   const Config config = small_config();

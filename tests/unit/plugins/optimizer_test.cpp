@@ -59,6 +59,25 @@ void expect_like_torch(at::ScalarType dtype, double decay, double tolerance) {
   EXPECT_EQ(fused.state_of(ours[0])->step.item<float>(), 6);
 }
 
+TEST(FusedAdamW, EqualsTorchWithItsOwnKernel) {
+  for (const at::ScalarType dtype : {at::kDouble, at::kFloat}) {
+    const auto ours = random_parameters(dtype), theirs = copies(ours);
+    AdamWSetting setting = setting_of(1e-2, 0.1);
+    setting.own_kernel = true;
+    FusedAdamW fused(ours, setting);
+    torch::optim::AdamW plain(theirs, torch::optim::AdamWOptions(1e-2).weight_decay(0.1));
+    for (int step = 0; step < 6; ++step) {
+      set_gradients(ours, theirs);
+      if (step == 3) ours[1].mutable_grad() = theirs[1].mutable_grad() = at::Tensor();
+      fused.step();
+      plain.step();
+    }
+    EXPECT_LT(difference(ours, theirs), dtype == at::kDouble ? 1e-12 : 1e-6);
+    EXPECT_EQ(fused.state_of(ours[0])->step.item<float>(), 6);
+    EXPECT_EQ(fused.state_of(ours[1])->step.item<float>(), 5) << "without a gradient, the step does not count";
+  }
+}
+
 TEST(FusedAdamW, EqualsTorchInDouble) { expect_like_torch(at::kDouble, 0.0, 1e-12); }
 TEST(FusedAdamW, EqualsTorchWithDecay) { expect_like_torch(at::kDouble, 0.1, 1e-12); }
 TEST(FusedAdamW, EqualsTorchInFloat) { expect_like_torch(at::kFloat, 0.1, 1e-6); }
