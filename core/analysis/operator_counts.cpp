@@ -6,8 +6,9 @@
 #include <cmath>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "analysis/call_work.hpp"
 
 namespace kymo::analysis::count {
 namespace {
@@ -16,10 +17,6 @@ using event::CallWork;
 using event::WorkKind;
 
 constexpr double kIndexBytes = 8;  // of a position in a tensor, which is an i64
-
-CallWork work(WorkKind kind, std::string dtype, double flops, double bytes) {
-  return {kind, std::move(dtype), flops, flops, flops, bytes};
-}
 
 /// The kinds of types in the order in which LibTorch promotes them.
 int promotion_rank(std::string_view dtype) {
@@ -65,12 +62,6 @@ double broadcast_elements(const std::vector<const TensorArgument*>& operands) {
     elements *= size;
   }
   return elements;
-}
-
-double total_bytes(const std::vector<const TensorArgument*>& tensors) {
-  double bytes = 0;
-  for (const TensorArgument* each : tensors) bytes += each->bytes;
-  return bytes;
 }
 
 // Matrix products.
@@ -301,21 +292,6 @@ Result normalization(const Call& call) { return per_element(WorkKind::kNormaliza
 
 Result normalization_backward(const Call& call) { return per_element(WorkKind::kNormalization, call, 1, 1); }
 
-Result added_normalization(const Call& call) {
-  const auto *x = call.tensor(0), *residual = call.tensor(1);
-  if (!x || !residual) return std::nullopt;
-  return work(WorkKind::kNormalization, x->dtype, call.flops_per_element * x->elements,
-              total_bytes(call.arguments.tensors()) + x->bytes + residual->bytes);
-}
-
-Result added_normalization_backward(const Call& call) {
-  const auto *x = call.tensor(2), *weight = call.tensor(3);
-  if (!x || !weight) return std::nullopt;
-  const double added = call.tensor(1) ? 1 : 0;
-  return work(WorkKind::kNormalization, x->dtype, (call.flops_per_element + added) * x->elements,
-              total_bytes(call.arguments.tensors()) + x->bytes + weight->bytes);
-}
-
 Result softmax(const Call& call) { return per_element(WorkKind::kSoftmax, call, 0, 1); }
 
 Result dropout(const Call& call) {
@@ -410,51 +386,6 @@ Result top_elements(const Call& call) {
   const double results = length > 0 ? input->elements / length * wanted : 0;
   return work(WorkKind::kReduction, input->dtype, input->elements,
               input->bytes + results * (element_bytes(input->dtype) + kIndexBytes));
-}
-
-// Fused layers.
-
-Result swiglu(const Call& call) {
-  const auto* const joint = call.tensor(0);
-  if (!joint) return std::nullopt;
-  return work(WorkKind::kElementwise, joint->dtype, call.flops_per_element * joint->elements / 2, joint->bytes * 3 / 2);
-}
-
-Result swiglu_backward(const Call& call) {
-  const auto *gradient = call.tensor(0), *joint = call.tensor(1);
-  if (!gradient || !joint) return std::nullopt;
-  return work(WorkKind::kElementwise, joint->dtype, call.flops_per_element * gradient->elements,
-              gradient->bytes + 2 * joint->bytes);
-}
-
-Result rotary(const Call& call) {
-  const auto *joint = call.tensor(0), *rotation = call.tensor(1);
-  if (!joint || !rotation) return std::nullopt;
-  return work(WorkKind::kElementwise, joint->dtype, call.flops_per_element * joint->elements * 2 / 3,
-              2 * joint->bytes + rotation->bytes);
-}
-
-Result rotary_in_place(const Call& call) {
-  auto result = rotary(call);
-  if (result) *result->bytes -= call.tensor(0)->bytes * 2 / 3;
-  return result;
-}
-
-Result rotary_join(const Call& call) {
-  const auto *query = call.tensor(0), *key = call.tensor(1), *value = call.tensor(2), *rotation = call.tensor(3);
-  if (!query || !key || !value || !rotation) return std::nullopt;
-  return work(WorkKind::kElementwise, query->dtype, call.flops_per_element * (query->elements + key->elements),
-              2 * (query->bytes + key->bytes + value->bytes) + rotation->bytes);
-}
-
-Result linear_cross_entropy(const Call& call) {
-  const auto *input = call.tensor(0), *weight = call.tensor(1), *target = call.tensor(2);
-  if (!input || !weight || !target || weight->dimensions() != 2) return std::nullopt;
-  const bool to_input = call.arguments.integer(4, 0) != 0, to_weight = call.arguments.integer(5, 0) != 0;
-  const double products = 1 + (to_input ? 1 : 0) + (to_weight ? 1 : 0);
-  const double softmax = call.flops_per_element * target->elements * weight->size(0);
-  return work(WorkKind::kMatmul, input->dtype, products * 2 * input->elements * weight->size(0) + softmax,
-              input->bytes * (to_input ? 2 : 1) + weight->bytes * (to_weight ? 2 : 1) + target->bytes);
 }
 
 // Copies.

@@ -42,6 +42,28 @@ TEST_F(WorkloadsOnGpu, TransformerTrainsAndVerifiesInEveryPrecision) {
     }
 }
 
+TEST_F(WorkloadsOnGpu, TransformerTrainsWithFusedOperators) {
+  for (const char* operators : {"fused", "fused_except_norm", "fused_except_swiglu", "fused_except_rotary",
+                                "fused_except_loss", "fused_except_optimizer"})
+    for (const auto& [dtype, autocast] : {std::pair{"fp32", false}, {"fp32", true}, {"bf16", false}, {"fp16", false}})
+      for (const char* execution : {"eager", "graph"}) {
+        SCOPED_TRACE(std::string(operators) + " " + execution + " " + dtype + (autocast ? " autocast" : ""));
+        Driven run("transformer_lm",
+                   {{"attention", "sdpa"},
+                    {"dtype", dtype},
+                    {"autocast", autocast},
+                    {"operators", operators},
+                    {"execution", execution}},
+                   KYMO_CUDA);
+        ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+        for (int i = 0; i < 3; ++i) ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
+        const std::vector<std::string> checks = run.passed_checks();
+        EXPECT_EQ(checks.size(), execution == std::string("graph") ? 6u : 4u);
+        run.destroy();
+        EXPECT_TRUE(std::isfinite(run.host.numbers["loss_last"]));
+      }
+}
+
 /// Losses of the first and the last of `steps` steps, and the phases and scopes that the host recorded.
 struct Trained {
   double first = 0, last = 0;

@@ -20,14 +20,17 @@ void override_dimension(const Context& ctx, const char* name, bool custom, std::
 
 void declare_work(const Context& ctx, const LanguageModelSetting& setting, const transformer::ForwardFlops& forward,
                   double elements, double element_bytes) {
-  const double backward = setting.mode == Mode::kForward ? 0 : forward.backward();
+  const bool has_backward = setting.mode != Mode::kForward;
+  // The fused loss computes the gradients of the head in the forward pass.
+  const double moved = has_backward && setting.fused.loss ? 2 * forward.head : 0;
+  const double backward = has_backward ? forward.backward() - moved : 0;
   const bool updates = setting.mode == Mode::kTrain;
   const double update = updates ? elements * kAdamWFlopsPerElement : 0;
   if (setting.graph) {  // once: phases add up to the step, and a replay covers all of it
-    ctx.work("replay", forward.total() + backward + update, 0);
+    ctx.work("replay", forward.total() + moved + backward + update, 0);
     return;
   }
-  ctx.work("forward", forward.total(), 0);
+  ctx.work("forward", forward.total() + moved, 0);
   if (backward > 0) ctx.work("backward", backward, 0);
   if (updates) ctx.work("optimizer", update, elements * element_bytes * kAdamWTransfersPerElement);
 }

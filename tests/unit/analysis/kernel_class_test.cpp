@@ -67,6 +67,15 @@ const Known kKnown[] = {
     {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_3_64x128x128_4x1x1_kernel0_0", "attention",
      nullptr},
     {"void kymo::flash::forward_combine<__nv_bfloat16, 64>(kymo::flash::CombineCall)", "attention", nullptr},
+    {"void kymo::layers::(anonymous namespace)::rms_norm_backward<float, float, float, 1>("
+     "kymo::layers::RmsNormBackward)",
+     "normalization", nullptr},
+    {"void kymo::layers::(anonymous namespace)::swiglu<__nv_bfloat16>(kymo::layers::SwiGlu)", "elementwise", nullptr},
+    {"void kymo::layers::(anonymous namespace)::rotary<__nv_bfloat16>(kymo::layers::Rotary)", "elementwise", nullptr},
+    {"kymo::layers::(anonymous namespace)::adamw_count(kymo::layers::(anonymous namespace)::Table)", "optimizer",
+     nullptr},
+    {"void kymo::layers::(anonymous namespace)::cross_entropy<__nv_bfloat16, true>(kymo::layers::CrossEntropy)",
+     "reduction", nullptr},
     {"void kymo::flash::gradients_out<__half, 128>(kymo::flash::Backward, float const*, float const*, int)",
      "attention", nullptr},
     {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> "

@@ -1,38 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fused layers from Python: python layers_test.py LIBRARY [DEVICE]. Loads the library, and compares the operators
-with float64, LibTorch's layers, gradcheck, opcheck, autocast and torch.compile."""
+"""The fused layers from Python: python layers_test.py LIBRARY [DEVICE]. Compares the operators with float64, gradcheck,
+opcheck, autocast and torch.compile."""
 
-import os
 import sys
 import unittest
 
 import torch
+from layer_case import DEVICE, FLOATS, TOLERANCE, LayerCase, adamw_lists, draw, exact, ops, rotation
 from torch.nn import functional
-
-LIBRARY = sys.argv[1]
-DEVICE = sys.argv[2] if len(sys.argv) > 2 else "cpu"
-if DEVICE == "cuda" and not os.path.exists("/dev/nvidiactl"):
-    sys.exit(77)  # tells CTest that the test is skipped: with a driver, CUDA must work
-FLOATS = (torch.float32, torch.bfloat16, torch.float16)
-# Relative to the largest value: a few roundings of the result.
-TOLERANCE = {torch.float64: 1e-12, torch.float32: 2e-6, torch.float16: 1.5e-3, torch.bfloat16: 1e-2}
-
-torch.ops.load_library(LIBRARY)
-ops = torch.ops.kymo
-
-
-def draw(*shape, dtype=torch.float32, gradient=True):
-    return torch.randn(*shape, dtype=dtype, device=DEVICE, requires_grad=gradient)
-
-
-def exact(tensor):
-    return tensor.detach().double().requires_grad_(tensor.requires_grad)
-
-
-def rotation(sequence, width, dtype=torch.float32):
-    angles = torch.outer(torch.arange(sequence).double(), 10000 ** (-torch.arange(0, width, 2).double() / width))
-    wide = torch.float64 if dtype == torch.float64 else torch.float32
-    return torch.stack((angles.cos(), angles.sin()), -1).to(DEVICE, wide)
 
 
 def plain_norm(x, weight, epsilon=1e-5):
@@ -50,18 +25,7 @@ def plain_rotary(qkv, table):
     return torch.cat((rotated, qkv[:, :, 2:]), 2)
 
 
-class Layers(unittest.TestCase):
-    def setUp(self):
-        torch.manual_seed(7)
-        torch._dynamo.reset()
-
-    def assert_near(self, actual, expected, dtype=None, factor=1.0):
-        """The largest difference, relative to the largest expected value."""
-        self.assertEqual(actual.shape, expected.shape)
-        largest = max(expected.abs().max().item(), 1e-30)
-        error = (actual.detach().double() - expected.detach().double()).abs().max().item() / largest
-        self.assertLessEqual(error, factor * TOLERANCE[dtype or actual.dtype])
-
+class Layers(LayerCase):
     def assert_like(self, function, plain, inputs, factor=1.0):
         """Compares outputs and gradients with those of `plain` in float64."""
         exact_inputs = [exact(tensor) for tensor in inputs]
@@ -220,14 +184,6 @@ class Layers(unittest.TestCase):
 
     # AdamW.
 
-    def adamw_lists(self, dtype, state, sizes):
-        parameters, gradients, means, squares = (
-            [draw(size, dtype=kind, gradient=False) for size in sizes] for kind in (dtype, dtype, state, state)
-        )
-        squares = [square.square() for square in squares]
-        steps = [torch.tensor(float(i % 3), device=DEVICE) for i in range(len(sizes))]
-        return parameters, gradients, means, squares, steps
-
     def expected_adamw(self, lists, rate, decay, scale=1.0):
         results = []
         for p, g, m, v, step in zip(*(map(exact, each) for each in lists), strict=True):
@@ -241,7 +197,7 @@ class Layers(unittest.TestCase):
         kinds = [(dtype, dtype) for dtype in FLOATS] + [(torch.bfloat16, torch.float32), (torch.float64, torch.float64)]
         sizes = (1, 7, 64, 4096, 20001, 0, 33000)
         for dtype, state in kinds:
-            lists = self.adamw_lists(dtype, state, sizes)
+            lists = adamw_lists(dtype, state, sizes)
             expected, gradients = self.expected_adamw(lists, 1e-2, 0.1), [g.clone() for g in lists[1]]
             counts = [step.item() for step in lists[4]]
             ops.adamw_(*lists, 1e-2, 0.9, 0.999, 1e-8, 0.1)
@@ -255,14 +211,14 @@ class Layers(unittest.TestCase):
             self.assertTrue(all(torch.equal(one, other) for one, other in zip(lists[1], gradients, strict=True)))
 
     def test_adamw_of_many_tensors(self):
-        lists = self.adamw_lists(torch.float32, torch.float32, [1 + i % 50 for i in range(1000)])
+        lists = adamw_lists(torch.float32, torch.float32, [1 + i % 50 for i in range(1000)])
         expected = self.expected_adamw(lists, 1e-2, 0.1)
         ops.adamw_(*lists, 1e-2, 0.9, 0.999, 1e-8, 0.1)
         for p, (p_expected, _, _) in zip(lists[0], expected, strict=True):
             self.assert_near(p, p_expected)
 
     def test_adamw_clips_and_zeroes(self):
-        lists = self.adamw_lists(torch.float32, torch.float32, (100, 3000))
+        lists = adamw_lists(torch.float32, torch.float32, (100, 3000))
         norm = torch.tensor(8.0, device=DEVICE)
         expected = self.expected_adamw(lists, 1e-2, 0.1, 2.0 / (8.0 + 1e-6))
         ops.adamw_(*lists, 1e-2, 0.9, 0.999, 1e-8, 0.1, norm, 2.0, True)
@@ -273,7 +229,7 @@ class Layers(unittest.TestCase):
 
     def test_adamw_of_unaligned_tensors(self):
         for dtype in FLOATS:
-            lists = self.adamw_lists(dtype, dtype, (4001, 4001))
+            lists = adamw_lists(dtype, dtype, (4001, 4001))
             lists = [[tensor[1:] for tensor in each] for each in lists[:4]] + [lists[4]]
             expected = self.expected_adamw(lists, 1e-2, 0.1)
             ops.adamw_(*lists, 1e-2, 0.9, 0.999, 1e-8, 0.1)
@@ -281,7 +237,7 @@ class Layers(unittest.TestCase):
                 self.assert_near(p, p_expected)
 
     def test_adamw_opcheck(self):
-        lists = self.adamw_lists(torch.float32, torch.float32, (5, 8))
+        lists = adamw_lists(torch.float32, torch.float32, (5, 8))
         torch.library.opcheck(ops.adamw_.default, lists, test_utils=("test_schema", "test_faketensor"))
 
     # Cross entropy with the head.
@@ -406,7 +362,7 @@ class Layers(unittest.TestCase):
     def test_errors(self):
         x, weight, table = draw(4, 16), draw(16), rotation(4, 8)
         qkv, target = draw(1, 4, 3, 2, 8), torch.zeros(4, dtype=torch.long, device=DEVICE)
-        lists = self.adamw_lists(torch.float32, torch.float32, (4,))
+        lists = adamw_lists(torch.float32, torch.float32, (4,))
         elsewhere = torch.empty(16, device="meta")
         for wrong, message in (
             (lambda: ops.rms_norm(x, weight[:8]), r"weight is \[8\]; it must be \[16\]"),

@@ -123,6 +123,22 @@ TEST(TransformerLm, TrainsWithFusedOperators) {
       }
 }
 
+TEST(TransformerLm, DeclaresTheProductsOfAFusedHeadInTheForwardPass) {
+  const auto declared = [](const char* operators, const char* mode) {
+    Changes changes = kSmallModel;
+    changes.insert({{"operators", operators}, {"mode", mode}});
+    Driven run("transformer_lm", changes);
+    EXPECT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+    return std::pair{run.host.work["forward"].first, run.host.work["backward"].first};
+  };
+  const auto [forward, backward] = declared("fused_except_loss", "train");
+  const auto [fused_forward, fused_backward] = declared("fused", "train");
+  const double head = 2.0 * 2 * 16 * 64 * 50;  // of 2 sequences of 16 tokens, d_model 64 and 50 classes
+  EXPECT_EQ(fused_forward, forward + 2 * head);
+  EXPECT_EQ(fused_backward, backward - 2 * head);
+  EXPECT_EQ(declared("fused", "forward"), declared("library", "forward"));
+}
+
 TEST(TransformerLm, SkipsAnAttentionThatIsNotHere) {
   for (const char* attention : {"flash", "sdpa_cudnn", "sdpa_efficient"}) {
     Changes changes = kSmallModel;

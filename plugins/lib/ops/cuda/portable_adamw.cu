@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kThreads) adamw(const __grid_constant__ Table 
   }
 }
 
-__global__ void __launch_bounds__(kMaxTensors) count_step(const __grid_constant__ Table table) {
+__global__ void __launch_bounds__(kMaxTensors) adamw_count(const __grid_constant__ Table table) {
   if (static_cast<int>(threadIdx.x) < table.count) *table.tensors[threadIdx.x].step += 1.f;
 }
 
@@ -124,7 +124,7 @@ std::string queue_table(const Table& table, const Settings& settings, Stream str
     const std::string error = flash::failure("adamw", flash::queue(adamw<P, S>, shape, table, settings));
     if (!error.empty()) return error;
   }
-  return flash::failure("count_step", flash::queue(count_step, {1, kMaxTensors, 0, stream}, table));
+  return flash::failure("adamw_count", flash::queue(adamw_count, {1, kMaxTensors, 0, stream}, table));
 }
 
 template <class P, class S>

@@ -2,13 +2,14 @@
 // Loss and gradient of a row of logits, one block per row, in place. The first pass over the row keeps a running
 // maximum and sum (online softmax); the second, in reverse order, finds the end of the row in the caches.
 #include "layer_vectors.cuh"
+#include "ptx.cuh"
 
 namespace kymo::layers {
 namespace {
 
 constexpr int kMaxThreads = 1024;
 constexpr int64_t kLongRow = 32768;
-constexpr float kLog2E = 1.4426950408889634f;
+using flash::kLog2E;
 constexpr float kLowest = -3.0e38f;  // finite, so that differences of two of them are 0
 
 /// The maximum of some logits, and the sum of exp(logit - maximum).
@@ -18,7 +19,7 @@ struct Softmax {
 
 __device__ __forceinline__ Softmax merged(Softmax a, Softmax b) {
   const float top = fmaxf(a.top, b.top);
-  return {top, a.sum * exp2f((a.top - top) * kLog2E) + b.sum * exp2f((b.top - top) * kLog2E)};
+  return {top, a.sum * flash::exp2_fast((a.top - top) * kLog2E) + b.sum * flash::exp2_fast((b.top - top) * kLog2E)};
 }
 
 __device__ __forceinline__ Softmax warp_merged(Softmax x) {
@@ -59,10 +60,10 @@ __global__ void __launch_bounds__(kMaxThreads) cross_entropy(const CrossEntropy 
       if (vector * kV + i >= classes) x[i] = -INFINITY;
       top = fmaxf(top, x[i]);
     }
-    own.sum *= exp2f((own.top - top) * kLog2E);
+    own.sum *= flash::exp2_fast((own.top - top) * kLog2E);
     own.top = top;
 #pragma unroll
-    for (int i = 0; i < kV; ++i) own.sum += exp2f((x[i] - top) * kLog2E);
+    for (int i = 0; i < kV; ++i) own.sum += flash::exp2_fast((x[i] - top) * kLog2E);
   }
   const Softmax all = block_merged(own);  // every thread has read `hit`: the row may be overwritten
   const float normaliser = all.top + logf(all.sum);
@@ -79,7 +80,7 @@ __global__ void __launch_bounds__(kMaxThreads) cross_entropy(const CrossEntropy 
     load(logits + column, x);
 #pragma unroll
     for (int i = 0; i < kV; ++i) {
-      const float weight = exp2f((x[i] - normaliser) * kLog2E) - (column + i == target ? 1.f : 0.f);
+      const float weight = flash::exp2_fast((x[i] - normaliser) * kLog2E) - (column + i == target ? 1.f : 0.f);
       x[i] = column + i < classes ? weight * call.scale : 0.f;
     }
     store(logits + column, x);

@@ -147,7 +147,7 @@ constexpr int kSumColumns = 32, kSumRows = 32;
 
 template <class W>
 __global__ void __launch_bounds__(kSumColumns* kSumRows)
-    sum_partials(const float* partials, int rows, int width, W* to) {
+    rms_norm_weight_gradient(const float* partials, int rows, int width, W* to) {
   __shared__ float shared[kSumRows][kSumColumns + 1];
   const int column = static_cast<int>(blockIdx.x) * kSumColumns + static_cast<int>(threadIdx.x);
   float total = 0;
@@ -264,10 +264,10 @@ std::string launch(const RmsNormBackward& call, Stream stream) {
     config.gridDim = dim3(static_cast<unsigned>(divided_up(call.width, kSumColumns)));
     config.blockDim = dim3(kSumColumns, kSumRows);
     config.stream = stream;
-    return flash::failure(
-        "sum_partials",
-        cudaLaunchKernelEx(&config, sum_partials<W>, static_cast<const float*>(call.partials), static_cast<int>(blocks),
-                           static_cast<int>(call.width), static_cast<W*>(call.weight_gradient)));
+    return flash::failure("rms_norm_weight_gradient",
+                          cudaLaunchKernelEx(&config, rms_norm_weight_gradient<W>,
+                                             static_cast<const float*>(call.partials), static_cast<int>(blocks),
+                                             static_cast<int>(call.width), static_cast<W*>(call.weight_gradient)));
   });
 }
 
