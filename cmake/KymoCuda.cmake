@@ -8,6 +8,7 @@ find_program(KYMO_PYTHON NAMES python3)
 # kymo_cuda_objects(OUTPUT FOR gpus SOURCES sources... INCLUDES folders... DEPENDS files...): object files of .cu sources.
 #   hopper    machine code for sm_90a only
 #   portable  machine code for sm_80 and sm_90a, and PTX for compute_80, which the driver compiles for later GPUs
+# Code is compressed to a fifth, which needs a driver for CUDA 12.4 or later; LibTorch needs a later one.
 function(kymo_cuda_objects output)
   cmake_parse_arguments(cuda "" "FOR" "SOURCES;INCLUDES;DEPENDS" ${ARGN})
   if(cuda_FOR STREQUAL "hopper")
@@ -23,7 +24,8 @@ function(kymo_cuda_objects output)
     get_filename_component(name ${source} NAME)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
     add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${KYMO_NVCC} -ccbin ${CMAKE_CXX_COMPILER} -std=c++20 -O3 ${targets} -Werror all-warnings
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${KYMO_NVCC} -ccbin ${CMAKE_CXX_COMPILER} -std=c++20 -O3 ${targets} --compress-mode=size
+        -Werror all-warnings
         -Xcompiler=-fPIC,-fvisibility=hidden ${cuda_INCLUDES} -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} ${cuda_DEPENDS}
       DEPFILE ${object}.d
