@@ -308,21 +308,18 @@ def measure_errors():
                 rows.add((name, NAMES[dtype], result, f"{error(own, exact):.2e}", f"{error(library, exact):.2e}"))
 
 
-def run_steps(model, steps, database):
-    """Runs all cases, their repetitions interleaved, and returns the exit code."""
+def run_steps(model, steps, seconds, database):
+    """Runs all cases, their repetitions interleaved, for a limited time, and returns the exit code."""
     settings = {"size": model, "dtype": "bf16", "attention": "flash", "execution": "graph", "context": "512"}
-    command = [KYMO, "run", "transformer_lm", "--device", "cuda", "--passes", "time", "--no-verify"]
+    command = ["timeout", "--signal", "INT", "--kill-after", "10", str(int(seconds))]
+    command += [KYMO, "run", "transformer_lm", "--device", "cuda", "--passes", "time", "--no-verify"]
     command += ["--axis", f"operators={','.join(OPERATORS)}", "--repeat", "3", "--steps", str(steps), "--warmup", "3"]
     for name, value in (settings | {"batch": "8"}).items():
         command += ["--set", f"{name}={value}"]
-    left = max(10, END - time.monotonic())
     with (FOLDER / f"steps-{model}.log").open("w") as log:
-        try:
-            return subprocess.run(
-                [*command, "--db", database], stdout=log, stderr=subprocess.STDOUT, timeout=left, check=False
-            ).returncode
-        except subprocess.TimeoutExpired:
-            return "timeout"
+        return subprocess.run(
+            [*command, "--db", database], stdout=log, stderr=subprocess.STDOUT, check=False
+        ).returncode
 
 
 def medians_of(model, database):
@@ -344,11 +341,10 @@ def medians_of(model, database):
 def measure_steps():
     rows = Writer("steps.csv", ("model", "operators", "runs", "median_ms", "least_ms", "greatest_ms", "of_library"))
     database = FOLDER / "steps.db"
-    for model, steps in (("small", 40), ("large", 20)):
-        if time.monotonic() > END - 15:
-            print(f"{model}: no time left", flush=True)
-            continue
-        print(f"{model}: exit code {run_steps(model, steps, database)}", flush=True)
+    models = (("small", 40), ("large", 20))
+    for i, (model, steps) in enumerate(models):
+        seconds = max(20, (END - time.monotonic()) / (len(models) - i))
+        print(f"{model}: exit code {run_steps(model, steps, seconds, database)}", flush=True)
         times = medians_of(model, database)
         library = statistics.median(times["library"]) if times["library"] else None
         for name, each in times.items():
