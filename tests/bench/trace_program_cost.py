@@ -138,6 +138,7 @@ def main():
     parser.add_argument("--observed", default="", help="before, time, ops or trace, torch.profiler [all]")
     arguments = parser.parse_intermixed_args()
     os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ["PYTHONHASHSEED"] = "0"  # the layout of dicts differs from process to process otherwise
     for size in arguments.sizes or ["small", "medium" if arguments.device == "cpu" else "large"]:
         rounds = []
         for number in range(arguments.rounds):
