@@ -231,7 +231,9 @@ class Observation:
 
     def at_exit(self) -> None:
         if self.state == _BEFORE and self.steps.begun:
-            _note(self.setting["notes"], f"steps {self.count}")
+            untrained = self.steps.has_optimizer and not (self.steps.propagated or self.steps.stepped)
+            reason = "error it created an optimizer, but made no backward pass, so that its steps are unknown"
+            _note(self.setting["notes"], reason if untrained else f"steps {self.count}")
         uncaught = getattr(sys, "last_value", None)
         if uncaught is None:
             self.end()

@@ -243,6 +243,9 @@ class EndsTest(TraceTest):
     def test_before_the_window(self):
         self.check("short", 3, "failed", "the program ended after 1 complete steps, before the first step", 0)
 
+    def test_without_training(self):
+        self.check("evaluate", 3, "failed", "created an optimizer, but made no backward pass", 0)
+
     def test_killed_after_the_window(self):
         self.check("kill", 128 + signal.SIGKILL, "crashed", "signal 9", 10)
 
