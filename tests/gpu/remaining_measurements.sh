@@ -20,11 +20,10 @@ part() { # NAME LIMIT COMMAND...: LIMIT in seconds
   echo "$name: exit code $? after $limit s at most, $(left) s left"
 }
 
-part cost 150 python3 "$here/bench/trace_program_cost.py" "$kymo" --device cuda --rounds 3 --steps 100 large
+part cost 150 python3 "$here/bench/trace_program_cost.py" "$kymo" --device cuda --rounds 9 --steps 30 --slice-ms 600 large
 part hooks 150 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cuda small
-for kind in inductor reduce_overhead graph other_client profiled; do
+for kind in other_client memory; do
   part "program-$kind" 150 python3 "$here/gpu/trace_programs.py" "$kymo" "$folder/programs" "$kind"
 done
-for filter in '^compiled-model-(graph|modes)' '^compiled-attention-(bf16|modes)' '^compiled'; do
-  part "suite-$(echo "$filter" | tr -c 'a-z0-9\n' '-')" 600 "$kymo" suite run cs336 --resume --filter "$filter" --db "$folder/cs336.db"
-done
+part layers 240 python3 "$here/gpu/fused_layers.py" "$kymo" "$folder" 230
+part suite 600 "$kymo" suite run cs336 --resume --db "$folder/cs336.db"
