@@ -19,7 +19,7 @@ struct Request {
   store::ResultsDatabase::Selection selection;
   std::optional<store::ResultsDatabase::ComparedRuns> comparison = {};  ///< instead of a selection, to compare
   /// Most runs that a report shows of those selected, if its definition hides the history.
-  std::int64_t most_runs = 1'500;
+  std::int64_t most_runs = 1'800;
   /// The files that the HTML report offers to save with a chart; may be empty.
   std::function<std::vector<Attachment>(const Chart& chart)> files_of = {};
 };

@@ -56,6 +56,20 @@ parallel AS (
     AND x.family = 'data_parallel'
     AND x.communicate = 1
     AND x.speedup IS NOT NULL
+),
+compiled AS (
+  SELECT
+    m.size || ', context ' || m.context || ', ' || m.precision AS setting,
+    max(CASE p.value WHEN 'none' THEN t.median_ms END)
+    / max(CASE p.value WHEN 'default' THEN t.median_ms END) AS speedup,
+    row_number() OVER (ORDER BY m.size_order DESC, m.context DESC, m.precision) AS position
+  FROM selected_run s
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'compiled-model' AND r.status = 'ok'
+  JOIN transformer_run m ON m.run_id = r.run_id
+  JOIN run_parameter p ON p.run_id = r.run_id AND p.name = 'compile' AND p.value IN ('none', 'default')
+  JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step'
+  GROUP BY m.size, m.size_order, m.context, m.precision
+  HAVING count(DISTINCT p.value) = 2
 )
 SELECT
   'training step of the largest model' AS what,
@@ -93,3 +107,10 @@ SELECT
   setting
 FROM parallel
 WHERE position = 1
+UNION ALL
+SELECT
+  'speedup of a training step by torch.compile',
+  printf('%.3g', speedup),
+  setting
+FROM compiled
+WHERE position = 1 AND NOT EXISTS (SELECT 1 FROM parallel)
