@@ -19,7 +19,7 @@ WITH shown AS (
     max(CASE WHEN g.status_label <> '' THEN g.status_label ELSE g.forward_ms END) AS forward_ms,
     max(CASE WHEN g.status_label <> '' THEN g.status_label ELSE g.backward_ms END) AS backward_ms
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'compiled-attention'
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case IN ('compiled-attention', 'compiled-attention-bf16')
   JOIN attention_run a ON a.run_id = r.run_id AND a.mode = 'forward_backward'
   JOIN attention_grid g ON g.run_id = r.run_id
   JOIN run_parameter p ON p.run_id = r.run_id AND p.name = 'compile'
