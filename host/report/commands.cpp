@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/commands.hpp"
 
+#include <algorithm>
+
 namespace kymo::report {
 namespace {
 
 class ProfileNamer {
  public:
   ProfileNamer(const std::string& suite, const std::string& profile)
-      : command_("kymo suite run " + suite), option_(" --profile " + profile) {}
+      : command_("kymo suite run " + suite), option_("--profile " + profile) {}
 
   void operator()(Paragraph& paragraph) const { change(paragraph.spans); }
   void operator()(List& list) const {
@@ -24,13 +26,16 @@ class ProfileNamer {
   void operator()(Chart&) const {}
 
  private:
+  /// Text that names the profile itself offers it instead of the whole suite.
   void change(Spans& spans) const {
+    const auto names_profile = [this](const Span& span) { return span.text.find(option_) != std::string::npos; };
+    if (std::ranges::any_of(spans, names_profile)) return;
     for (Span& span : spans)
       if (span.style == Style::kCode) change(span.text);
   }
   void change(std::string& text) const {
     const bool runs_suite = text == command_ || text.starts_with(command_ + " ");
-    if (runs_suite && text.find(" --profile") == std::string::npos) text.insert(command_.size(), option_);
+    if (runs_suite && text.find(" --profile") == std::string::npos) text.insert(command_.size(), " " + option_);
   }
 
   std::string command_;

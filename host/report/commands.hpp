@@ -7,7 +7,8 @@
 
 namespace kymo::report {
 
-/// Adds `--profile PROFILE` to the commands of the document that run the suite and name no profile.
+/// Adds `--profile PROFILE` to the commands of the document that run the suite, except where the same text names this
+/// profile.
 void name_profile(Document& document, const std::string& suite, const std::string& profile);
 
 }  // namespace kymo::report

@@ -96,6 +96,17 @@ class Surface {
     }
     return "";
   }
+  // The words of the text in at most so many rows of this many pixels, each shortened if it must be.
+  wrapped(text, pixels, most) {
+    const rows = [];
+    for (const word of text.split(" ")) {
+      const longer = rows.length ? `${rows.at(-1)} ${word}` : word;
+      const fits = rows.length && this.fitted(longer, pixels) === longer;
+      if (fits || rows.length === most) rows[rows.length - 1] = longer;
+      else rows.push(word);
+    }
+    return rows.map((row) => this.fitted(row, pixels));
+  }
 }
 
 // Draws grid lines and labels of a time axis below a plot.

@@ -8,6 +8,7 @@ const RULE = 6;
 const PANEL = 26;
 const PANEL_GAP = 10;
 const COUNTER = 44;
+const NAME_ROW = 14; // of a name in several rows
 
 const HIDDEN = -1e9;
 
@@ -83,8 +84,9 @@ class Lanes {
     for (const i of free) {
       const { name, unit } = this.counters[i];
       this.lines.push({
-        text: unit ? `${name} (${unit})` : name,
+        text: unit && unit !== "B" ? `${name} (${unit})` : name, // bytes have a prefix in each value
         heading: false,
+        rows: Math.floor(COUNTER / NAME_ROW),
         y: this.y + COUNTER / 2,
         top: this.y,
       });

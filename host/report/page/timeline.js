@@ -320,7 +320,9 @@ class TimelineView extends View {
       context.font = lane ? FONT : `600 ${FONT}`;
       context.fillStyle = lane ? ink.muted : ink.ink;
       const room = line.panel ? this.surface.width - 16 : plot.left - (lane ? 18 : 8);
-      context.fillText(this.surface.fitted(line.text, room), lane ? 12 : line.panel ? 6 : 2, y);
+      const rows = this.surface.wrapped(line.text, room, line.rows ?? 1);
+      const top = y - ((rows.length - 1) * NAME_ROW) / 2;
+      rows.forEach((text, row) => context.fillText(text, lane ? 12 : line.panel ? 6 : 2, top + row * NAME_ROW));
     }
     context.restore();
   }
