@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <array>
 #include <map>
 #include <set>
@@ -152,7 +150,7 @@ void ResultsDatabase::evaluate_once(const std::vector<std::string>& queries) {
     if (found == uses.end() || found->second < 2) continue;
     const std::int64_t start_ns = now_ns();
     impl_->show_history += replace_by_rows(connection, view);
-    log::debug(fmt::format("{:.3f} s: view {}", static_cast<double>(now_ns() - start_ns) / 1e9, view));
+    log::debug(std::to_string((now_ns() - start_ns) / 1'000'000) + " ms: view " + view);
   }
   connection.exec("COMMIT; ANALYZE temp");
 }
