@@ -12,6 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from gpu_tool import count_gpus
+
 WORKLOADS = Path(__file__).resolve().parents[1] / "python" / "workloads" / "verdicts.py"
 QUERY = """
 SELECT phase, verdict, short_name, reason, next_step FROM (
@@ -35,10 +37,6 @@ def main(kymo, database):
     def run(*words):
         return subprocess.run([kymo, *words, "--db", database], check=False, stdout=subprocess.PIPE, text=True)
 
-    def devices():
-        done = subprocess.run([kymo, "devices"], check=False, stdout=subprocess.PIPE, text=True)
-        return len(json.loads(done.stdout)["gpus"]) if done.returncode == 0 else 0
-
     def compare(workload, expected, *words):
         observed = ("--device", "cuda", "--passes", "time,trace,ops", "--trace-detail", "shapes")
         done = run("run", f"{WORKLOADS}:{workload}", *observed, "--warmup", "2", "--steps", "5", *words)
@@ -55,7 +53,7 @@ def main(kymo, database):
             print("no kernel" if row is None else f"{row['verdict']}: {row['short_name']}: {row['reason']}")
         return equal
 
-    count = devices()
+    count = count_gpus(kymo)
     if count == 0:
         print("no GPU")
         return 77

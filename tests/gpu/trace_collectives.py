@@ -10,7 +10,8 @@ import os
 import sys
 import tempfile
 
-from trace_programs import TRAIN, command, rows
+from gpu_tool import command, count_gpus, dropped_faults, rows, show, warnings
+from trace_programs import TRAIN
 
 STEPS = 16
 FIRST, LAST = 4 * (8 * 16 + 16), 4 * (16 * 4 + 4)
@@ -58,18 +59,15 @@ def check(kymo, database, program):
         faults.append(f"{len(on_host)} of {len(calls)} collectives are not on the device")
     if without:
         faults.append(f"{len(without)} of {len(calls)} collectives have no kernel")
-    dropped = rows(kymo, database, "SELECT source, detail FROM dropped_record WHERE source <> 'device'")
-    if dropped:
-        faults.append(f"dropped records: {dropped}")
+    faults += dropped_faults(kymo, database)
     summary = rows(kymo, database, "SELECT * FROM collective_summary")
     lines = [f"{key}: {len(at)} calls" for key, at in sorted(found.items(), key=str)]
     lines += [json.dumps({k: row[k] for k in row if row[k] is not None}) for row in summary]
-    lines += [f"{row['kind']}: {row['detail']}" for row in rows(kymo, database, "SELECT kind, detail FROM run_warning")]
-    return lines, faults
+    return lines + warnings(kymo, database), faults
 
 
 def main(kymo, folder):
-    if len(json.loads(command(kymo, "devices").stdout or '{"gpus": []}')["gpus"]) < 2:
+    if count_gpus(kymo) < 2:
         print("fewer than two GPUs")
         return 77
     os.environ["DEVICE"] = "cuda"
@@ -77,7 +75,7 @@ def main(kymo, folder):
     for program in PROGRAMS:
         lines, faults = check(kymo, f"{folder}/{program}.db", program)
         failed = failed or bool(faults)
-        print(f"{program}: {'; '.join(faults) or 'ok'}", *lines, sep="\n  ", flush=True)
+        show(program, lines, faults)
     return int(failed)
 
 

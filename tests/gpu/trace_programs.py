@@ -16,10 +16,11 @@ of KYMO.
 
 import concurrent.futures
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from gpu_tool import command, count_gpus, dropped_faults, rows, show, warnings
 
 FOLDER = Path(__file__).resolve().parents[1] / "python" / "programs"
 TRAIN = FOLDER / "train.py"
@@ -55,16 +56,6 @@ KERNELS = """
 SELECT phase, short_name, scope IS NOT NULL AS has_scope, count(*) AS kernels, sum(duration_us) AS us
 FROM kernel_call WHERE step >= 3 GROUP BY 1, 2, 3
 """
-
-
-def command(*words):
-    return subprocess.run(list(map(str, words)), check=False, capture_output=True, text=True)
-
-
-def rows(kymo, database, query):
-    done = command(kymo, "sql", query, "--json", "--db", database)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def phase_faults(found, expected, name):
@@ -105,9 +96,7 @@ def check(kymo, database, kind, phases):
     )
     for name in ("time", "trace"):
         faults += phase_faults(rows(kymo, database, entries.format(name)), phases, name)
-    dropped = rows(kymo, database, "SELECT source, detail FROM dropped_record WHERE source <> 'device'")
-    if dropped:
-        faults.append(f"dropped records: {dropped}")
+    faults += dropped_faults(kymo, database)
     kernels = rows(kymo, database, KERNELS)
     for phase in {*phases} - {"optimizer"} - {row["phase"] for row in kernels}:
         faults.append(f"no kernels in {phase}")
@@ -117,8 +106,7 @@ def check(kymo, database, kind, phases):
         is_checked = phase == "forward" or (phase == "backward" and kind not in UNCHECKED_SHARES)
         if is_checked and share < MIN_MODULE_SHARE:
             faults.append(f"only {share:.4f} of {phase} in modules")
-    lines += [f"{row['kind']}: {row['detail']}" for row in rows(kymo, database, "SELECT kind, detail FROM run_warning")]
-    return lines, faults
+    return lines + warnings(kymo, database), faults
 
 
 def check_memory(kymo, database):
@@ -159,14 +147,14 @@ def check_other(kymo, database, kind):
     steps = {row["pass"]: row["steps"] for row in rows(kymo, database, query)}
     if steps != {"time": STEPS - 6, "trace": 10}:
         faults.append(f"measured {steps}")
-    warnings = rows(kymo, database, "SELECT kind, detail FROM run_warning")
-    if not any(row["kind"] == warning and name in row["detail"] for row in warnings):
+    lines = warnings(kymo, database)
+    if not any(line.startswith(f"{warning}: ") and name in line.removeprefix(f"{warning}: ") for line in lines):
         faults.append(f"no warning '{warning}' names {name}")
-    return [f"{row['kind']}: {row['detail']}" for row in warnings], faults
+    return lines, faults
 
 
 def main(kymo, folder, kinds):
-    if not json.loads(command(kymo, "devices").stdout or '{"gpus": []}')["gpus"]:
+    if count_gpus(kymo) == 0:
         print("no GPU")
         return 77
     failed = False
@@ -186,7 +174,7 @@ def main(kymo, folder, kinds):
         for done in concurrent.futures.as_completed(checks):
             lines, faults = done.result()
             failed = failed or bool(faults)
-            print(f"{checks[done]}: {'; '.join(faults) or 'ok'}", *lines, sep="\n  ", flush=True)
+            show(checks[done], lines, faults)
     return int(failed)
 
 

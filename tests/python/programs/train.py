@@ -105,15 +105,20 @@ def lbfgs(steps):
         show(optimizer.step(closure))
 
 
+def descend(model):
+    """A hand-written step of SGD."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter -= 0.1 * parameter.grad
+            parameter.grad = None
+
+
 def by_hand(steps):
     model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
     for _ in range(steps):
         loss = (model(torch.randn(8, 4)) - 1).square().mean()
         loss.backward()
-        with torch.no_grad():
-            for parameter in model.parameters():
-                parameter -= 0.1 * parameter.grad
-                parameter.grad = None
+        descend(model)
         show(loss)
 
 
@@ -138,10 +143,7 @@ def by_hand_after_calls(steps):
     for _ in range(steps):
         loss = sum((model(torch.randn(8, 4)) - 1).square().mean() for _ in range(5))
         loss.backward()
-        with torch.no_grad():
-            for parameter in model.parameters():
-                parameter -= 0.1 * parameter.grad
-                parameter.grad = None
+        descend(model)
         show(loss)
 
 
