@@ -101,8 +101,8 @@ class Surface {
     const rows = [];
     for (const word of text.split(" ")) {
       const longer = rows.length ? `${rows.at(-1)} ${word}` : word;
-      const fits = rows.length && this.fitted(longer, pixels) === longer;
-      if (fits || rows.length === most) rows[rows.length - 1] = longer;
+      const isLast = rows.length === most;
+      if (isLast || (rows.length && this.fitted(longer, pixels) === longer)) rows[rows.length - 1] = longer;
       else rows.push(word);
     }
     return rows.map((row) => this.fitted(row, pixels));
