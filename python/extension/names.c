@@ -19,12 +19,11 @@ typedef struct {
 static _Thread_local Levels modules, ranges;
 
 static int watching;
-static unsigned long main_thread; /* makes the steps */
-static PyObject* names;           /* dict: str or None by address of the module */
-/* Callables. root_begin(module) returns false if the call is not one of the program's own. */
-static PyObject *root_begin, *root_end, *name_of;
+static unsigned long main_thread;
+static PyObject* names; /* dict: str or None by address of the module */
+static PyObject* name_of;
 
-static int is_ours_now(void) { return watching && PyThread_get_thread_ident() == main_thread; }
+int is_main_thread(void) { return watching && PyThread_get_thread_ident() == main_thread; }
 
 static int is_recording(void) { return recording_host && recording_host->scope_begin; }
 
@@ -67,11 +66,9 @@ static PyObject* enter(PyObject* self, PyObject* module) {
   if (modules.depth > 0) {
     if (!is_recording()) Py_RETURN_FALSE; /* the common case: only the calls of root modules matter */
   } else {
-    PyObject* observed = PyObject_CallFunctionObjArgs(root_begin, module, NULL);
-    if (!observed) return NULL; /* the program is to be ended */
-    const int is_observed = PyObject_IsTrue(observed);
-    Py_DECREF(observed);
-    if (!is_observed) Py_RETURN_FALSE;
+    const RootCall call = root_begins(module);
+    if (call == kRaised) return NULL; /* the program is to be ended */
+    if (call == kNotObserved) Py_RETURN_FALSE;
   }
   const char* name = is_recording() ? name_text(module) : NULL;
   ignore_error();
@@ -83,11 +80,11 @@ static PyObject* leave(PyObject* self, PyObject* unused) {
   (void)self;
   (void)unused;
   end_level(&modules);
-  if (modules.depth == 0 && is_ours_now()) {
+  if (modules.depth == 0 && is_main_thread()) {
     /* Also called while an exception passes through the module. */
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    Py_XDECREF(PyObject_CallNoArgs(root_end));
+    root_ends();
     ignore_error();
     PyErr_Restore(type, value, traceback);
   }
@@ -111,13 +108,13 @@ static PyObject* range_end(PyObject* self, PyObject* unused) {
 
 static PyObject* watch(PyObject* self, PyObject* arguments) {
   (void)self;
-  PyObject *given_names, *begin, *end, *name;
-  if (!PyArg_ParseTuple(arguments, "kO!OOO:watch", &main_thread, &PyDict_Type, &given_names, &begin, &end, &name))
+  PyObject *given_names, *name, *observation, *tracing, *graph_module;
+  if (!PyArg_ParseTuple(arguments, "kO!OOOO:watch", &main_thread, &PyDict_Type, &given_names, &name, &observation,
+                        &tracing, &graph_module))
     return NULL;
   names = Py_NewRef(given_names);
-  root_begin = Py_NewRef(begin);
-  root_end = Py_NewRef(end);
   name_of = Py_NewRef(name);
+  set_observation(observation, tracing, graph_module);
   watching = 1;
   Py_RETURN_NONE;
 }
@@ -126,23 +123,15 @@ static PyObject* unwatch(PyObject* self, PyObject* unused) {
   (void)self;
   (void)unused;
   watching = 0;
+  end_following();
   Py_RETURN_NONE;
-}
-
-static PyObject* is_ours(PyObject* self, PyObject* unused) {
-  (void)self;
-  (void)unused;
-  return PyBool_FromLong(is_ours_now());
 }
 
 PyMethodDef scope_functions[] = {
     {"watch", watch, METH_VARARGS,
-     "watch(thread, names, root_begin, root_end, name_of): begins to observe module calls. names: dict of str or None "
-     "by "
-     "id(), to which name_of(module) adds modules that are missing. root_begin(module) returns False if the call of a "
-     "module outside of others is not to be observed; root_end() is called only on the thread."},
-    {"is_ours", is_ours, METH_NOARGS,
-     "is_ours() -> bool: whether calls are observed, and this is the thread whose steps are"},
+     "watch(thread, names, name_of, observation, tracing, graph_module): begins to observe module calls. names: dict "
+     "of "
+     "str or None by id(), to which name_of(module) adds modules that are missing. The others: see program.h"},
     {"unwatch", unwatch, METH_NOARGS, "unwatch(): ends it; enter() returns False from now on."},
     {"enter", enter, METH_O, "enter(module) -> bool: whether leave() is to be called at the end of the call"},
     {"leave", leave, METH_NOARGS, "leave()"},

@@ -40,14 +40,15 @@ static struct {
   unsigned long thread;
   kymo_context* context;
   const kymo_host* host; /* NULL outside of the pass */
-  int open[kMaxOpenPhases];
+  Phase open[kMaxOpenPhases];
   int depth; /* of `open` */
   kymo_status end_status;
   char end_message[kMaxText];
   int ending;
 } self_;
 
-static const char* const phases[] = {"data_loading", "forward", "backward", "optimizer"};
+static const char* const phases[] = /* by Phase */
+    {"data_loading", "forward", "backward", "optimizer"};
 enum { kPhases = sizeof phases / sizeof *phases };
 
 static void to_program(void) { swapcontext(&self_.engine, &self_.program); }
@@ -202,13 +203,17 @@ static void end_phases(void) {
   self_.depth = 0;
 }
 
+int end_step(void) {
+  if (!is_stepping()) return 0;
+  end_phases();
+  to_engine();
+  return self_.state == kStepping;
+}
+
 static PyObject* next_step(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
-  if (!is_stepping()) Py_RETURN_FALSE;
-  end_phases();
-  to_engine();
-  return PyBool_FromLong(self_.state == kStepping);
+  return PyBool_FromLong(end_step());
 }
 
 static PyObject* end(PyObject* module, PyObject* arguments) {
@@ -235,23 +240,31 @@ static PyObject* disarm(PyObject* module, PyObject* unused) {
 }
 
 /* Phases of the host do not nest: an inner phase interrupts the outer one. */
+int begin_phase(Phase phase) {
+  if (!is_stepping() || self_.depth == kMaxOpenPhases) return 0;
+  if (self_.depth > 0) self_.host->phase_end(self_.context);
+  self_.open[self_.depth++] = phase;
+  self_.host->phase_begin(self_.context, phases[phase], NULL);
+  return 1;
+}
+
+void end_phase(void) {
+  if (!is_stepping() || self_.depth == 0) return;
+  self_.host->phase_end(self_.context);
+  if (--self_.depth > 0) self_.host->phase_begin(self_.context, phases[self_.open[self_.depth - 1]], NULL);
+}
+
 static PyObject* phase_begin(PyObject* module, PyObject* index) {
   (void)module;
   const long phase = PyLong_AsLong(index);
   if (PyErr_Occurred()) return NULL;
-  if (!is_stepping() || phase < 0 || phase >= kPhases || self_.depth == kMaxOpenPhases) Py_RETURN_FALSE;
-  if (self_.depth > 0) self_.host->phase_end(self_.context);
-  self_.open[self_.depth++] = (int)phase;
-  self_.host->phase_begin(self_.context, phases[phase], NULL);
-  Py_RETURN_TRUE;
+  return PyBool_FromLong(phase >= 0 && phase < kPhases && begin_phase((Phase)phase));
 }
 
 static PyObject* phase_end(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
-  if (!is_stepping() || self_.depth == 0) Py_RETURN_NONE;
-  self_.host->phase_end(self_.context);
-  if (--self_.depth > 0) self_.host->phase_begin(self_.context, phases[self_.open[self_.depth - 1]], NULL);
+  end_phase();
   Py_RETURN_NONE;
 }
 
@@ -350,7 +363,9 @@ static int add_constants(PyObject* module) {
 
 PyMODINIT_FUNC PyInit__program(void) {
   PyObject* module = PyModule_Create(&definition);
-  if (module && !PyModule_AddFunctions(module, scope_functions) && !add_constants(module)) return module;
+  if (module && !PyModule_AddFunctions(module, scope_functions) && !PyModule_AddFunctions(module, step_functions) &&
+      !add_constants(module))
+    return module;
   Py_XDECREF(module);
   return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts of the CPython extension kymo_trace._program: the scopes of modules, and the engine that observes the program.
- * All functions are called with the GIL, which also protects what they share.
+ * Parts of the CPython extension kymo_trace._program: the scopes of modules, the steps of the program, and the engine
+ * that observes it. All functions are called with the GIL, which also protects what they share.
  */
 #ifndef KYMO_PROGRAM_H
 #define KYMO_PROGRAM_H
@@ -14,7 +14,31 @@
 extern const kymo_host* recording_host;
 extern kymo_context* recording_context;
 
+/* program.c: the phases and steps of the pass. Without one, nothing happens and the functions return 0. */
+typedef enum { kLoading, kForward, kBackward, kOptimizer } Phase;
+int begin_phase(Phase phase); /* whether end_phase() is to be called */
+void end_phase(void);
+int end_step(void); /* whether another step has begun */
+
 /* names.c: functions of the module that begin and end scopes. */
 extern PyMethodDef scope_functions[];
+int is_main_thread(void); /* whether this is the thread that makes the steps, and they are observed */
+
+/* plain_steps.c: functions of the module for the beginning and end of what a step consists of. */
+extern PyMethodDef step_functions[];
+typedef enum {
+  kNotObserved, /* nothing is to be done for the call */
+  kObserved,    /* it has a scope, and root_ends() is to be called on the main thread */
+  kRaised       /* an exception is set */
+} RootCall;
+/* For a call of a module outside of other modules. */
+RootCall root_begins(PyObject* module);
+int root_ends(void); /* 0, or -1 with an exception set */
+/* `observation` has the methods root_begins(module) -> bool, root_ends(), backward_begins() -> bool,
+ * backward_ends(in_phase), loading_begins() -> bool, loading_ends(in_phase), optimizer_begins(optimizer),
+ * optimizer_ends(optimizer), scaler_updated(), take_over(...) (see follow()) and pass_ends(). `tracing` has the
+ * attribute tracing_context while torch compiles; calls of instances of `graph_module` are not the program's own. */
+void set_observation(PyObject* observation, PyObject* tracing, PyObject* graph_module);
+void end_following(void);
 
 #endif

@@ -98,6 +98,7 @@ class Compilations:
     ) -> None:
         if len(self.rows) < _MOST:
             self.rows.append((kind, *self.position(), start_ns, duration_ns, inductor_ns, *code, reason))
+            _program.call_at_boundary()
 
     def _add_compilation(self, values: dict[str, Any]) -> None:
         number = str(values.get("compile_id"))

@@ -25,8 +25,7 @@ from ._memory import Tags
 from ._names import Names
 from ._steps import Steps
 
-# What is followed, in this order. Each function that a step of the program calls while nothing is recorded costs it
-# about 0.6 µs, because its code and data are not in the processor's caches; so these are few.
+# What is followed, in this order.
 _BEFORE, _DURING, _AFTER, _NOTHING = range(4)  # the steps before, in and after the pass
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # lib/kymo
@@ -71,7 +70,8 @@ class Observation:
         self.tags = Tags(torch)
         self.compilations = Compilations(self.position, self.cannot_observe)
         self.missing: list[str] = []  # what cannot be observed
-        self.count = 0  # complete steps
+        self.counted = 0  # complete steps, but for those that _program follows
+        self.followed = 0  # the id of their optimizer
         self.steps_before = 0  # the program's number of the first step of the pass
         self.state = _BEFORE
         self.records_scopes = False
@@ -80,17 +80,26 @@ class Observation:
         self.stop = bool(setting["stop"])
         # Its attribute tracing_context is set while torch calls functions of the program to compile them.
         self.tracing = sys.modules["torch._guards"]._TLS  # type: ignore[attr-defined]
+        # torch itself leaves None there. Without the attribute, each look at it would raise an exception.
+        self.tracing.tracing_context = getattr(self.tracing, "tracing_context", None)
         self.graph_module = torch.fx.GraphModule
 
     # Steps
 
+    @property
+    def count(self) -> int:
+        """Complete steps."""
+        return self.counted + _program.boundaries()
+
     def step_begins(self, reason: str | None) -> None:
         if reason is not None:
-            self.count += 1
+            self.counted += 1
         if self.state == _BEFORE:
-            if self.count < self.setting["skip"]:
+            left = self.setting["skip"] - self.counted
+            if left > 0:
+                self.follow(left - 1, with_phases=False)
                 return
-            self.steps_before = self.count
+            self.steps_before = self.counted
             recorded = not self.connect()
         elif self.state == _DURING:
             if self.compilations.rows:
@@ -101,19 +110,44 @@ class Observation:
             return
         if recorded:
             self.end_observation()
-        elif reason is not None and reason.startswith("assumed"):
+            return
+        if reason is not None and reason.startswith("assumed"):
             _program.metric(_program.PER_STEP, "assumed_step_boundary", reason)
+        if not (self.records_scopes or self.tags.wanted):
+            self.follow(sys.maxsize, with_phases=True)
+
+    def pass_ends(self) -> None:
+        """Called instead of step_begins() while _program follows the steps."""
+        try:
+            self.end_observation()
+        except Exception as error:  # not SystemExit
+            self.fail(error)
+
+    def follow(self, boundaries: int, with_phases: bool) -> None:
+        """Lets _program follow the steps up to one of the next boundaries, if they are plain."""
+        optimizer = self.steps.only_optimizer()
+        if optimizer is not None and boundaries > 1:
+            self.followed = optimizer
+            _program.follow(optimizer, boundaries, with_phases)
+
+    def take_over(self, boundaries: int, stepped: bool, stepping: bool, loading: int, backward: int) -> None:
+        """The end of follow(): what _program followed, and what is open now."""
+        self.counted += boundaries
+        steps = self.steps
+        steps.stepped_in_step = bool(stepped)
+        steps.loading, steps.backward = loading, backward
+        steps.optimizers = [self.followed] if stepping else []
 
     def may_train(self, module: Any) -> bool:
         return bool(module.training and self.torch.is_grad_enabled())
 
     def first_backward(self) -> None:
         """The program trains: the calls before were no steps of their own, but part of the first one."""
-        calls, self.count = self.count, 0
+        calls, self.counted = self.counted, 0
         if self.state == _BEFORE:
             self.compilations.are_in_step(0)
         elif self.state == _DURING and calls:
-            self.count = calls
+            self.counted = calls
             self.cannot_observe(f"the first step: the {calls + 1} calls of a module in it are steps of their own")
 
     def connect(self) -> bool:
@@ -180,7 +214,7 @@ class Observation:
     def profiler_seen(self) -> None:
         _program.metric(_program.PER_RUN, "other_profiler", "torch.profiler")
 
-    # Calls
+    # Calls. _program makes those of the following functions that it does not replace.
 
     def root_begins(self, module: Any) -> bool:
         """Called for modules that no other module calls. False if the call is not one of the program's own."""
@@ -199,6 +233,34 @@ class Observation:
         except Exception as error:
             self.fail(error)
         return True
+
+    def root_ends(self) -> None:
+        self.steps.root_ends()
+
+    def backward_begins(self) -> bool:
+        return self.steps.backward_begins()
+
+    def backward_ends(self, in_phase: bool) -> None:
+        if in_phase and self.tags.wanted:
+            self.tags.gradients()
+        self.steps.backward_ends(in_phase)
+
+    def loading_begins(self) -> bool:
+        return self.steps.loading_begins()
+
+    def loading_ends(self, in_phase: bool) -> None:
+        self.steps.loading_ends(in_phase)
+
+    def optimizer_begins(self, optimizer: Any) -> None:
+        self.steps.optimizer_begins(optimizer)
+
+    def optimizer_ends(self, optimizer: Any) -> None:
+        self.steps.optimizer_ends(optimizer)
+        if self.tags.wanted:
+            self.tags.optimizer(optimizer)
+
+    def scaler_updated(self) -> None:
+        self.steps.scaler_updated()
 
     def fail(self, error: Exception) -> None:
         """An error of kymo must not become one of the program."""
@@ -269,19 +331,17 @@ def _wrap_modules(observation: Observation) -> None:
 def _wrap_autograd(observation: Observation) -> None:
     autograd = observation.torch.autograd
     compiling = observation.torch.compiler.is_dynamo_compiling
-    steps, tags, tracing, is_ours = observation.steps, observation.tags, observation.tracing, _program.is_ours
+    begins, ends = _program.backward_begins, _program.backward_ends
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            if compiling() or not is_ours() or getattr(tracing, "tracing_context", None) is not None:
+            if compiling():
                 return original(*args, **kwargs)
-            begun = steps.backward_begins()
+            begun = begins()
             try:
                 return original(*args, **kwargs)
             finally:
-                if begun and tags.wanted:
-                    tags.gradients()
-                steps.backward_ends(begun)
+                ends(begun)
 
         return _in_place_of(original, call)
 
@@ -290,26 +350,14 @@ def _wrap_autograd(observation: Observation) -> None:
 
 
 def _watch_optimizers(observation: Observation) -> None:
-    optimizer = sys.modules["torch.optim.optimizer"]
-    steps, tags, is_ours = observation.steps, observation.tags, _program.is_ours
-
-    def begins(each: Any, args: Any, kwargs: Any) -> None:
-        if is_ours():
-            steps.optimizer_begins(each)
-
-    def ends(each: Any, args: Any, kwargs: Any) -> None:
-        if is_ours():
-            steps.optimizer_ends(each)
-            if tags.wanted:
-                tags.optimizer(each)
-
-    optimizer.register_optimizer_step_pre_hook(begins)  # type: ignore[attr-defined]
-    optimizer.register_optimizer_step_post_hook(ends)  # type: ignore[attr-defined]
-    kind = optimizer.Optimizer  # type: ignore[attr-defined]
+    optimizer: Any = sys.modules["torch.optim.optimizer"]
+    optimizer.register_optimizer_step_pre_hook(_program.optimizer_begins)
+    optimizer.register_optimizer_step_post_hook(_program.optimizer_ends)
+    kind = optimizer.Optimizer
     make = kind.__init__
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        steps.has_optimizer = True
+        observation.steps.has_optimizer = True
         make(self, *args, **kwargs)
 
     kind.__init__ = _in_place_of(make, __init__)
@@ -320,12 +368,11 @@ def _wrap_method(kind: Any, name: str, wrap: Callable[[Callable[..., Any]], Call
     setattr(kind, name, functools.wraps(original)(wrap(original)))
 
 
-def _watch_scaler(observation: Observation) -> None:
+def _watch_scaler() -> None:
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def update(self: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(self, *args, **kwargs)
-            if _program.is_ours():
-                observation.steps.scaler_updated()
+            _program.scaler_updated()
             return result
 
         return update
@@ -334,17 +381,13 @@ def _watch_scaler(observation: Observation) -> None:
 
 
 def _watch_data_loaders(observation: Observation) -> None:
-    steps, is_ours = observation.steps, _program.is_ours
-
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def __next__(self: Any) -> Any:
-            if not is_ours():
-                return original(self)
-            begun = steps.loading_begins()
+            begun = _program.loading_begins()
             try:
                 return original(self)
             finally:
-                steps.loading_ends(begun)
+                _program.loading_ends(begun)
 
         return __next__
 
@@ -435,7 +478,7 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     _wrap_modules(observation)
     _wrap_autograd(observation)
     _watch_optimizers(observation)
-    _watch_scaler(observation)
+    _watch_scaler()
     _watch_data_loaders(observation)
     _watch_ranges(observation)
     _watch_compilations(observation)
@@ -444,5 +487,12 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     if setting["early"] and not _is_launcher():
         observation.begin_early()
     if observation.state != _NOTHING:
-        names, steps = observation.names, observation.steps
-        _program.watch(observation.thread, names.by_id, observation.root_begins, steps.root_ends, names.add)
+        names = observation.names
+        _program.watch(
+            observation.thread,
+            names.by_id,
+            names.add,
+            observation,
+            observation.tracing,
+            observation.graph_module,
+        )

@@ -47,6 +47,10 @@ class Cycle:
     def is_complete(self) -> bool:
         return self.last is None or self.ends.get(self.last, True)
 
+    def only(self) -> int | None:
+        """The optimizer if there is a single one, which has stepped twice."""
+        return self.first if self.ends == {self.first: True} else None
+
 
 class Steps:
     """Follows the program's root calls, backward passes and optimizer steps on the thread that makes the steps."""
@@ -72,6 +76,7 @@ class Steps:
         self.loading = self.backward = 0  # depths
         self.optimizers: list[int] = []  # that step now
         self.called_in_optimizer = False  # a root module, by the closure of the optimizer that steps now
+        self.is_plain = True  # optimizers step outside of backward passes, and do not call modules
         self.open: list[bool] = []  # whether the forward phase was begun, of the root call on this thread
 
     def boundary(self, module: Any) -> str | None:
@@ -98,6 +103,7 @@ class Steps:
         if (self.stepped_in_step or not self.stepped) and not (self.optimizers and self.called_in_optimizer):
             self._end_step(module)
         self.called_in_optimizer = True
+        self.is_plain = self.is_plain and not self.optimizers
         self.open.append(_program.phase_begin(FORWARD))
 
     def _end_step(self, module: Any) -> None:
@@ -110,6 +116,10 @@ class Steps:
         self.on_boundary(reason)
         if self.optimizers:  # the optimizer calls the module, and its phase ended with the step
             _program.phase_begin(OPTIMIZER)
+
+    def only_optimizer(self) -> int | None:
+        """The id of the optimizer whose steps alone decide where the program's steps begin, for _program.follow()."""
+        return self.cycle.only() if self.is_plain else None
 
     def root_ends(self) -> None:
         if self.open and self.open.pop():
@@ -134,6 +144,7 @@ class Steps:
             del self.optimizers[self.optimizers.index(key) :]
         if not self.optimizers:
             self.called_in_optimizer = False
+            self.is_plain = self.is_plain and not self.backward
             _program.phase_begin(OPTIMIZER)
         self.optimizers.append(key)
 

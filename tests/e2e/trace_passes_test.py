@@ -11,6 +11,7 @@ from kymo_tool import BUILD, needs_torch_parts
 from trace_program_test import ENDS, PROGRAMS, PYTHON, STEPS, TRAIN, TraceTest
 
 DIFFERS = PROGRAMS / "differs.py"
+NUMBERED = PROGRAMS / "numbered.py"
 PROFILED = PROGRAMS / "profiled.py"
 
 
@@ -78,6 +79,44 @@ class ObservedRanksTest(TraceTest):
         for value, message in (("2", "no rank 2 among 1 rank"), ("x", "--ranks-observed"), ("-1", "--ranks-observed")):
             done = self.kymo("trace", "--ranks-observed", value, "--", PYTHON, TRAIN, code=2)
             self.assertIn(message, done.stderr)
+
+
+@needs_torch_parts
+class StepsBeforeTest(WarningsTest):
+    """The steps before those to observe are counted correctly, with and without functions of Python."""
+
+    def check(self, kind, first=20, calls=(20, 21, 22)):
+        """calls: of relu, in the steps that were observed."""
+        expected = self.plain(NUMBERED, kind, 30)
+        done = self.trace(NUMBERED, kind, 30, options=["--passes", "ops", "--steps", f"{first}:{first + 3}"])
+        self.assertEqual(done.stdout, expected)
+        found = self.rows("""SELECT count(*) FROM op JOIN string n ON n.string_id = name_id
+                             WHERE n.text = 'aten::relu' AND run_id = (SELECT max(run_id) FROM run)
+                             GROUP BY step ORDER BY step DESC LIMIT 3""")
+        self.assertEqual([count for (count,) in reversed(found)], list(calls))
+
+    def test_a_single_optimizer(self):
+        self.check("plain")
+        self.check("plain", first=1, calls=(1, 2, 3))
+        self.check("plain", first=4, calls=(4, 5, 6))  # only one boundary could be skipped
+
+    def test_calls_between_steps(self):
+        self.check("evaluated")
+
+    def test_skipped_optimizer_steps(self):
+        self.check("scaled")
+
+    def test_a_second_optimizer(self):
+        self.check("other")
+
+    def test_an_optimizer_that_calls_the_model(self):
+        self.check("closure")
+
+    def test_an_optimizer_that_steps_in_the_backward_pass(self):
+        self.check("hooked", calls=(40, 42, 44))  # computed again
+
+    def test_a_data_set_that_calls_a_module(self):
+        self.check("loaded")
 
 
 @needs_torch_parts

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""numbered.py KIND STEPS: step N, counted from 0, calls relu N times, so that the operators of a step tell its number.
+
+Kinds: plain; evaluated (the model is also called between steps); scaled (GradScaler skips every third step); other (a
+second optimizer from step 8 on); closure (LBFGS calls the model); hooked (the optimizer steps within the backward pass,
+which calls the model again); loaded (a data set calls a module).
+"""
+
+import sys
+
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+from torch.utils.data import DataLoader
+
+kind, steps = sys.argv[1], int(sys.argv[2])
+torch.manual_seed(0)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x, times):
+        x = self.linear(x)
+        for _ in range(times):
+            x = x.relu()
+        return x.sum()
+
+
+model, transform = Model(), nn.Tanh()
+first, second = (torch.optim.SGD(model.parameters(), lr=0.001) for _ in range(2))
+scaler = torch.amp.GradScaler("cpu", enabled=kind == "scaled")
+lbfgs = torch.optim.LBFGS(model.parameters(), max_iter=1) if kind == "closure" else None
+
+
+class Inputs(torch.utils.data.Dataset):
+    def __len__(self):
+        return steps
+
+    def __getitem__(self, index):
+        x = torch.randn(4)
+        return transform(x) if kind == "loaded" else x
+
+
+def closure():
+    loss = model(x, number)
+    loss.backward()
+    return loss
+
+
+if kind == "hooked":
+    model.linear.weight.register_post_accumulate_grad_hook(lambda _: first.step())
+for number, x in enumerate(DataLoader(Inputs(), batch_size=1)):
+    if kind == "closure":
+        lbfgs.step(closure)
+        continue
+    if kind == "hooked":
+        checkpoint(model, x.requires_grad_(), number, use_reentrant=False).backward()
+        continue
+    scaler.scale(model(x, number)).backward()
+    if kind == "scaled" and number % 3 == 0:
+        model.linear.weight.grad.fill_(float("inf"))
+    scaler.step(first)
+    scaler.update()
+    if kind == "other" and number >= 8:
+        second.step()
+    if kind == "evaluated":
+        with torch.no_grad():
+            model(x, 0), model(x, 0)
+    model.zero_grad()
+print(model.linear.weight.sum().item())
