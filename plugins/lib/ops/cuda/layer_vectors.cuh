@@ -36,16 +36,26 @@ struct Packed {
     T elements[kCount];
   };
   __device__ Packed() {}
+  __device__ __forceinline__ void read(const T* from) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) words[i] = reinterpret_cast<const Word*>(from)[i];
+  }
+  /// Lets the compiler keep only the words in registers, and not what they were converted to.
+  __device__ __forceinline__ void forget_conversion() {
+#pragma unroll
+    for (int i = 0; i < kBytes / 4; ++i) asm volatile("" : "+r"(reinterpret_cast<uint32_t*>(words)[i]));
+  }
+  __device__ __forceinline__ void convert(float (&to)[kCount]) const {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) to[i] = to_float(elements[i]);
+  }
 };
 
 template <class T, int kCount>
 __device__ __forceinline__ void load(const T* from, float (&to)[kCount]) {
   Packed<T, kCount> packed;
-#pragma unroll
-  for (int i = 0; i < packed.kWords; ++i)
-    packed.words[i] = reinterpret_cast<const typename Packed<T, kCount>::Word*>(from)[i];
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) to[i] = to_float(packed.elements[i]);
+  packed.read(from);
+  packed.convert(to);
 }
 
 template <class T, int kCount>

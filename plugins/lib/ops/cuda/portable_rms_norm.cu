@@ -97,30 +97,65 @@ __device__ __forceinline__ void write_partials(const RmsNormBackward& call, cons
   }
 }
 
-template <class S, class B, class W, int kChunks>
+/// What a thread reads of a row.
+template <class S, class B, bool kAdds, int kChunks>
+struct BackwardInputs {
+  static constexpr int kV = kVector<S>;
+  Packed<S, kV> x[kChunks], sum_gradient[kAdds ? kChunks : 1];
+  Packed<B, kV> gradient[kChunks];
+
+  __device__ __forceinline__ void read(const RmsNormBackward& call, int64_t row) {
+    if (row >= call.rows) return;
+#pragma unroll
+    for (int c = 0; c < kChunks; ++c) {
+      const int column = static_cast<int>(threadIdx.x + c * blockDim.x) * kV;
+      if (column >= call.width) continue;
+      const int64_t at = row * call.width + column;
+      x[c].read(static_cast<const S*>(call.x) + at);
+      gradient[c].read(static_cast<const B*>(call.gradient) + at);
+      if constexpr (kAdds) sum_gradient[c].read(static_cast<const S*>(call.sum_gradient) + at);
+    }
+  }
+};
+
+// The inputs of the next row are read before the sums of the current one are known, so that memory is never idle. For
+// the longest rows, there are not enough registers.
+template <class S, class B, class W, bool kAdds, int kChunks>
 __global__ void __launch_bounds__(kMaxThreads) rms_norm_backward(const RmsNormBackward call) {
   constexpr int kV = kVector<S>;
+  constexpr bool kReadsAhead = kChunks < 4;
   __shared__ float shared[2][2][kMaxWarps];  // of alternate rounds, so that one barrier per round is sufficient
   float sums[kChunks][kV] = {};
   int round = 0;
+  const int64_t rows_at_once = static_cast<int64_t>(gridDim.x) * blockDim.y;
+  int64_t row = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
+  BackwardInputs<S, B, kAdds, kChunks> now, next;
+  if constexpr (kReadsAhead) next.read(call, row);
   for (int64_t first = static_cast<int64_t>(blockIdx.x) * blockDim.y; first < call.rows;
-       first += static_cast<int64_t>(gridDim.x) * blockDim.y, round ^= 1) {
-    const int64_t row = first + threadIdx.y, start = row * call.width;
+       first += rows_at_once, row += rows_at_once, round ^= 1) {
+    const int64_t start = row * call.width;
     const bool inside = row < call.rows;
-    float x[kChunks][kV] = {}, gradient[kChunks][kV] = {}, total[2] = {};
+    if constexpr (kReadsAhead) {
+      now = next;
+      next.read(call, row + rows_at_once);
+    } else {
+      now.read(call, row);
+    }
+    float total[2] = {};
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
       const int column = static_cast<int>(threadIdx.x + c * blockDim.x) * kV;
       if (!inside || column >= call.width) continue;
-      float weight[kV];
-      load(static_cast<const S*>(call.x) + start + column, x[c]);
-      load(static_cast<const B*>(call.gradient) + start + column, gradient[c]);
+      float x[kV], gradient[kV], weight[kV];
+      now.x[c].convert(x);
+      now.gradient[c].convert(gradient);
       load(static_cast<const W*>(call.weight) + column, weight);
 #pragma unroll
       for (int i = 0; i < kV; ++i) {
-        total[0] += x[c][i] * x[c][i];
-        total[1] += x[c][i] * gradient[c][i] * weight[i];
+        total[0] += x[i] * x[i];
+        total[1] += x[i] * gradient[i] * weight[i];
       }
+      now.x[c].forget_conversion(), now.gradient[c].forget_conversion();
     }
     row_sums(total, shared[round]);
     const float count = static_cast<float>(call.width), root = rsqrtf(total[0] / count + call.epsilon);
@@ -129,13 +164,15 @@ __global__ void __launch_bounds__(kMaxThreads) rms_norm_backward(const RmsNormBa
     for (int c = 0; c < kChunks; ++c) {
       const int column = static_cast<int>(threadIdx.x + c * blockDim.x) * kV;
       if (!inside || column >= call.width) continue;
-      float weight[kV], added[kV] = {};
+      float x[kV], gradient[kV], weight[kV], added[kV] = {};
+      now.x[c].convert(x);
+      now.gradient[c].convert(gradient);
       load(static_cast<const W*>(call.weight) + column, weight);
-      if (call.sum_gradient) load(static_cast<const S*>(call.sum_gradient) + start + column, added);
+      if constexpr (kAdds) now.sum_gradient[c].convert(added);
 #pragma unroll
       for (int i = 0; i < kV; ++i) {
-        sums[c][i] += gradient[c][i] * x[c][i] * root;
-        added[i] += root * (gradient[c][i] * weight[i] - x[c][i] * along);
+        sums[c][i] += gradient[i] * x[i] * root;
+        added[i] += root * (gradient[i] * weight[i] - x[i] * along);
       }
       store(static_cast<S*>(call.x_gradient) + start + column, added);
     }
@@ -215,6 +252,23 @@ std::string with_chunks(int chunks, const Function& function) {
 }
 
 constexpr int kForwardThreads = 256;
+constexpr int kBackwardThreads = 256;
+
+/// Calls function(kernel, shape) with the kernel of a backward pass.
+template <class Function>
+std::string with_backward(const RmsNormBackward& call, const Function& function) {
+  const Shape shape = shape_of(call.width, call.types.stream, kBackwardThreads);
+  return with_types(call.types, [&](auto s, auto b, auto w) {
+    using S = decltype(s);
+    return with_chunks<S>(shape.chunks, [&](auto chunks) {
+      using B = decltype(b);
+      using W = decltype(w);
+      const auto kernel = call.sum_gradient ? rms_norm_backward<S, B, W, true, chunks.value>
+                                            : rms_norm_backward<S, B, W, false, chunks.value>;
+      return function(kernel, shape);
+    });
+  });
+}
 
 }  // namespace
 
@@ -241,21 +295,23 @@ std::string launch(const RmsNorm& call, Stream stream) {
 int64_t partial_rows(const RmsNormBackward& call) {
   int multiprocessors = 1;
   if (flash::count_multiprocessors(multiprocessors) != cudaSuccess) multiprocessors = 1;
-  const Shape shape = shape_of(call.width, call.types.stream, kMaxThreads);
-  const int64_t at_once = int64_t{multiprocessors} * 2 * (kMaxThreads / (shape.threads * shape.rows));
-  return std::min(divided_up(call.rows, shape.rows), at_once);
+  int64_t blocks = 1;
+  // All blocks run at once: each takes as many rows as the others.
+  with_backward(call, [&](auto kernel, const Shape& shape) -> std::string {
+    int per_multiprocessor = 1;
+    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, shape.threads * shape.rows, 0) !=
+        cudaSuccess)
+      per_multiprocessor = 1;
+    blocks = std::min(divided_up(call.rows, shape.rows), int64_t{multiprocessors} * std::max(per_multiprocessor, 1));
+    return {};
+  });
+  return blocks;
 }
 
 std::string launch(const RmsNormBackward& call, Stream stream) {
-  const Shape shape = shape_of(call.width, call.types.stream, kMaxThreads);
   const int64_t blocks = partial_rows(call);
-  std::string error = with_types(call.types, [&](auto s, auto b, auto w) {
-    using S = decltype(s);
-    using B = decltype(b);
-    using W = decltype(w);
-    return with_chunks<S>(shape.chunks, [&](auto chunks) {
-      return queue_rows("rms_norm_backward", rms_norm_backward<S, B, W, chunks.value>, shape, blocks, stream, call);
-    });
+  std::string error = with_backward(call, [&](auto kernel, const Shape& shape) {
+    return queue_rows("rms_norm_backward", kernel, shape, blocks, stream, call);
   });
   if (!error.empty()) return error;
   return with_type(call.types.weight, [&](auto w) {
