@@ -66,9 +66,9 @@ KYMO_LAYERS_API void adamw_(at::TensorList parameters, at::TensorList gradients,
 /// has the type of x or fp32, target is int64 [tokens] in [0, classes) (on a GPU, a target out of range makes the loss
 /// NaN). The result is a scalar in fp32 (fp64 for fp64).
 ///
-/// The logits are computed for `chunk_rows` tokens at a time and never held at once, and the gradients are computed in
-/// the forward pass, so that backward only scales them. chunk_rows = 0 limits the logits of a chunk to 256 MiB, with at
-/// least 1024 tokens.
+/// The logits are computed for `chunk_rows` tokens at a time, and the gradients are computed in the forward pass, so
+/// that backward only scales them. chunk_rows = 0 limits the logits of a chunk to 256 MiB, with at least 1024 tokens;
+/// or to what a gradient of the weight in fp32 takes, if all logits fit into that and the weight has the type of x.
 KYMO_LAYERS_API at::Tensor linear_cross_entropy(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& target,
                                                 std::int64_t chunk_rows = 0);
 

@@ -140,7 +140,10 @@ Triple forward(const Tensor& x, const Tensor& weight, const Tensor& target, std:
   const std::int64_t tokens = x.size(0);
   const Tensor losses = at::empty({tokens}, x.options().dtype(layer_checks::sum_type(x.scalar_type())));
   const std::int64_t row_bytes = weight.size(0) * static_cast<std::int64_t>(x.element_size());
-  const std::int64_t chunk = rows_of_chunk(chunk_rows, tokens, row_bytes);
+  // Several chunks need a sum in fp32: where it would take as much memory as all logits, one chunk is faster.
+  const bool is_one_chunk = chunk_rows == 0 && weight_gradient && weight.scalar_type() == x.scalar_type() &&
+                            tokens * row_bytes <= weight.numel() * static_cast<std::int64_t>(sizeof(float));
+  const std::int64_t chunk = rows_of_chunk(is_one_chunk ? tokens : chunk_rows, tokens, row_bytes);
   Gradients gradients;
   if (x_gradient) gradients.x = at::empty(x.sizes(), x.options());
   if (weight_gradient) {  // the contributions of several chunks are added in fp32
