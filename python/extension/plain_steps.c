@@ -126,7 +126,7 @@ static PyObject* backward_ends(PyObject* self, PyObject* begun) {
 
 static PyObject* loading_begins(PyObject* self, PyObject* unused) {
   (void)self, (void)unused;
-  steps.stepping = 0; /* its last step raised an exception: the hook after it was not called */
+  if (is_main_thread()) steps.stepping = 0; /* its last step raised an exception: the hook after it was not called */
   return region_begins(&steps.loading, kLoading, "loading_begins");
 }
 

@@ -88,8 +88,9 @@ class StepsBeforeTest(WarningsTest):
     def check(self, kind, first=20, calls=(20, 21, 22)):
         """calls: of relu, in the steps that were observed."""
         expected = self.plain(NUMBERED, kind, 30)
-        done = self.trace(NUMBERED, kind, 30, options=["--passes", "ops", "--steps", f"{first}:{first + 3}"])
-        self.assertEqual(done.stdout, expected)
+        done = self.trace(NUMBERED, kind, 30, options=["--passes", "time,ops", "--steps", f"{first}:{first + 3}"])
+        self.assertEqual(done.stdout, 2 * expected)
+        self.assertEqual(self.warnings("different executions"), [])  # the same steps and phases in both passes
         found = self.rows("""SELECT count(*) FROM op JOIN string n ON n.string_id = name_id
                              WHERE n.text = 'aten::relu' AND run_id = (SELECT max(run_id) FROM run)
                              GROUP BY step ORDER BY step DESC LIMIT 3""")

@@ -7,7 +7,7 @@
 set -u
 kymo=$1 folder=$2 end=$(($(date +%s) + $3))
 here=$(cd "$(dirname "$0")/.." && pwd)
-mkdir -p "$folder/programs"
+mkdir -p "$folder"
 
 left() { echo $((end - $(date +%s))); }
 
