@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares kymo::attention with LibTorch's attention backends, forward and backward, on one GPU in one process.
+"""Compares kymo::attention with LibTorch's attention backends and, where it is installed, FlashAttention-4, forward and
+backward, on one GPU in one process.
 
-  compare_attention.py libkymo_ops.so [--grids wide,leader,widths,fp32,single] [--seconds 1.0] [--csv FILE]
+  compare_attention.py libkymo_ops.so [--grids wide,leader,widths,fp32,peers,few,small,single] [--seconds 1.0] [--csv FILE]
 
 The implementations are interleaved call by call within each round, because the preceding work determines the GPU's
 power and clock. Each value is the median over the rounds, measured between CUDA events. Short calls are repeated
@@ -14,6 +15,10 @@ divided by that of the row: in kymo's rows, above 1 if kymo is faster. Exits wit
   leader   16 heads x 16384 x 64, causal, bf16; target for forward and backward together: below 4.0 ms
   widths   d 32, 96, 192, 256 in bf16 and d 128 in fp16, 4096 tokens
   fp32     d 64 and 128, 1024 and 4096 tokens
+  peers    bf16, the shapes of docs/kernels that compare kymo with FlashAttention-4, grouped heads included (not run by
+           default)
+  few      bf16, few queries for many keys, grouped heads: decoding (not run by default)
+  small    bf16, 256 tokens; with --host, the time of the host alone counts (not run by default)
   single   one head, batch 1 and 8, 256 to 16384 tokens, d 16 to 128, bf16 and fp32 (not run by default)
 """
 
@@ -23,10 +28,16 @@ import csv
 import statistics
 import sys
 import time
+from typing import NamedTuple
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
+
+try:
+    from flash_attn.cute import flash_attn_func
+except ImportError:
+    flash_attn_func = None
 
 PEERS = {
     "cudnn": SDPBackend.CUDNN_ATTENTION,
@@ -41,7 +52,9 @@ COLUMNS = (
     "mask",
     "batch",
     "heads",
-    "seq",
+    "heads_kv",
+    "queries",
+    "keys",
     "median_ms",
     "least_ms",
     "tflops",
@@ -52,36 +65,78 @@ NAMES = {BF16: "bf16", FP16: "fp16", FP32: "fp32"}
 MASKS = (False, True)
 
 
+class Shape(NamedTuple):
+    element: torch.dtype
+    d: int
+    causal: bool
+    batch: int
+    heads: int
+    keys: int
+    heads_kv: int = 0  # 0: as many as `heads`
+    queries: int = 0  # 0: as many as `keys`
+
+    def of_queries(self):
+        return self.batch, self.heads, self.queries or self.keys, self.d
+
+    def of_keys(self):
+        return self.batch, self.heads_kv or self.heads, self.keys, self.d
+
+
 def shapes(grid):
-    """(element, d, causal, batch, heads, tokens) of each problem."""
+    """The shapes of a grid."""
     if grid == "wide":
         return [
-            (BF16, d, causal, 16384 // seq, 2048 // d, seq)
+            Shape(BF16, d, causal, 16384 // seq, 2048 // d, seq)
             for d in (128, 64)
             for causal in MASKS
             for seq in (512, 1024, 2048, 4096, 8192, 16384)
         ]
     if grid == "leader":
-        return [(BF16, 64, True, 1, 16, 16384)]
+        return [Shape(BF16, 64, True, 1, 16, 16384)]
     if grid == "widths":
         kinds = ((BF16, 32), (BF16, 96), (BF16, 192), (BF16, 256), (FP16, 128))
-        return [(element, d, causal, 4, 2048 // d, 4096) for element, d in kinds for causal in MASKS]
+        return [Shape(element, d, causal, 4, 2048 // d, 4096) for element, d in kinds for causal in MASKS]
     if grid == "fp32":
         return [
-            (FP32, d, causal, 8192 // seq, 1024 // d, seq)
+            Shape(FP32, d, causal, 8192 // seq, 1024 // d, seq)
             for d in (64, 128)
             for causal in MASKS
             for seq in (1024, 4096)
         ]
+    if grid == "peers":
+        return [
+            *(Shape(BF16, d, causal, 1, 16, 16384) for d in (128, 64) for causal in MASKS),
+            Shape(BF16, 128, True, 1, 32, 32768),
+            *(Shape(BF16, d, causal, 16, 16, 1024) for d in (128, 64) for causal in MASKS),
+            *(Shape(BF16, d, causal, 4, 16, 4096) for d in (128, 64) for causal in MASKS),
+            Shape(BF16, 128, True, 2, 32, 8192, heads_kv=8),
+            Shape(BF16, 128, True, 1, 64, 4096, heads_kv=8),
+            Shape(BF16, 128, True, 1, 64, 8192, heads_kv=8),
+            Shape(BF16, 64, True, 1, 64, 8192, heads_kv=8),
+        ]
+    if grid == "few":
+        return [
+            *(Shape(BF16, 128, False, batch, 32, 8192, heads_kv=8, queries=1) for batch in (1, 4, 16)),
+            Shape(BF16, 64, False, 4, 32, 8192, heads_kv=8, queries=1),
+            Shape(BF16, 128, False, 4, 32, 8192, heads_kv=8, queries=8),
+            *(Shape(BF16, 128, False, batch, 16, 8192, queries=128) for batch in (1, 4)),
+            Shape(BF16, 64, False, 4, 16, 8192, queries=128),
+        ]
+    if grid == "small":
+        return [
+            Shape(BF16, d, causal, batch, 12, 256) for d in (64, 128) for causal in MASKS for batch in (1, 4)
+        ]
     if grid == "single":
         return [
-            (element, d, True, batch, 1, seq)
+            Shape(element, d, True, batch, 1, seq)
             for element in (BF16, FP32)
             for d in (16, 32, 64, 128)
             for batch in (1, 8)
             for seq in (256, 1024, 4096, 8192, 16384)
         ]
-    raise SystemExit(f"compare_attention: unknown grid {grid!r}; use one of wide, leader, widths, fp32, single")
+    raise SystemExit(
+        f"compare_attention: unknown grid {grid!r}; use one of wide, leader, widths, fp32, peers, few, small, single"
+    )
 
 
 class Contender:
@@ -101,21 +156,33 @@ class Contender:
 
 
 def contenders(shape):
-    element, d, causal, batch, heads, seq = shape
-    tensors = [torch.randn(batch, heads, seq, d, device="cuda", dtype=element, requires_grad=True) for _ in range(3)]
-    gradient = torch.randn(batch, heads, seq, d, device="cuda", dtype=element)
+    def random(sizes, **options):
+        return torch.randn(*sizes, device="cuda", dtype=shape.element, **options)
+
+    tensors = [random(sizes, requires_grad=True) for sizes in (shape.of_queries(), shape.of_keys(), shape.of_keys())]
+    gradient = random(shape.of_queries())
+    # LibTorch aligns a causal mask at the top left, kymo at the bottom right: the grids are causal with equal lengths.
+    grouped = shape.heads_kv not in (0, shape.heads)
 
     def of_torch(backend):
         def attention(*of):
             with sdpa_kernel(backend):
-                return scaled_dot_product_attention(*of, is_causal=causal)
+                return scaled_dot_product_attention(*of, is_causal=shape.causal, enable_gqa=grouped)
 
         return attention
 
-    found = [Contender("kymo", lambda *of: torch.ops.kymo.attention(*of, causal), tensors, gradient)]
-    for name, backend in PEERS.items():
-        with contextlib.suppress(RuntimeError):  # a backend that does not support the problem has no row
-            found.append(Contender(name, of_torch(backend), tensors, gradient))
+    def flash_attention_4(query, key, value):
+        result = flash_attn_func(*(of.transpose(1, 2) for of in (query, key, value)), causal=shape.causal)
+        return (result[0] if isinstance(result, tuple) else result).transpose(1, 2)
+
+    peers = {name: of_torch(backend) for name, backend in PEERS.items()}
+    if flash_attn_func and shape.element != FP32:
+        peers["fa4"] = flash_attention_4
+    found = [Contender("kymo", lambda *of: torch.ops.kymo.attention(*of, shape.causal), tensors, gradient)]
+    for name, attention in peers.items():
+        # A backend that does not support the problem has no row.
+        with contextlib.suppress(RuntimeError, AssertionError, NotImplementedError):
+            found.append(Contender(name, attention, tensors, gradient))
             torch.cuda.synchronize()
     return found
 
@@ -134,6 +201,14 @@ def disagreement(found, element):
     )
 
 
+def host_milliseconds(function):
+    """Time until the host has enqueued one call, on an idle GPU."""
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    function()
+    return 1e3 * (time.perf_counter() - begin)
+
+
 def milliseconds(function, calls):
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     torch.cuda._sleep(
@@ -147,14 +222,15 @@ def milliseconds(function, calls):
     return begin.elapsed_time(end) / calls
 
 
-def run_interleaved(found, seconds):
+def run_interleaved(found, seconds, host):
     """Runs rounds until the time is over, at least four; two warm-up rounds precede them."""
     calls = {(one, name): 1 for one in found for name in one.times}
     over, rounds = time.monotonic() + seconds, 0
-    while rounds < 6 or (time.monotonic() < over and rounds < 40):
+    while rounds < 6 or (time.monotonic() < over and (host or rounds < 40)):
         for one in found:
             for name, times in one.times.items():
-                taken = milliseconds(getattr(one, name), calls[one, name])
+                function = getattr(one, name)
+                taken = host_milliseconds(function) if host else milliseconds(function, calls[one, name])
                 if rounds < 2:  # the first one also loads kernels
                     calls[one, name] = max(1, min(10, round(1 / taken)))
                 else:
@@ -163,8 +239,8 @@ def run_interleaved(found, seconds):
 
 
 def rows_of(shape, found):
-    element, d, causal, batch, heads, seq = shape
-    forward_flops = 4 * batch * heads * seq * seq * d / (2 if causal else 1)
+    pairs = (shape.queries or shape.keys) * shape.keys
+    forward_flops = 4 * shape.batch * shape.heads * pairs * shape.d / (2 if shape.causal else 1)
     medians = {}
     for one in found:
         times = dict(one.times, both=[a + b for a, b in zip(*one.times.values(), strict=True)])
@@ -176,12 +252,14 @@ def rows_of(shape, found):
             yield (
                 name,
                 kernel,
-                NAMES[element],
-                d,
-                "causal" if causal else "full",
-                batch,
-                heads,
-                seq,
+                NAMES[shape.element],
+                shape.d,
+                "causal" if shape.causal else "full",
+                shape.batch,
+                shape.heads,
+                shape.heads_kv or shape.heads,
+                shape.queries or shape.keys,
+                shape.keys,
                 f"{median:.4f}",
                 f"{least:.4f}",
                 f"{factor * forward_flops / median / 1e9:.1f}",
@@ -194,6 +272,7 @@ def main():
     parser.add_argument("library")
     parser.add_argument("--grids", default="wide,leader,widths,fp32")
     parser.add_argument("--seconds", type=float, default=1.0, help="time per problem")
+    parser.add_argument("--host", action="store_true", help="measure the time of the host per call")
     parser.add_argument("--csv", type=argparse.FileType("w"), default=sys.stdout)
     arguments = parser.parse_args()
     torch.ops.load_library(arguments.library)
@@ -205,11 +284,11 @@ def main():
     writer.writerow(COLUMNS)
     for shape in problems:
         found = contenders(shape)
-        problem = disagreement(found, shape[0])
+        problem = disagreement(found, shape.element)
         if problem:
             wrong = True
             print(f"compare_attention: {shape}: {problem}", file=sys.stderr)
-        run_interleaved(found, arguments.seconds)
+        run_interleaved(found, arguments.seconds, arguments.host)
         writer.writerows(rows_of(shape, found))
         arguments.csv.flush()
     return 1 if wrong else 0

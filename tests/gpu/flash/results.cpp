@@ -175,14 +175,15 @@ void in_a_row(Case& test, Forward call, cudaStream_t stream) {
 
 /// Many more tiles than a GPU has multiprocessors, so that blocks of the persistent Hopper kernels process several
 /// tiles: by static shares, in pairs, and by the counter. Also many fewer tiles with so many keys that split-KV is
-/// used, odd and even numbers of tiles per head, tiles whose rows attend to no key, and more keys than queries. d = 0:
-/// all head sizes; otherwise the shapes of that size, and some others at that size.
+/// used, odd and even numbers of tiles per head, tiles whose rows attend to no key, more keys than queries, and groups of
+/// query heads that are processed as one head. d = 0: all head sizes; otherwise the shapes of that size, and some others
+/// at that size.
 std::vector<Problem> long_shapes(Element element, int64_t d) {
   struct Shape {
     int64_t batch, heads_q, heads_kv, seq_q, seq_k, d;
     bool causal, any_d;
   };
-  constexpr std::array<Shape, 12> shapes = {{{4, 48, 24, 300, 300, 64, true, true},
+  constexpr std::array<Shape, 14> shapes = {{{4, 48, 24, 300, 300, 64, true, true},
                                              {3, 59, 59, 257, 257, 128, true, false},
                                              {2, 150, 50, 129, 129, 72, true, false},
                                              {5, 30, 30, 400, 130, 64, true, false},
@@ -193,7 +194,9 @@ std::vector<Problem> long_shapes(Element element, int64_t d) {
                                              {1, 1, 1, 2300, 2300, 64, true, true},
                                              {1, 2, 1, 300, 2900, 128, true, true},
                                              {1, 3, 1, 1, 4000, 64, false, false},
-                                             {2, 1, 1, 2600, 2100, 128, true, false}}};
+                                             {2, 1, 1, 2600, 2100, 128, true, false},
+                                             {2, 32, 8, 1, 8192, 128, true, true},
+                                             {1, 24, 3, 9, 700, 64, false, false}}};
   std::vector<Problem> problems;
   for (const Shape& s : shapes) {
     if (d > 0 && s.d != d && !s.any_d) continue;

@@ -241,6 +241,25 @@ bool has_few_tiles(const Problem& p, int multiprocessors) {
   return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors;
 }
 
+/// With fewer queries than a tile, for example in decoding, the query heads of a group become the rows of one head, so
+/// that each key and value is loaded once per group (Ainslie et al. 2023, grouped-query attention). This takes strides
+/// only: with one query, or if the rows of a group follow each other. With more queries, a causal mask forbids it.
+Forward packed(Forward call) {
+  Problem& p = call.problem;
+  if (p.heads_kv < 1 || p.heads_q <= p.heads_kv || p.heads_q % p.heads_kv != 0) return call;
+  const auto adjacent = [&](const auto& tensor) { return tensor.head_stride == p.seq_q * tensor.row_stride; };
+  const bool one = p.seq_q == 1;
+  if (p.seq_q >= 128 || !(one || (!p.causal && adjacent(call.q) && adjacent(call.o)))) return call;
+  const int64_t group = p.heads_q / p.heads_kv;
+  const auto pack = [&](auto& tensor) {
+    if (one) tensor.row_stride = tensor.head_stride;
+    tensor.head_stride *= group;
+  };
+  pack(call.q), pack(call.o);
+  p.heads_q = p.heads_kv, p.seq_q *= group, p.causal = false;
+  return call;
+}
+
 /// `workspace`: whether the call has or will get its workspace.
 const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace = true) {
   const Problem& p = call.problem;
@@ -312,12 +331,13 @@ std::string name_of(const Call& call) {
 }  // namespace
 
 // Support does not depend on split-KV, whose evaluation takes time, so it is skipped.
-bool supported(const Forward& call, std::string* reason) { return supports(call, reason, false); }
+bool supported(const Forward& call, std::string* reason) { return supports(packed(call), reason, false); }
 bool supported(const Backward& call, std::string* reason) { return supports(call, reason); }
-std::string kernel_name(const Forward& call) { return name_of(call); }
+std::string kernel_name(const Forward& call) { return name_of(packed(call)); }
 std::string kernel_name(const Backward& call) { return name_of(call); }
 
-size_t workspace_bytes(const Forward& call) {
+size_t workspace_bytes(const Forward& unpacked) {
+  const Forward call = packed(unpacked);
   std::string wrong;
   const ForwardRow* row = choose(call, wrong);
   if (row && row->tiling == kSplitKv)
@@ -331,7 +351,8 @@ size_t workspace_bytes(const Backward& call) {
   return row ? backward_space(call, row->columns(), row->sums == kSplitQ).bytes() : 0;
 }
 
-std::string launch_forward(const Forward& call, Stream stream) {
+std::string launch_forward(const Forward& unpacked, Stream stream) {
+  const Forward call = packed(unpacked);
   std::string wrong;
   const ForwardRow* row = choose(call, wrong, call.workspace != nullptr);
   if (row && (reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0 || (row->tiling == kSplitKv && !call.workspace)))

@@ -13,11 +13,15 @@
 //
 // Pipeline of one tile in one consumer. dQ is computed one tile late, when the peer's half of dS has long been stored,
 // so that the consumers never stall on each other and alternate on the tensor cores (consumer 1 starts one
-// phase later).
+// phase later). At d 128, dV follows dS, so that dS waits for dP alone; at d 64, this would take too many registers.
 //
+//   d 128
+//   tensor | dP(i)        |           | dV(i)  dQ(i-1)  dK(i)  S(i+1) | dP(i+1) ...
+//   other  |   exp: P(i)  | dS(i)     |          dQ(i-1) to shared    |     exp: P(i+1)
+//                           to shared            (a producer thread then adds it to global memory)
+//   d 64
 //   tensor | dP(i)   dV(i) |          | dQ(i-1)  dK(i)  S(i+1)        | dP(i+1) ...
 //   other  |    exp: P(i)  | dS(i)    |          dQ(i-1) to shared    |     exp: P(i+1)
-//                            to shared           (a producer thread then adds it to global memory)
 //
 // The limit is registers (240 per consumer thread). d 128: dK 64, dV 64, S 32, dP 32 (also used for dQ), P 16, dS 16. d
 // 64, tiles of 128 queries: 32, 32, 64, 64, 32, 32. The next limit is shared memory bandwidth.
@@ -40,6 +44,7 @@ struct HopperBackwardCall {
   float* dq;                      // (batch * heads_q, query tiles, kRows * kD) in fragment order
   int* order;  // deterministic: {next block, then the semaphores of (batch * heads_q, query tiles, consumer)}; or null
   int seq_k, shift;  // shift = seq_k - seq_q: query i sees keys up to i + shift
+  int interleaved;   // key/value heads, see key_block()
   int heads_q, heads_kv, group, query_tiles, key_blocks, padded;
   float scale, scale_log2;
   int* counters;             // early finish: completed additions to dQ of each (batch, key/value head), two per block
@@ -53,6 +58,7 @@ struct HopperBackwardTiles {
   using T = T_;
   static constexpr int kD = kD_, kRows = kRows_, kKeys = 128, kPanels = kD / 64;
   static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_, kSplitQ = kSplitQ_;
+  static constexpr bool kValuesLast = kD == 128;   // dV is issued after dS
   static constexpr int kQStages = 3, kOStages = 2;  // S runs one tile ahead, so Q is needed longer
   static constexpr int kEarlyLse =
       kD == 128 ? 2 : 4;  // lse pairs loaded before the wait for S; more would take too many registers
@@ -105,13 +111,18 @@ __device__ __forceinline__ int end_tile(const HopperBackwardCall& call, const Ke
 template <class Tiles>
 __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, int number) {
   // Heads are processed one after another, so that the data of the current heads (Q, dO, fp32 dQ) stays in L2. With a
-  // causal mask, block 0 of a head is its longest, so that the last blocks to run are short. The last head comes first,
-  // because the previous kernel touched its data last. Likewise, the next kernel starts with the first head, whose data
-  // this kernel touches last.
+  // causal mask, block 0 of a head is its longest. The last `interleaved` heads are processed together, the longest
+  // blocks of all of them first, so that the last blocks to run are short. The last head comes first, because the
+  // previous kernel touched its data last. Likewise, the next kernel starts with the first head, whose data this kernel
+  // touches last.
   const int splits = Tiles::kSplitQ ? (call.query_tiles + call.split_tiles - 1) / call.split_tiles : 1,
             split = Tiles::kSplitQ ? number % splits : 0;
-  const int of_head = number / splits, index = of_head % call.key_blocks;
-  const int head = static_cast<int>(gridDim.x) / (splits * call.key_blocks) - 1 - of_head / call.key_blocks;
+  const int of_head = number / splits, heads = static_cast<int>(gridDim.x) / (splits * call.key_blocks);
+  int index = of_head % call.key_blocks, head = heads - 1 - of_head / call.key_blocks;
+  if (Tiles::kCausal && head < call.interleaved) {
+    const int of_interleaved = of_head - (heads - call.interleaved) * call.key_blocks;
+    index = of_interleaved / call.interleaved, head = call.interleaved - 1 - of_interleaved % call.interleaved;
+  }
   const int seen = Tiles::kCausal ? max(0, index * Tiles::kKeys - call.shift) / Tiles::kRows : 0;
   const int first = Tiles::kSplitQ ? max(seen, split * call.split_tiles) : seen;
   const int end = Tiles::kSplitQ ? min(call.query_tiles, (split + 1) * call.split_tiles) : call.query_tiles;
@@ -123,6 +134,32 @@ __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, in
           end,
           max(0, end - first) * call.group};
 }
+
+/// The query tiles of a block, in the order in which all of its threads process them. With several query heads per
+/// key/value head: tile by tile from the last one on, in each tile head by head. Blocks of the same keys' head that start
+/// together then share Q, dO and dQ in L2, wherever their diagonals are. Otherwise, and in deterministic mode: the tiles
+/// of a head from the first one on, which with a causal mask differs between blocks, so that they add to different tiles
+/// of dQ at a time, and reach each tile in the order in which they must add to it.
+template <class Tiles>
+struct TileWalk {
+  int tile, head;  // head: within the group
+  __device__ __forceinline__ TileWalk(const HopperBackwardCall& call, const KeyBlock& block)
+      : tile(by_head(call) ? block.first_tile : end_tile<Tiles>(call, block) - 1), head(0) {}
+  __device__ __forceinline__ static bool by_head(const HopperBackwardCall& call) {
+    return call.order || call.group == 1;
+  }
+  __device__ __forceinline__ void next(const HopperBackwardCall& call, const KeyBlock& block) {
+    if (by_head(call)) {
+      if (++tile == end_tile<Tiles>(call, block)) tile = block.first_tile, ++head;
+    } else if (++head == call.group) {
+      head = 0, --tile;
+    }
+  }
+  /// Query head of all batch elements.
+  __device__ __forceinline__ int64_t head_of_all(const HopperBackwardCall& call, const KeyBlock& block) const {
+    return static_cast<int64_t>(block.batch) * call.heads_q + block.head_kv * call.group + head;
+  }
+};
 
 /// The previous kernel computes lse and delta and zeroes dQ as well as `counters`, which an early finish reads: the
 /// latter must not start sooner.
@@ -136,15 +173,15 @@ __device__ __forceinline__ void wait_for_begin() {
 template <class Tiles>
 __device__ __forceinline__ void load_tiles(const HopperBackwardCall& call, const KeyBlock& block, uint32_t shared,
                                            const BackwardBarriers<Tiles>& barriers) {
-  int head = block.head_kv * call.group, tile = block.first_tile;
+  TileWalk<Tiles> walk(call, block);
   auto load = [&](const CUtensorMap* map, const float* sums, uint32_t to, uint32_t sums_to, uint32_t full) {
     barrier_expect(full, Tiles::kQBytes + Tiles::kRows * 4);
 #pragma unroll
     for (int panel = 0; panel < Tiles::kPanels; ++panel)
-      load_box(to + panel * Tiles::kRows * 128, map, full, {panel * 64, tile * Tiles::kRows, head, block.batch});
-    load_bulk(sums_to,
-              sums + (static_cast<int64_t>(block.batch) * call.heads_q + head) * call.padded + tile * Tiles::kRows,
-              Tiles::kRows * 4, full);
+      load_box(to + panel * Tiles::kRows * 128, map, full,
+               {panel * 64, walk.tile * Tiles::kRows, block.head_kv * call.group + walk.head, block.batch});
+    load_bulk(sums_to, sums + walk.head_of_all(call, block) * call.padded + walk.tile * Tiles::kRows, Tiles::kRows * 4,
+              full);
   };
   auto load_own = [&](const CUtensorMap* map, uint32_t to, uint32_t full) {
     barrier_expect(full, Tiles::kKeyBytes);
@@ -166,7 +203,7 @@ __device__ __forceinline__ void load_tiles(const HopperBackwardCall& call, const
     load(&call.d_o, call.delta, shared + Tiles::kO + o_stage * Tiles::kQBytes,
          shared + Tiles::kDelta + o_stage * Tiles::kRows * 4, barriers.o_full + 8 * o_stage);
     advance(o_stage, o_phase, Tiles::kOStages);
-    if (++tile == end_tile<Tiles>(call, block)) tile = block.first_tile, ++head;
+    walk.next(call, block);
   }
 }
 
@@ -176,10 +213,10 @@ __device__ __forceinline__ void add_dq(const HopperBackwardCall& call, const Key
                                        uint32_t shared, const BackwardBarriers<Tiles>& barriers) {
   wait_for_begin<Tiles>();
   const uint32_t from = shared + Tiles::kDq + consumer * Tiles::kDqBytes;
-  int head = block.head_kv * call.group, tile = block.first_tile;
+  TileWalk<Tiles> walk(call, block);
 #pragma unroll 1
   for (int i = 0; i < block.tiles; ++i) {
-    const int64_t at = (static_cast<int64_t>(block.batch) * call.heads_q + head) * call.query_tiles + tile;
+    const int64_t at = walk.head_of_all(call, block) * call.query_tiles + walk.tile;
     barrier_wait(barriers.dq_full + 8 * consumer, i & 1);
     if (call.order) acquire_semaphore(call.order + 1 + 2 * at + consumer, block.index);
     add_bulk(call.dq + at * (Tiles::kRows * Tiles::kD) + consumer * 4096, from, Tiles::kDqBytes);
@@ -191,7 +228,7 @@ __device__ __forceinline__ void add_dq(const HopperBackwardCall& call, const Key
       wait_bulk_read();
     }
     barrier_arrive(barriers.dq_empty + 8 * consumer);
-    if (++tile == end_tile<Tiles>(call, block)) tile = block.first_tile, ++head;
+    walk.next(call, block);
   }
   if constexpr (Tiles::kEarlyFinish) {
     wait_bulk();

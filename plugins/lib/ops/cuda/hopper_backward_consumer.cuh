@@ -68,9 +68,17 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     arrive(barriers.dq_full + 8 * consumer);
   };
   int q_stage = 0, q_phase = 0, o_stage = 0, o_phase = 0;  // of the tile whose S comes next; whose dP comes next
-  int row0 = block.first_tile * kRows;                     // first query of the tile whose P comes next
-  // S(i) is pending. Leaves P in s and p16, with dP and dV(i) complete. done: stage of the Q tile whose dK is pending,
-  // or -1.
+  TileWalk<Tiles> walk(call, block);  // of the tile whose P comes next
+  // Rounds P in s to a left operand.
+  auto round_p = [&](int j) {
+    p16[2 * j] = pack<T>(s[4 * j], s[4 * j + 1]);
+    p16[2 * j + 1] = pack<T>(s[4 * j + 2], s[4 * j + 3]);
+  };
+  auto issue_dv = [&](int stage) {
+    issue_columns<Tiles>(dv, p16, operand(shared + Tiles::kO + stage * Tiles::kQBytes, kRows * 128));
+  };
+  // S(i) is pending. Leaves P in s, with dP complete; at d 64, also P in p16, with dV(i) complete. done: stage of the Q
+  // tile whose dK is pending, or -1.
   auto probabilities = [&](auto first, int done) {
     barrier_wait(barriers.o_full + 8 * o_stage, o_phase);
     issue_dp(o_stage);
@@ -81,29 +89,29 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     product_wait<1>();
     pin(s);
     if (done >= 0) arrive(barriers.q_empty + 8 * done);
-    mask_keys<Tiles>(s, call, block, consumer * 64, row0);
-    row0 += kRows;
-    if (row0 >= end_tile<Tiles>(call, block) * kRows) row0 = block.first_tile * kRows;
+    mask_keys<Tiles>(s, call, block, consumer * 64, walk.tile * kRows);
+    walk.next(call, block);
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = j < kEarlyLse ? lse[j < kEarlyLse ? j : 0] : load_shared2(lse_at + 32 * j);
 #pragma unroll
       for (int e = 0; e < 4; ++e) s[4 * j + e] = exp2_fast(fmaf(s[4 * j + e], call.scale_log2, -(e & 1 ? l.y : l.x)));
-      p16[2 * j] = pack<T>(s[4 * j], s[4 * j + 1]);
-      p16[2 * j + 1] = pack<T>(s[4 * j + 2], s[4 * j + 3]);
+      if constexpr (!Tiles::kValuesLast) round_p(j);
     }
     if constexpr (!decltype(first)::value) publish_dq();
-    issue_columns<Tiles>(dv, p16, operand(shared + Tiles::kO + o_stage * Tiles::kQBytes, kRows * 128));
-    product_wait<0>();  // waiting for dP alone would keep P's registers alive: more than 240
+    if constexpr (!Tiles::kValuesLast) issue_dv(o_stage);
+    product_wait<0>();
     pin(dp);
+    if constexpr (Tiles::kValuesLast) pin(s);  // P is rounded together with dS: in a register of its own, it would spill
   };
-  // From P and dP of tile i, computes dS, dK(i) and dQ(i - 1), then S and P of tile i + 1.
+  // From P and dP of tile i, computes dS, dV(i) at d 128, dK(i) and dQ(i - 1), then S and P of tile i + 1.
   auto step = [&](int i, auto first, auto last) {
     const int buffer = i & 1;
     const uint32_t delta_at = shared + Tiles::kDelta + o_stage * kRows * 4 + 8 * quad;
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = load_shared2(delta_at + 32 * j);
+      if constexpr (Tiles::kValuesLast) round_p(j);
       ds16[2 * j] = pack<T>(s[4 * j] * (dp[4 * j] - l.x), s[4 * j + 1] * (dp[4 * j + 1] - l.y));
       ds16[2 * j + 1] = pack<T>(s[4 * j + 2] * (dp[4 * j + 2] - l.x), s[4 * j + 3] * (dp[4 * j + 3] - l.y));
     }
@@ -115,6 +123,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     const int q_now = q_stage, o_now = o_stage;
     advance(q_stage, q_phase, kQStages);
     advance(o_stage, o_phase, kOStages);
+    if constexpr (Tiles::kValuesLast) issue_dv(o_now);
     if constexpr (!decltype(first)::value) {
       barrier_wait(barriers.ds_full + 8 * (buffer ^ 1), ((i - 1) / 2) & 1);
       issue_dq(buffer ^ 1);
@@ -123,6 +132,10 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     fence_shared();  // after the wgmma issues, so that the tensor cores stay busy during the fence
     __syncwarp();
     arrive(barriers.ds_full + 8 * buffer);
+    if constexpr (Tiles::kValuesLast) {
+      product_wait<decltype(first)::value ? 1 : 2>();  // dV(i) is done: its registers are free for S(i + 1)
+      pin(p16);
+    }
     arrive(barriers.o_empty + 8 * o_now);
     if constexpr (!decltype(last)::value) {
       barrier_wait(barriers.q_full + 8 * q_stage, q_phase);

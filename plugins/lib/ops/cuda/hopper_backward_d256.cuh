@@ -87,10 +87,10 @@ template <class Tiles, int kConsumer>
 __device__ __forceinline__ void add_dq_pieces(const HopperBackwardCall& call, const KeyBlock& block, uint32_t shared,
                                               const BackwardBarriers<Tiles>& barriers) {
   wait_for_prerequisites();  // the previous kernel zeroes dQ
-  int head = block.head_kv * call.group, tile = block.first_tile;
+  TileWalk<Tiles> walk(call, block);
 #pragma unroll 1
   for (int i = 0; i < block.tiles; ++i) {
-    const int64_t at = (static_cast<int64_t>(block.batch) * call.heads_q + head) * call.query_tiles + tile;
+    const int64_t at = walk.head_of_all(call, block) * call.query_tiles + walk.tile;
     float* to = call.dq + at * (Tiles::kRows * Tiles::kD) + Tiles::first_panel(kConsumer) * (64 * Tiles::kRows);
 #pragma unroll
     for (int piece = 0; piece < 2 * Tiles::panels(kConsumer); ++piece) {
@@ -107,7 +107,7 @@ __device__ __forceinline__ void add_dq_pieces(const HopperBackwardCall& call, co
       wait_bulk();
       release_semaphore(call.order + 1 + 2 * at + kConsumer);
     }
-    if (++tile == end_tile<Tiles>(call, block)) tile = block.first_tile, ++head;
+    walk.next(call, block);
   }
 }
 

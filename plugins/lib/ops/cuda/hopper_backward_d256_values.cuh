@@ -18,7 +18,7 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
   constexpr int kLastPanel = Tiles::panels(0) - 1;                               // of dQ: 1, or 0 up to head size 192
   float dv[Tiles::kD / 2] = {}, s[kRows / 2], dq_a[kRows / 2], dq_b[kRows / 2];  // dq_b: the last panel
   uint32_t p16[kRows / 4];
-  int row0 = block.first_tile * kRows;  // first query of the tile whose P comes next
+  TileWalk<Tiles> walk(call, block);  // of the tile whose P comes next
   int o_stage = 0, o_phase = 0;
 
   auto issue_s = [&](int i) {
@@ -30,9 +30,8 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
     const uint32_t lse_at = shared + Tiles::kLse + (i & 1) * (kRows * 4) + 8 * (lane & 3);
     product_wait<decltype(later)::value>();
     pin(s);
-    mask_keys<Tiles>(s, call, block, 0, row0);
-    row0 += kRows;
-    if (row0 >= end_tile<Tiles>(call, block) * kRows) row0 = block.first_tile * kRows;
+    mask_keys<Tiles>(s, call, block, 0, walk.tile * kRows);
+    walk.next(call, block);
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = load_shared2(lse_at + 32 * j);

@@ -51,6 +51,15 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
   }
 }
 
+/// Number of key/value heads at the end of the grid whose blocks are interleaved: those of the last block of each SM, or
+/// all of them if an SM has at most two. Measured; more heads would balance the SMs better, but their data does not fit
+/// in L2.
+inline int interleaved_heads(const Problem& p, int key_blocks, int multiprocessors) {
+  if (!p.causal) return 0;
+  const int heads = static_cast<int>(p.batch * p.heads_kv), of_last_blocks = std::max(1, multiprocessors / key_blocks);
+  return heads <= 2 * of_last_blocks ? heads : of_last_blocks;
+}
+
 template <class Tiles>
 std::string launch_hopper_backward(const Backward& call, Stream stream) {
   using T = typename Tiles::T;
@@ -80,10 +89,11 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   device.scale = p.scale, device.scale_log2 = p.scale * kLog2E;
   cudaError_t error = begin_backward<T, Tiles::kD>(call, space, sums, dq, stream);
   if (error != cudaSuccess) return failure("backward_begin", error);
+  int multiprocessors = 0;
+  if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_backward", error);
+  device.interleaved = interleaved_heads(p, device.key_blocks, multiprocessors);
   int64_t blocks = key_blocks(p, Tiles::kKeys);
   if constexpr (Tiles::kSplitQ) {
-    int multiprocessors = 0;
-    if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_backward", error);
     constexpr SplitQTile tile = split_q_tile(false, Tiles::kD);
     static_assert(tile.keys == Tiles::kKeys && tile.rows == Tiles::kRows);
     const QuerySplits splits = query_splits(p, tile, multiprocessors);

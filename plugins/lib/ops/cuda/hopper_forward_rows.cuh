@@ -55,7 +55,7 @@ struct ForwardRows {
   }
   __device__ __forceinline__ void store(const float (&outputs)[Tiles::kD / 2], const float (&inverse)[2]) const {
     if constexpr (Tiles::kSplitKv)
-      store_partial<Tiles::kD>(outputs, partial);
+      store_partial<Tiles::kD>(outputs, partial, left);
     else
       store_rows<T, Tiles::kD>(outputs, inverse, o, stride, left, d);
   }

@@ -35,15 +35,17 @@ __device__ __forceinline__ void store_rows(const float (&o)[kD / 2], const float
 
 /// Stores rows of a split's unnormalized output: kD fp32 values each.
 template <int kD>
-__device__ __forceinline__ void store_partial(const float (&o)[kD / 2], float* first) {
+__device__ __forceinline__ void store_partial(const float (&o)[kD / 2], float* first, int rows_left) {
   const int quad = threadIdx.x % 4;
 #pragma unroll
-  for (int r = 0; r < 2; ++r)
+  for (int r = 0; r < 2; ++r) {
+    if (8 * r >= rows_left) break;  // decoding: one row or a few of the tile
 #pragma unroll
     for (int j = 0; j < kD / 8; ++j) {
       const int e = 4 * j + 2 * r;
       *reinterpret_cast<float2*>(first + 8 * r * kD + 8 * j + 2 * quad) = make_float2(o[e], o[e + 1]);
     }
+  }
 }
 
 template <int kCount>
