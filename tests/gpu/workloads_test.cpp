@@ -125,6 +125,35 @@ TEST_F(WorkloadsOnGpu, ReplaysEqualEagerSteps) {
   }
 }
 
+TEST_F(WorkloadsOnGpu, MasterWeightsTrainLikeCasts) {
+  for (const char* execution : {"eager", "graph"}) {
+    SCOPED_TRACE(execution);
+    Changes changes{{"autocast", true}, {"attention", "sdpa"}, {"operators", "fused_except_master_weights"}};
+    const Trained cast = train(changes, execution, 6);
+    changes["operators"] = "fused";
+    const Trained held = train(changes, execution, 6);
+    EXPECT_FLOAT_EQ(static_cast<float>(held.first), static_cast<float>(cast.first)) << "the same products";
+    EXPECT_NEAR(held.last, cast.last, 1e-2);
+    EXPECT_LT(held.tagged_bytes.at(KYMO_PARAMETER), cast.tagged_bytes.at(KYMO_PARAMETER));
+    EXPECT_GT(held.tagged_bytes.at(KYMO_OPTIMIZER_STATE), cast.tagged_bytes.at(KYMO_OPTIMIZER_STATE));
+  }
+  // A replay that reads weights or gradients at other addresses than the update writes would not learn.
+  const Changes changes{{"autocast", true}, {"operators", "fused"}};
+  EXPECT_NEAR(train(changes, "graph", 2).last, train(changes, "eager", 2).last, 1e-3);
+}
+
+TEST_F(WorkloadsOnGpu, FollowsTheOptimizerStateInAGraph) {
+  for (const char* state : {"fp32", "master_weights"}) {
+    SCOPED_TRACE(state);
+    Driven run("transformer_lm",
+               {{"dtype", "bf16"}, {"optimizer_state", state}, {"operators", "fused"}, {"execution", "graph"}},
+               KYMO_CUDA);
+    ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
+    EXPECT_EQ(run.passed_checks().size(), state == std::string("fp32") ? 6u : 7u);
+  }
+}
+
 TEST_F(WorkloadsOnGpu, AGraphVerifiesAgainstEagerSteps) {
   for (const char* attention : {"naive", "sdpa"})
     for (const char* dtype : {"fp32", "bf16", "fp16"}) {
