@@ -469,6 +469,13 @@ Result update(const Call& call) {
               2 * read - call.tensor(1)->bytes);
 }
 
+Result update_with_copies(const Call& call) {
+  constexpr std::size_t kCopies = 13;
+  Result counted = update(call);
+  if (counted && call.tensor(kCopies)) *counted->bytes += call.tensor(kCopies)->bytes;
+  return counted;
+}
+
 Result collective(const Call& call) {
   const auto* const message = call.tensor(0);
   return message ? Result(work(WorkKind::kCollective, message->dtype, 0, 2 * message->bytes)) : std::nullopt;

@@ -73,6 +73,8 @@ Result comparison(const Call& call);
 Result foreach_elementwise(const Call& call);
 /// Parameters, gradients and states: all are read, all but the gradients are written.
 Result update(const Call& call);
+/// The same by kymo's AdamW, which also writes rounded copies of parameters.
+Result update_with_copies(const Call& call);
 
 // Kymo's fused layers. SwiGLU: gate and up in one tensor; backward behind the gradient; operations per element of the
 // result of the forward pass. Rotary: query, key and value in one tensor, or in three tensors, of which the value is

@@ -171,7 +171,7 @@ const std::unordered_map<std::string_view, Rule>& rules() {
       {"aten::nll_loss2d_backward", {count::nll_loss_backward}},
       // Decay 1, mean 3, square mean 4, denominator 3, update 3.
       {"aten::_fused_adamw_", {count::update, 14, 4}},
-      {"kymo::adamw_", {count::update, 14, 4}},
+      {"kymo::adamw_", {count::update_with_copies, 14, 4}},
       {"aten::_fused_adam_", {count::update, 14, 4}},
       {"aten::_fused_sgd_", {count::update, 4, 3}},
       {"aten::_foreach_norm", {count::reduction, 2}},

@@ -40,8 +40,14 @@ class TransformerLm final : public kymo::Workload {
         .param("batch", Int{4}.at_least(1).unit("sequences").axis({1, 2, 4, 8, 16}), "batch size")
         .param("dtype", Choice{"fp32", kymo::libtorch::dtype_names()},
                "data type of weights, gradients and optimizer state")
+        .param("optimizer_state", Choice{"dtype", training::optimizer_state_names()},
+               "data type of AdamW's state with dtype=bf16 or fp16 and operators=fused; dtype: that of the weights; "
+               "fp32: moments in fp32; master_weights: moments in fp32, and fp32 master weights, which are updated and "
+               "rounded to the weights")
         .param("autocast", Bool{false},
-               "run the forward pass in mixed precision: bf16 matrix multiplications, fp32 weights")
+               "run the forward pass in mixed precision: bf16 matrix multiplications, fp32 weights. With "
+               "operators=fused, the weights of the multiplications and their gradients are bf16, and AdamW holds the "
+               "fp32 master weights; otherwise they are cast in each step")
         .param("mode", Choice{"train", training::mode_names()}.axis(training::mode_names()),
                "passes of a step; forward records no gradients")
         .param("attention", Choice{"naive", transformer::attention_names()}.axis({"naive", "tiled", "flash", "sdpa"}),
@@ -52,7 +58,8 @@ class TransformerLm final : public kymo::Workload {
             "operators",
             Choice{"library", transformer::fused_layers_names()}.axis({"library", "fused"}).title("{} operators"),
             "library: LibTorch's RMSNorm, rotary embedding, SwiGLU, head with cross entropy, and AdamW; fused: kymo's "
-            "fused operators for these five; fused_except_LAYER: LibTorch's for one of them")
+            "fused operators for these five; fused_except_LAYER: LibTorch's for one of them; "
+            "fused_except_master_weights: under autocast, a cast of the weights and gradients per step")
         .param(
             "execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}).title("CUDA {}"),
             "eager, or graph: capture the step into a CUDA graph and replay it (device=cuda only). Step 0 captures in "
@@ -109,14 +116,15 @@ class TransformerLm final : public kymo::Workload {
     settings_.fused = transformer::fused_layers(ctx.text("operators"));
     settings_.graph = ctx.text("execution") == "graph";
     if (ctx.boolean("autocast")) settings_.autocast = at::kBFloat16;
+    training::set_optimizer_state(settings_, ctx.text("optimizer_state"));
     training::skip_unless_supported(ctx, settings_);
   }
 
   void make_model(Context& ctx) {
-    const auto options = at::TensorOptions().dtype(settings_.dtype).device(device_);
-    model_ = std::make_unique<transformer::LanguageModel>(
-        settings_.model, transformer::make_weights(settings_.model, options, generator_), settings_.attention,
-        settings_.fused);
+    const training::TrainedWeights weights = training::make_trained_weights(settings_, device_, generator_);
+    model_ = std::make_unique<transformer::LanguageModel>(settings_.model, weights.model, settings_.attention,
+                                                          settings_.fused);
+    if (settings_.mode == training::Mode::kTrain) master_weights_ = training::master_weights(weights);
     parts_.mode = settings_.mode;
     parts_.autocast = settings_.autocast;
     parts_.parameters = transformer::parameters(model_->weights());
@@ -126,7 +134,10 @@ class TransformerLm final : public kymo::Workload {
   }
 
   void make_optimizer(Context& ctx) {
-    optimizer_ = training::make_fused_adamw(ctx, parts_.parameters, 1e-4, settings_.fused.optimizer);
+    training::AdamWSetting setting = settings_.adamw();
+    setting.learning_rate = 1e-4;
+    optimizer_ = training::make_fused_adamw(ctx, parts_.parameters, setting, master_weights_);
+    master_weights_.clear();  // the optimizer holds them
     parts_.optimizer = optimizer_.get();
     parts_.optimizer_scope = "adamw";
     ctx.mark("optimizer_ready");
@@ -157,6 +168,7 @@ class TransformerLm final : public kymo::Workload {
   at::Device device_{at::kCPU};
   at::Generator generator_;
   std::unique_ptr<transformer::LanguageModel> model_;
+  std::vector<at::Tensor> master_weights_;  // until there is an optimizer
   std::unique_ptr<training::FusedAdamW> optimizer_;
   training::StepDefinition parts_;
   std::unique_ptr<training::StepGraph> graph_;  // none in eager execution

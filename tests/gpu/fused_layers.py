@@ -187,6 +187,25 @@ def adamw_cases(dtype, sizes):
 
     shape = f"{len(sizes)} tensors, {sum(sizes)} elements"
     yield "adamw_", shape, 7 * size(*lists[0]), lambda: ops.adamw_(*lists, steps, 1e-4), library
+    if dtype != FP32:
+        return
+    gradients, copies = ([tensor.to(BF16) for tensor in each] for each in (lists[1], lists[0]))
+
+    def with_casts():
+        for wide, narrow in zip(lists[1], gradients, strict=True):
+            wide.copy_(narrow)
+        library()
+        for narrow, parameter in zip(copies, lists[0], strict=True):
+            narrow.copy_(parameter)
+
+    masters = (lists[0], gradients, *lists[2:], steps)
+    yield (
+        "adamw_, bf16 gradients and copies",
+        shape,
+        6 * size(*lists[0]) + size(*gradients, *copies),
+        lambda: ops.adamw_(*masters, 1e-4, copies=copies),
+        with_casts,
+    )
 
 
 def loss_cases(dtype, tokens, width, classes):

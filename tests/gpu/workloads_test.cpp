@@ -44,7 +44,7 @@ TEST_F(WorkloadsOnGpu, TransformerTrainsAndVerifiesInEveryPrecision) {
 
 TEST_F(WorkloadsOnGpu, TransformerTrainsWithFusedOperators) {
   for (const char* operators : {"fused", "fused_except_norm", "fused_except_swiglu", "fused_except_rotary",
-                                "fused_except_loss", "fused_except_optimizer"})
+                                "fused_except_loss", "fused_except_optimizer", "fused_except_master_weights"})
     for (const auto& [dtype, autocast] : {std::pair{"fp32", false}, {"fp32", true}, {"bf16", false}, {"fp16", false}})
       for (const char* execution : {"eager", "graph"}) {
         SCOPED_TRACE(std::string(operators) + " " + execution + " " + dtype + (autocast ? " autocast" : ""));
@@ -58,7 +58,9 @@ TEST_F(WorkloadsOnGpu, TransformerTrainsWithFusedOperators) {
         ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
         for (int i = 0; i < 3; ++i) ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
         const std::vector<std::string> checks = run.passed_checks();
-        EXPECT_EQ(checks.size(), execution == std::string("graph") ? 6u : 4u);
+        const std::string except = std::string(operators).substr(std::string("fused").size());
+        const bool has_masters = autocast && except != "_except_optimizer" && except != "_except_master_weights";
+        EXPECT_EQ(checks.size(), (execution == std::string("graph") ? 6u : 4u) + (has_masters ? 1u : 0u));
         run.destroy();
         EXPECT_TRUE(std::isfinite(run.host.numbers["loss_last"]));
       }
@@ -107,6 +109,7 @@ TEST_F(WorkloadsOnGpu, ReplaysEqualEagerSteps) {
                                                      {{"attention", "sdpa"}},
                                                      {{"attention", "sdpa"}, {"dtype", "bf16"}},
                                                      {{"autocast", true}},
+                                                     {{"autocast", true}, {"operators", "fused"}},
                                                      {{"context", std::int64_t{1024}}}}) {
     std::string named;
     for (const auto& [name, value] : changes)
@@ -119,6 +122,35 @@ TEST_F(WorkloadsOnGpu, ReplaysEqualEagerSteps) {
     EXPECT_NEAR(graph.last, eager.last, tolerance);
     EXPECT_EQ(graph.phases.size(), eager.phases.size() / kSteps + kSteps) << "one capture, then only replays";
     EXPECT_EQ(graph.phases.back(), "replay");
+  }
+}
+
+TEST_F(WorkloadsOnGpu, MasterWeightsTrainLikeCasts) {
+  for (const char* execution : {"eager", "graph"}) {
+    SCOPED_TRACE(execution);
+    Changes changes{{"autocast", true}, {"attention", "sdpa"}, {"operators", "fused_except_master_weights"}};
+    const Trained cast = train(changes, execution, 6);
+    changes["operators"] = "fused";
+    const Trained held = train(changes, execution, 6);
+    EXPECT_FLOAT_EQ(static_cast<float>(held.first), static_cast<float>(cast.first)) << "the same products";
+    EXPECT_NEAR(held.last, cast.last, 1e-2);
+    EXPECT_LT(held.tagged_bytes.at(KYMO_PARAMETER), cast.tagged_bytes.at(KYMO_PARAMETER));
+    EXPECT_GT(held.tagged_bytes.at(KYMO_OPTIMIZER_STATE), cast.tagged_bytes.at(KYMO_OPTIMIZER_STATE));
+  }
+  // A replay that reads weights or gradients at other addresses than the update writes would not learn.
+  const Changes changes{{"autocast", true}, {"operators", "fused"}};
+  EXPECT_NEAR(train(changes, "graph", 2).last, train(changes, "eager", 2).last, 1e-3);
+}
+
+TEST_F(WorkloadsOnGpu, FollowsTheOptimizerStateInAGraph) {
+  for (const char* state : {"fp32", "master_weights"}) {
+    SCOPED_TRACE(state);
+    Driven run("transformer_lm",
+               {{"dtype", "bf16"}, {"optimizer_state", state}, {"operators", "fused"}, {"execution", "graph"}},
+               KYMO_CUDA);
+    ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
+    EXPECT_EQ(run.passed_checks().size(), state == std::string("fp32") ? 6u : 7u);
   }
 }
 

@@ -55,12 +55,19 @@ struct AdamWOptions {
   bool zero_gradients = false;
 };
 
-/// AdamW of all parameters in place. Parameters and gradients share device and type; the moments share a type, that of
-/// the parameters or fp32. Every tensor is contiguous, and the lists are equally long. `steps` contains the step count
-/// of each parameter before the update, fp32 scalars on the device, which are incremented. On a GPU, 448 parameters
-/// take two kernels: one for the step counts and one for the update.
+/// AdamW of all parameters in place. All tensors share a device. A gradient has the type of the parameters; if they are
+/// fp32, it may also be bf16 or fp16, which gives the same result as a gradient that was converted to fp32. The moments
+/// share a type, that of the parameters or fp32. Every tensor is contiguous, and the lists are equally long. `steps`
+/// contains the step count of each parameter before the update, fp32 scalars on the device, which are incremented.
+///
+/// `copies` may be empty. Otherwise it contains, for each fp32 parameter, the tensor to which the updated parameter is
+/// rounded, or a tensor without elements if the parameter has none: with the parameters as master weights, the copies
+/// are the weights that matrix products read. Copies and narrow gradients share a type.
+///
+/// On a GPU, 448 parameters take two kernels: one for the step counts and one for the update.
 KYMO_LAYERS_API void adamw_(at::TensorList parameters, at::TensorList gradients, at::TensorList means,
-                            at::TensorList square_means, at::TensorList steps, const AdamWOptions& options);
+                            at::TensorList square_means, at::TensorList steps, const AdamWOptions& options,
+                            at::TensorList copies = {});
 
 /// Mean cross entropy of the logits x · weightᵀ against `target`. x is [tokens, width], weight is [classes, width] and
 /// has the type of x or fp32, target is int64 [tokens] in [0, classes) (on a GPU, a target out of range makes the loss

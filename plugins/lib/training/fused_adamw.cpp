@@ -4,10 +4,12 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/optim/adamw.h>
 
+#include <array>
 #include <kymo/torch.hpp>
 #include <stdexcept>
 #include <string>
@@ -39,6 +41,61 @@ const AdamWSetting& setting_of(const OptimizerParamGroup& group) {
   return dynamic_cast<const AdamWSetting&>(group.options());
 }
 
+bool is_narrow(at::ScalarType dtype) { return dtype == at::kBFloat16 || dtype == at::kHalf; }
+
+std::string described(const at::Tensor& tensor) {
+  std::string sizes;
+  for (const std::int64_t size : tensor.sizes()) sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+  return std::string(c10::toString(tensor.scalar_type())) + " [" + sizes + "] on " + tensor.device().str();
+}
+
+void check_master_weight(const at::Tensor& parameter, const at::Tensor& master, const AdamWSetting& setting) {
+  if (!setting.own_kernel) throw std::invalid_argument("master weights require AdamWSetting::own_kernel");
+  if (!is_narrow(parameter.scalar_type()))
+    throw std::invalid_argument("a parameter with a master weight is " + described(parameter) +
+                                "; it must be BFloat16 or Half");
+  if (master.scalar_type() != at::kFloat || master.sizes() != parameter.sizes() ||
+      master.device() != parameter.device() || !master.is_contiguous())
+    throw std::invalid_argument("a master weight is " + described(master) + " for a parameter that is " +
+                                described(parameter) +
+                                "; it must be Float, contiguous, and of the same shape and device");
+}
+
+/// The tensors of one update; a master weight is the parameter, and the parameter its copy.
+struct UpdateLists {
+  std::vector<at::Tensor> parameters, gradients, means, square_means, steps, copies;
+
+  explicit UpdateLists(std::size_t count) {
+    for (auto* list : {&parameters, &gradients, &means, &square_means, &steps, &copies}) list->reserve(count);
+  }
+
+  void add(const at::Tensor& parameter, const AdamWState& state) {
+    const bool has_copy = state.master_weight.defined();
+    parameters.push_back(has_copy ? state.master_weight : parameter);
+    gradients.push_back(parameter.grad());
+    means.push_back(state.mean);
+    square_means.push_back(state.square_mean);
+    steps.push_back(state.step);
+    copies.push_back(has_copy ? parameter : at::Tensor());
+    has_copies_ = has_copies_ || has_copy;
+  }
+
+  /// Empty if no parameter has a copy; otherwise, with tensors without elements where a parameter has none.
+  at::TensorList copies_or_none() {
+    if (!has_copies_) return {};
+    at::Tensor none;
+    for (at::Tensor& copy : copies) {
+      if (copy.defined()) continue;
+      if (!none.defined()) none = at::empty({0}, parameters.front().options().requires_grad(false));
+      copy = none;
+    }
+    return copies;
+  }
+
+ private:
+  bool has_copies_ = false;
+};
+
 }  // namespace
 
 FusedAdamW::FusedAdamW(std::vector<at::Tensor> parameters, const AdamWSetting& setting)
@@ -49,15 +106,48 @@ FusedAdamW::FusedAdamW(const std::vector<OptimizerParamGroup>& groups, const Ada
 
 void FusedAdamW::make_state() {
   for (const OptimizerParamGroup& group : param_groups_)
-    for (const at::Tensor& parameter : group.params()) state_for(parameter);
+    for (const at::Tensor& parameter : group.params()) state_for(parameter, setting_of(group));
+}
+
+void FusedAdamW::set_master_weights(const std::vector<at::Tensor>& masters) {
+  std::size_t count = 0, next = 0;
+  for (const OptimizerParamGroup& group : param_groups_) count += group.params().size();
+  if (masters.size() != count)
+    throw std::invalid_argument("there are " + std::to_string(masters.size()) + " master weights for " +
+                                std::to_string(count) +
+                                " parameters; pass one for each, undefined where a parameter has none");
+  for (const OptimizerParamGroup& group : param_groups_)
+    for (const at::Tensor& parameter : group.params())
+      if (const at::Tensor& master = masters[next++]; master.defined()) set_master_weight(group, parameter, master);
+}
+
+void FusedAdamW::set_master_weight(const OptimizerParamGroup& group, const at::Tensor& parameter,
+                                   const at::Tensor& master) {
+  check_master_weight(parameter, master, setting_of(group));
+  if (state_of(parameter))
+    throw std::invalid_argument(
+        "a parameter already has an optimizer state; set its master weight before the first step");
+  const c10::NoGradGuard no_gradients;
+  parameter.copy_(master);
+  state_for(parameter, setting_of(group), master);
 }
 
 void FusedAdamW::warm_up() const {
   for (const OptimizerParamGroup& group : param_groups_) {
-    if (group.params().empty()) continue;
-    const at::Tensor stand_in = at::zeros({1}, group.params().front().options().requires_grad(false));
-    stand_in.mutable_grad() = at::zeros_like(stand_in);
-    FusedAdamW({stand_in}, setting_of(group)).step();
+    std::vector<at::Tensor> stand_ins, masters;  // one with and one without a master weight, if the group has both
+    std::array<bool, 2> is_there{};
+    for (const at::Tensor& parameter : group.params()) {
+      const AdamWState* state = state_of(parameter);
+      const bool has_master = state && state->master_weight.defined();
+      if (std::exchange(is_there[has_master ? 1 : 0], true)) continue;
+      stand_ins.push_back(at::zeros({1}, parameter.options().requires_grad(false)));
+      stand_ins.back().mutable_grad() = at::zeros_like(stand_ins.back());
+      masters.push_back(has_master ? at::zeros_like(stand_ins.back(), at::kFloat) : at::Tensor());
+    }
+    if (stand_ins.empty()) continue;
+    FusedAdamW stand_in(stand_ins, setting_of(group));
+    stand_in.set_master_weights(masters);
+    stand_in.step();
   }
 }
 
@@ -73,41 +163,36 @@ at::Tensor FusedAdamW::step(LossClosure closure) {
 }
 
 void FusedAdamW::update(const OptimizerParamGroup& group) {
-  std::vector<at::Tensor> parameters, gradients, means, square_means, steps;
-  for (auto* list : {&parameters, &gradients, &means, &square_means, &steps}) list->reserve(group.params().size());
-  for (const at::Tensor& parameter : group.params()) {
-    const at::Tensor& gradient = parameter.grad();
-    if (!gradient.defined()) continue;
-    const AdamWState& state = state_for(parameter);
-    parameters.push_back(parameter);
-    gradients.push_back(gradient);
-    means.push_back(state.mean);
-    square_means.push_back(state.square_mean);
-    steps.push_back(state.step);
-  }
-  if (parameters.empty()) return;
   const AdamWSetting& setting = setting_of(group);
+  UpdateLists lists(group.params().size());
+  for (const at::Tensor& parameter : group.params())
+    if (parameter.grad().defined()) lists.add(parameter, state_for(parameter, setting));
+  if (lists.parameters.empty()) return;
   if (setting.own_kernel) {
-    ops::adamw_(parameters, gradients, means, square_means, steps,
+    ops::adamw_(lists.parameters, lists.gradients, lists.means, lists.square_means, lists.steps,
                 {.learning_rate = setting.learning_rate,
                  .beta1 = setting.beta1,
                  .beta2 = setting.beta2,
                  .epsilon = setting.epsilon,
-                 .weight_decay = setting.weight_decay});
+                 .weight_decay = setting.weight_decay},
+                lists.copies_or_none());
     return;
   }
-  at::_foreach_add_(steps, 1);
-  at::_fused_adamw_(parameters, gradients, means, square_means, {}, steps, setting.learning_rate, setting.beta1,
-                    setting.beta2, setting.weight_decay, setting.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+  at::_foreach_add_(lists.steps, 1);
+  at::_fused_adamw_(lists.parameters, lists.gradients, lists.means, lists.square_means, {}, lists.steps,
+                    setting.learning_rate, setting.beta1, setting.beta2, setting.weight_decay, setting.epsilon,
+                    /*amsgrad=*/false, /*maximize=*/false);
 }
 
-AdamWState& FusedAdamW::state_for(const at::Tensor& parameter) {
+AdamWState& FusedAdamW::state_for(const at::Tensor& parameter, const AdamWSetting& setting, const at::Tensor& master) {
   auto& slot = state_[parameter.unsafeGetTensorImpl()];
   if (!slot) {
     auto made = std::make_unique<AdamWState>();
     made->step = at::zeros({}, parameter.options().dtype(at::kFloat).requires_grad(false));
-    made->mean = at::zeros_like(parameter);
-    made->square_mean = at::zeros_like(parameter);
+    const bool is_fp32 = master.defined() || (setting.fp32_moments && is_narrow(parameter.scalar_type()));
+    made->mean = at::zeros_like(parameter, is_fp32 ? at::kFloat : parameter.scalar_type());
+    made->square_mean = at::zeros_like(made->mean);
+    made->master_weight = master;
     slot = std::move(made);
   }
   return static_cast<AdamWState&>(*slot);
@@ -128,18 +213,23 @@ std::unique_ptr<torch::optim::Optimizer> make_adamw(bool fused, const std::vecto
 }
 
 std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
-                                             double learning_rate, bool own_kernel) {
-  AdamWSetting setting;
-  setting.learning_rate = learning_rate;
-  setting.own_kernel = own_kernel;
+                                             const AdamWSetting& setting, const std::vector<at::Tensor>& masters) {
   auto optimizer = std::make_unique<FusedAdamW>(parameters, setting);
+  if (!masters.empty()) optimizer->set_master_weights(masters);
   optimizer->make_state();
   for (const at::Tensor& parameter : parameters) {
     const AdamWState* state = optimizer->state_of(parameter);
-    for (const at::Tensor& part : {state->mean, state->square_mean, state->step})
-      libtorch::tag(ctx, part, Block::OptimizerState);
+    for (const at::Tensor& part : {state->mean, state->square_mean, state->step, state->master_weight})
+      if (part.defined()) libtorch::tag(ctx, part, Block::OptimizerState);
   }
   return optimizer;
+}
+
+std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
+                                             double learning_rate) {
+  AdamWSetting setting;
+  setting.learning_rate = learning_rate;
+  return make_fused_adamw(ctx, parameters, setting);
 }
 
 }  // namespace kymo::training

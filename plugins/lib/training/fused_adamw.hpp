@@ -17,25 +17,35 @@ struct AdamWSetting : torch::optim::OptimizerCloneableOptions<AdamWSetting> {
   double epsilon = 1e-8;
   double weight_decay = 1e-2;  ///< decoupled: p ← p·(1 − learning_rate·weight_decay)
   bool own_kernel = false;     ///< kymo::adamw_ (ops/layers.hpp) instead of LibTorch's _fused_adamw_
+  bool fp32_moments = false;   ///< for parameters in bf16 and fp16; requires own_kernel
 
   double get_lr() const override { return learning_rate; }
   void set_lr(double rate) override { learning_rate = rate; }
 };
 
-/// Optimizer state of one parameter. The moments have the parameter's type.
+/// Optimizer state of one parameter. The moments have the type of the master weight if there is one, and otherwise that
+/// of the parameter, or fp32 with AdamWSetting::fp32_moments.
 struct AdamWState : torch::optim::OptimizerCloneableParamState<AdamWState> {
   at::Tensor step;  ///< step count, float, on the parameter's device: never read back, advanced by CUDA graph replays
   at::Tensor mean;
   at::Tensor square_mean;
+  at::Tensor master_weight;  ///< fp32; undefined if the parameter itself is updated
 };
 
 /// AdamW that updates all parameters of a group in a few kernels. Parameters without a gradient are unchanged, and
-/// their step count does not increase. The parameters of a group share device and type.
+/// their step count does not increase. The parameters of a group, or their master weights, share device and type.
 class FusedAdamW : public torch::optim::Optimizer {
  public:
   /// Throws std::invalid_argument for settings out of range.
   explicit FusedAdamW(std::vector<at::Tensor> parameters, const AdamWSetting& setting = {});
   explicit FusedAdamW(const std::vector<torch::optim::OptimizerParamGroup>& groups, const AdamWSetting& defaults = {});
+
+  /// Sets the fp32 master weights of the parameters of all groups, in order; undefined where a parameter has none. A
+  /// step then updates the master weight and rounds it to the parameter, which autograd differentiates and which keeps
+  /// its address. The gradient is read in the parameter's type: nothing is cast. Rounds the master weights to the
+  /// parameters at once. Parameters are bf16 or fp16 (one type), their groups have own_kernel, and none has a state
+  /// yet; otherwise throws std::invalid_argument.
+  void set_master_weights(const std::vector<at::Tensor>& masters);
 
   /// Allocates the state of parameters that have none, as the first step would, so that a measured step allocates
   /// nothing.
@@ -54,7 +64,9 @@ class FusedAdamW : public torch::optim::Optimizer {
   const AdamWState* state_of(const at::Tensor& parameter) const;
 
  private:
-  AdamWState& state_for(const at::Tensor& parameter);
+  AdamWState& state_for(const at::Tensor& parameter, const AdamWSetting& setting, const at::Tensor& master = {});
+  void set_master_weight(const torch::optim::OptimizerParamGroup& group, const at::Tensor& parameter,
+                         const at::Tensor& master);
   void update(const torch::optim::OptimizerParamGroup& group);
 };
 
@@ -63,13 +75,17 @@ class FusedAdamW : public torch::optim::Optimizer {
 std::unique_ptr<torch::optim::Optimizer> make_adamw(bool fused, const std::vector<at::Tensor>& parameters,
                                                     const AdamWSetting& setting);
 
-/// Creates an optimizer with its state, which it reports to the host as optimizer state.
+/// Creates an optimizer with its state, which it reports to the host as optimizer state, including the master weights
+/// (see FusedAdamW::set_master_weights()), if there are any.
 std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
-                                             double learning_rate, bool own_kernel = false);
+                                             const AdamWSetting& setting, const std::vector<at::Tensor>& masters = {});
+std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
+                                             double learning_rate);
 
 /// Floating-point operations of one update of one element: decay 1, mean 3, square mean 4, denominator 3, update 3.
 inline constexpr double kAdamWFlopsPerElement = 14;
 /// Elements moved per updated element: parameter, gradient and both moments read; parameter and both moments written.
+/// With master weights, the gradient and the rounded parameter together count as one of its elements.
 inline constexpr double kAdamWTransfersPerElement = 7;
 
 }  // namespace kymo::training

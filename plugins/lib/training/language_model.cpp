@@ -4,7 +4,6 @@
 #include <kymo/torch.hpp>
 #include <stdexcept>
 
-#include "training/fused_adamw.hpp"
 #include "transformer/attention.hpp"
 
 namespace kymo::training {
@@ -18,8 +17,18 @@ void override_dimension(const Context& ctx, const char* name, bool custom, std::
     throw std::invalid_argument(std::string(name) + " is 0; size=custom needs d_model, d_ff, layers and heads");
 }
 
+/// Bytes that an update of one element moves. Under autocast with master weights, as many as with fp32 weights: a bf16
+/// gradient is read and a bf16 weight is written, instead of an fp32 gradient.
+double update_bytes(const LanguageModelSetting& setting) {
+  constexpr double kMoments = 4;  // two, read and written
+  const auto element_bytes = static_cast<double>(c10::elementSize(setting.dtype));
+  if (setting.master_weights) return (kAdamWTransfersPerElement - 1) * sizeof(float) + 2 * element_bytes;
+  if (setting.fp32_moments) return kMoments * sizeof(float) + (kAdamWTransfersPerElement - kMoments) * element_bytes;
+  return kAdamWTransfersPerElement * element_bytes;
+}
+
 void declare_work(const Context& ctx, const LanguageModelSetting& setting, const transformer::ForwardFlops& forward,
-                  double elements, double element_bytes) {
+                  double elements) {
   const bool has_backward = setting.mode != Mode::kForward;
   // The fused loss computes the gradients of the head in the forward pass.
   const double moved = has_backward && setting.fused.loss ? 2 * forward.head : 0;
@@ -32,10 +41,44 @@ void declare_work(const Context& ctx, const LanguageModelSetting& setting, const
   }
   ctx.work("forward", forward.total() + moved, 0);
   if (backward > 0) ctx.work("backward", backward, 0);
-  if (updates) ctx.work("optimizer", update, elements * element_bytes * kAdamWTransfersPerElement);
+  if (updates) ctx.work("optimizer", update, elements * update_bytes(setting));
 }
 
 }  // namespace
+
+AdamWSetting LanguageModelSetting::adamw() const {
+  AdamWSetting setting;
+  setting.own_kernel = fused.optimizer;
+  setting.fp32_moments = fp32_moments;
+  return setting;
+}
+
+std::vector<std::string> optimizer_state_names() { return {"dtype", "fp32", "master_weights"}; }
+
+void set_optimizer_state(LanguageModelSetting& setting, std::string_view name) {
+  setting.fp32_moments = name == "fp32";
+  setting.master_weights = name == "master_weights";
+  if (name != "dtype" && !setting.fp32_moments && !setting.master_weights)
+    throw std::invalid_argument("unknown optimizer state '" + std::string(name) +
+                                "', must be one of dtype, fp32, master_weights");
+}
+
+TrainedWeights make_trained_weights(const LanguageModelSetting& setting, const at::Device& device,
+                                    const at::Generator& generator) {
+  const auto options = at::TensorOptions().dtype(setting.dtype).device(device);
+  transformer::Weights drawn = transformer::make_weights(setting.model, options, generator);
+  if (!setting.has_master_weights()) return {drawn, drawn};
+  if (setting.autocast) return {transformer::with_converted_products(drawn, *setting.autocast), drawn};
+  return {drawn, transformer::converted(drawn, at::kFloat)};
+}
+
+std::vector<at::Tensor> master_weights(const TrainedWeights& weights) {
+  const std::vector<at::Tensor> read = transformer::parameters(weights.model);
+  std::vector<at::Tensor> masters = transformer::parameters(weights.exact);
+  for (std::size_t i = 0; i < masters.size(); ++i)
+    masters[i] = masters[i].is_same(read[i]) ? at::Tensor() : masters[i].detach();
+  return masters;
+}
 
 std::vector<std::string> size_choices() {
   std::vector<std::string> names = transformer::size_names();
@@ -62,6 +105,12 @@ void skip_unless_supported(const Context& ctx, const LanguageModelSetting& setti
   if (setting.graph && !ctx.is_cuda()) ctx.skip("execution=graph requires device=cuda");
   if (setting.autocast && setting.dtype != at::kFloat)
     ctx.skip("autocast requires fp32 weights: dtype=" + ctx.text("dtype") + " is not supported");
+  if (setting.fp32_moments || setting.master_weights) {
+    const std::string given = "optimizer_state=" + ctx.text("optimizer_state");
+    if (setting.dtype != at::kBFloat16 && setting.dtype != at::kHalf)
+      ctx.skip(given + " requires dtype=bf16 or fp16: with fp32 weights, the optimizer state is fp32");
+    if (!setting.fused.optimizer) ctx.skip(given + " requires kymo's AdamW: operators=fused");
+  }
   // Under autocast, attention receives the output type of the projections.
   const std::string reason = transformer::why_unavailable(setting.attention, libtorch::select_device(ctx),
                                                           setting.autocast.value_or(setting.dtype),
@@ -75,7 +124,7 @@ void declare_language_model(const Context& ctx, const LanguageModelSetting& sett
   const auto elements = static_cast<double>(transformer::parameter_count(model));
   const auto tokens = static_cast<double>(setting.batch * model.context);
   const auto element_bytes = static_cast<double>(c10::elementSize(setting.dtype));
-  declare_work(ctx, setting, flops, elements, element_bytes);
+  declare_work(ctx, setting, flops, elements);
   ctx.metric("parameters", elements);
   ctx.metric("d_model", static_cast<double>(model.d_model));
   ctx.metric("d_ff", static_cast<double>(model.d_ff));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 
@@ -34,11 +35,10 @@ LanguageModelSetting small_settings(const LanguageModelSetting& settings) {
 void check_model(Context& ctx, const LanguageModelSetting& run, const at::Device& device, Verification& result) {
   const LanguageModelSetting settings = small_settings(run);
   at::Generator generator = libtorch::make_generator(device, ctx.seed() + 1);
-  const auto options = at::TensorOptions().dtype(settings.dtype).device(device);
-  transformer::LanguageModel model(settings.model, transformer::make_weights(settings.model, options, generator),
-                                   settings.attention, settings.fused);
+  const TrainedWeights weights = make_trained_weights(settings, device, generator);
+  transformer::LanguageModel model(settings.model, weights.model, settings.attention, settings.fused);
   const auto draw = [&] {
-    return at::empty({settings.batch, settings.model.context}, options.dtype(at::kLong))
+    return at::empty({settings.batch, settings.model.context}, at::TensorOptions().dtype(at::kLong).device(device))
         .random_(0, settings.model.vocab_size, generator);
   };
   const at::Tensor tokens = draw(), targets = draw();
@@ -54,7 +54,7 @@ void check_model(Context& ctx, const LanguageModelSetting& run, const at::Device
   const at::Tensor loss = run_step(ctx, parts);
 
   const transformer::ModelReference expected =
-      transformer::reference_model(settings.model, model.weights(), tokens, targets);
+      transformer::reference_model(settings.model, weights.exact, tokens, targets);
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& parameter : parts.parameters) gradients.push_back(parameter.grad());
   const std::string reference = "float64 model of 2 blocks, computed per head";
@@ -81,27 +81,33 @@ void check_optimizer(Context& ctx, const LanguageModelSetting& settings, const a
                      Verification& result) {
   const c10::NoGradGuard no_gradients;
   at::Generator generator = libtorch::make_generator(device, ctx.seed() + 2);
-  const auto draw = [&] {
-    return at::empty({37, 5}, at::TensorOptions().dtype(settings.dtype).device(device)).normal_(0, 1, generator);
+  const bool has_master = settings.has_master_weights();
+  const at::ScalarType dtype = has_master ? settings.autocast.value_or(settings.dtype) : settings.dtype;
+  const auto draw = [&](at::ScalarType type) {
+    return at::empty({37, 5}, at::TensorOptions().dtype(type).device(device)).normal_(0, 1, generator);
   };
   const auto exact = [](const at::Tensor& tensor) { return tensor.to(at::kCPU, at::kDouble).clone(); };
-  AdamWSetting setting;
+  AdamWSetting setting = settings.adamw();
   setting.learning_rate = 1e-2;
   setting.weight_decay = 0.1;
   setting.epsilon = 1e-6;  // representable in fp16
-  setting.own_kernel = settings.fused.optimizer;
-  const at::Tensor parameter = draw();
-  at::Tensor expected = exact(parameter), mean = expected * 0, square_mean = expected * 0;
+  const at::Tensor updated = draw(has_master ? at::kFloat : dtype), parameter = updated.to(dtype);
+  at::Tensor expected = exact(updated), mean = expected * 0, square_mean = expected * 0;
   const auto optimizer = make_adamw(settings.fused_optimizer, {parameter}, setting);
+  if (has_master) dynamic_cast<FusedAdamW&>(*optimizer).set_master_weights({updated});
   for (int step = 1; step <= 4; ++step) {
-    const at::Tensor gradient = draw();
+    const at::Tensor gradient = draw(dtype);
     parameter.mutable_grad() = gradient;
     optimizer->step();
     adamw(expected, mean, square_mean, exact(gradient), step, setting);
   }
-  const double tolerance = settings.dtype == at::kFloat ? 1e-5 : settings.dtype == at::kHalf ? 5e-3 : 3e-2;
+  const double tolerance = updated.scalar_type() == at::kFloat ? 1e-5 : dtype == at::kHalf ? 5e-3 : 3e-2;
   transformer::expect_close(result, "AdamW", "AdamW formula in float64, 4 steps",
-                            transformer::distance(parameter, expected), tolerance);
+                            transformer::distance(updated, expected), tolerance);
+  if (!has_master) return;
+  const bool is_rounded = at::equal(parameter, updated.to(dtype));
+  result.that(is_rounded, "rounded weights", "master weights in " + std::string(c10::toString(dtype)) + ", bitwise",
+              is_rounded ? "" : "differ after 4 steps");
 }
 
 /// A small model with its optimizer and batch. Two instances with the same seed are equal and draw the same batches.
@@ -109,13 +115,12 @@ class ReferenceModel {
  public:
   ReferenceModel(const LanguageModelSetting& settings, const at::Device& device, std::uint64_t seed)
       : generator_(libtorch::make_generator(device, seed)),
-        model_(settings.model,
-               transformer::make_weights(settings.model, at::TensorOptions().dtype(settings.dtype).device(device),
-                                         generator_),
-               settings.attention, settings.fused),
+        weights_(make_trained_weights(settings, device, generator_)),
+        model_(settings.model, weights_.model, settings.attention, settings.fused),
         batch_(at::zeros({2, settings.batch, settings.model.context},
                          at::TensorOptions().dtype(at::kLong).device(device))),
-        optimizer_(transformer::parameters(model_.weights()), large_steps(settings.fused.optimizer)) {
+        optimizer_(transformer::parameters(model_.weights()), large_steps(settings.adamw())) {
+    optimizer_.set_master_weights(master_weights(weights_));
     optimizer_.make_state();
     parts.mode = settings.mode;
     parts.autocast = settings.autocast;
@@ -138,15 +143,14 @@ class ReferenceModel {
  private:
   /// The learning rate is large enough for one missing or extra step to change the second digit of the next gradients.
   /// Epsilon is above gradients whose squares are 0 in fp16, so that rounding errors do not grow.
-  static AdamWSetting large_steps(bool own_kernel) {
-    AdamWSetting setting;
-    setting.own_kernel = own_kernel;
+  static AdamWSetting large_steps(AdamWSetting setting) {
     setting.learning_rate = 1e-2;
     setting.epsilon = 1e-3;
     return setting;
   }
 
   at::Generator generator_;
+  TrainedWeights weights_;
   transformer::LanguageModel model_;
   at::Tensor batch_;  // [2, batch, context]: tokens and targets
   FusedAdamW optimizer_;

@@ -65,7 +65,7 @@ OptimizerParamGroup without_repeats(const OptimizerParamGroup& group) {
 
 std::vector<at::Tensor> tensors_of(const torch::optim::OptimizerParamState& state) {
   if (const auto* fused = dynamic_cast<const AdamWState*>(&state))
-    return {fused->mean, fused->square_mean, fused->step};
+    return {fused->mean, fused->square_mean, fused->step, fused->master_weight};
   if (const auto* sgd = dynamic_cast<const torch::optim::SGDParamState*>(&state)) return {sgd->momentum_buffer()};
   if (const auto* adam = dynamic_cast<const torch::optim::AdamParamState*>(&state))
     return {adam->exp_avg(), adam->exp_avg_sq(), adam->max_exp_avg_sq()};

@@ -25,11 +25,12 @@ struct Layer {
   bool FusedLayers::* is_fused;
 };
 
-constexpr std::array<Layer, 5> kLayers{{{"norm", &FusedLayers::norm},
+constexpr std::array<Layer, 6> kLayers{{{"norm", &FusedLayers::norm},
                                         {"swiglu", &FusedLayers::swiglu},
                                         {"rotary", &FusedLayers::rotary},
                                         {"loss", &FusedLayers::loss},
-                                        {"optimizer", &FusedLayers::optimizer}}};
+                                        {"optimizer", &FusedLayers::optimizer},
+                                        {"master_weights", &FusedLayers::master_weights}}};
 constexpr std::string_view kAllButOne = "fused_except_";
 
 void require_positive(std::int64_t value, std::string_view name) {
@@ -46,13 +47,15 @@ std::vector<std::string> fused_layers_names() {
 }
 
 FusedLayers fused_layers(std::string_view name) {
-  constexpr FusedLayers kAll{.norm = true, .swiglu = true, .rotary = true, .loss = true, .optimizer = true};
+  constexpr FusedLayers kAll{
+      .norm = true, .swiglu = true, .rotary = true, .loss = true, .optimizer = true, .master_weights = true};
   if (name == "library") return {};
   if (name == "fused") return kAll;
   for (const Layer& layer : kLayers) {
     if (name != std::string(kAllButOne) + std::string(layer.name)) continue;
     FusedLayers all_but_one = kAll;
     all_but_one.*layer.is_fused = false;
+    all_but_one.master_weights = all_but_one.master_weights && all_but_one.optimizer;
     return all_but_one;
   }
   std::string known;

@@ -29,10 +29,14 @@ struct FusedLayers {
   bool rotary = false;     ///< rotary position embedding
   bool loss = false;       ///< head and cross entropy, without holding all logits
   bool optimizer = false;  ///< AdamW
+  /// Under autocast: AdamW holds fp32 master weights of the weights of matrix products, which are bf16. Otherwise, each
+  /// step casts the weights to bf16 and their gradients to fp32. Requires `optimizer`.
+  bool master_weights = false;
 };
 
 /// The names accepted by fused_layers(): library (none), fused (all), and fused_except_norm, fused_except_swiglu,
-/// fused_except_rotary, fused_except_loss and fused_except_optimizer (all but one).
+/// fused_except_rotary, fused_except_loss, fused_except_optimizer and fused_except_master_weights (all but one; without
+/// the optimizer, there are no master weights).
 std::vector<std::string> fused_layers_names();
 /// Throws std::invalid_argument for an unknown name.
 FusedLayers fused_layers(std::string_view name);

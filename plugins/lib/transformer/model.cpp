@@ -32,6 +32,10 @@ at::Tensor gain(std::int64_t width, const at::TensorOptions& options) {
   return at::ones({width}, options).requires_grad_(true);
 }
 
+at::Tensor converted(const at::Tensor& parameter, at::ScalarType dtype) {
+  return parameter.detach().to(dtype, /*non_blocking=*/false, /*copy=*/true).requires_grad_(true);
+}
+
 /// The type of the inputs of matrix products, to which a fused norm rounds.
 at::ScalarType product_type(const at::Tensor& stream) {
   const at::DeviceType device = stream.device().type();
@@ -61,6 +65,22 @@ Weights make_weights(const Config& config, const at::TensorOptions& options, at:
   made.norm = gain(d, options);
   made.head = weight(config.vocab_size, d, options, generator);
   return made;
+}
+
+Weights converted(Weights weights, at::ScalarType dtype) {
+  weights = with_converted_products(std::move(weights), dtype);
+  for (BlockWeights& block : weights.blocks)
+    for (at::Tensor* norm : {&block.attention_norm, &block.feed_forward_norm}) *norm = converted(*norm, dtype);
+  for (at::Tensor* weight : {&weights.embedding, &weights.norm}) *weight = converted(*weight, dtype);
+  return weights;
+}
+
+Weights with_converted_products(Weights weights, at::ScalarType dtype) {
+  for (BlockWeights& block : weights.blocks)
+    for (at::Tensor* weight : {&block.query_key_value, &block.attention_output, &block.gate_and_up, &block.down})
+      *weight = converted(*weight, dtype);
+  weights.head = converted(weights.head, dtype);
+  return weights;
 }
 
 std::vector<at::Tensor> parameters(const Weights& weights) {

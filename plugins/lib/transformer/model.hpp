@@ -64,6 +64,12 @@ std::vector<at::Tensor> parameters(const Weights& weights);
 /// require gradients.
 Weights make_weights(const Config& config, const at::TensorOptions& options, at::Generator generator);
 
+/// Converts all weights to `dtype`, as new parameters that require gradients.
+Weights converted(Weights weights, at::ScalarType dtype);
+/// The same for the weights of matrix products only; the embedding and the norms are shared. Under autocast to `dtype`,
+/// the results equal those of the original weights, and neither these weights nor their gradients are cast.
+Weights with_converted_products(Weights weights, at::ScalarType dtype);
+
 /// A decoder-only Transformer language model on plain tensors: pre-norm blocks of causal attention with rotary
 /// embeddings and of SwiGLU. Shapes: tokens are int64 [batch, sequence], sequence ≤ config.context.
 class LanguageModel {

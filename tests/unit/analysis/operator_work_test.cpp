@@ -229,7 +229,11 @@ INSTANTIATE_TEST_SUITE_P(
                          WorkKind::kMatmul, "f32", 2 * 10 * 8 * 100 + 5 * 10 * 100, 4 * 80 + 4 * 800 + 8 * 10},
                     Case{"kymo::adamw_",
                          "{f32[8], f32[2]} {f32[8], f32[2]} {f32[8], f32[2]} {f32[8], f32[2]} {f32[], f32[]}",
-                         WorkKind::kOptimizer, "f32", 14 * 10, 7 * 4 * 10}));
+                         WorkKind::kOptimizer, "f32", 14 * 10, 7 * 4 * 10},
+                    Case{"kymo::adamw_",
+                         "{f32[8], f32[2]} {bf16[8], f32[2]} {f32[8], f32[2]} {f32[8], f32[2]} {f32[], f32[]} _ _ "
+                         "_ _ _ None _ false {bf16[8], bf16[0]}",
+                         WorkKind::kOptimizer, "f32", 14 * 10, 6 * 4 * 10 + 2 * 8 + 4 * 2 + 2 * 8}));
 
 TEST(OperatorWork, ModelFlopsOfAttentionCountMaskedScoresAndNoRecomputation) {
   const CallWork forward = work_of("kymo::attention_forward", QKV " true");

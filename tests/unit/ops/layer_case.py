@@ -34,10 +34,10 @@ def rotation(sequence, width, dtype=torch.float32):
     return torch.stack((angles.cos(), angles.sin()), -1).to(DEVICE, wide)
 
 
-def adamw_lists(dtype, state, sizes):
-    """Parameters, gradients, both moments and step counts."""
+def adamw_lists(dtype, state, sizes, gradient=None):
+    """Parameters, gradients (of type `gradient`, or that of the parameters), both moments and step counts."""
     parameters, gradients, means, squares = (
-        [draw(size, dtype=kind, gradient=False) for size in sizes] for kind in (dtype, dtype, state, state)
+        [draw(size, dtype=kind, gradient=False) for size in sizes] for kind in (dtype, gradient or dtype, state, state)
     )
     squares = [square.square() for square in squares]
     steps = [torch.tensor(float(i % 3), device=DEVICE) for i in range(len(sizes))]

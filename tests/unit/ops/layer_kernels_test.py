@@ -19,6 +19,8 @@ class LayerKernels(LayerCase):
         qkv, table = draw(2, 30, 3, 2, 64, dtype=dtype), rotation(30, 64)
         target = torch.randint(1000, (60,), device=DEVICE)
         lists = adamw_lists(dtype, dtype, (100, 5000))
+        masters = adamw_lists(torch.float32, torch.float32, (100, 5000, 33), torch.bfloat16)
+        copies = [p.to(torch.bfloat16) for p in masters[0]]
 
         def step():
             y, total = ops.add_rms_norm(x, residual, weight)
@@ -30,7 +32,8 @@ class LayerKernels(LayerCase):
             parts = [part.transpose(1, 2) for part in results[-1].unbind(2)]
             results.append(ops.rotary_join(*parts, table, True))
             ops.adamw_(*lists)
-            return results + lists[0]
+            ops.adamw_(*masters, copies=copies)
+            return results + lists[0] + copies
 
         return step
 

@@ -236,9 +236,46 @@ class Layers(LayerCase):
             for p, (p_expected, _, _) in zip(lists[0], expected, strict=True):
                 self.assert_near(p, p_expected)
 
+    def master_weights(self, narrow, sizes, start=0):
+        """Lists with some narrow gradients, the same with these converted to fp32, and copies for some parameters."""
+        lists = adamw_lists(torch.float32, torch.float32, sizes, narrow)
+        lists[1][0] = lists[1][0].float()
+        lists = [[tensor[start:] for tensor in each] for each in lists[:4]] + [lists[4]]
+        cast = [[tensor.float().clone() for tensor in each] for each in lists]
+        none = torch.empty(0, dtype=narrow, device=DEVICE)
+        copies = [none if i < 2 else torch.full_like(p, 7, dtype=narrow) for i, p in enumerate(lists[0])]
+        return lists, cast, copies
+
+    def test_adamw_of_master_weights_equals_casts(self):
+        for narrow in (torch.bfloat16, torch.float16):
+            for sizes, start in (((5, 7, 64, 4096, 20001, 33000), 0), ((4001, 300, 4001, 77), 1)):
+                lists, cast, copies = self.master_weights(narrow, sizes, start)
+                norm = torch.tensor(3.0, device=DEVICE)
+                for zero in (False, True):
+                    ops.adamw_(*lists, 1e-2, 0.9, 0.999, 1e-8, 0.1, norm, 2.0, zero, copies)
+                    ops.adamw_(*cast, 1e-2, 0.9, 0.999, 1e-8, 0.1, norm, 2.0, zero)
+                    for each, other in zip((*lists[0], *lists[2]), (*cast[0], *cast[2]), strict=True):
+                        self.assertTrue(torch.equal(each, other))
+                for each, other in zip((*lists[3], *lists[4]), (*cast[3], *cast[4]), strict=True):
+                    self.assertTrue(torch.equal(each, other))
+                for parameter, copy in zip(lists[0][2:], copies[2:], strict=True):
+                    self.assertTrue(torch.equal(copy, parameter.to(narrow)))
+                self.assertEqual([copy.numel() for copy in copies[:2]], [0, 0])
+                self.assertTrue(all((gradient == 0).all() for gradient in lists[1]))
+
+    def test_adamw_of_narrow_gradients_alone(self):
+        lists, cast, _ = self.master_weights(torch.bfloat16, (20001, 7))
+        ops.adamw_(*lists)
+        ops.adamw_(*cast)
+        self.assertTrue(all(torch.equal(one, other) for one, other in zip(lists[0], cast[0], strict=True)))
+
     def test_adamw_opcheck(self):
         lists = adamw_lists(torch.float32, torch.float32, (5, 8))
         torch.library.opcheck(ops.adamw_.default, lists, test_utils=("test_schema", "test_faketensor"))
+        lists, _, copies = self.master_weights(torch.bfloat16, (5, 8, 3))
+        torch.library.opcheck(
+            ops.adamw_.default, lists, {"copies": copies}, test_utils=("test_schema", "test_faketensor")
+        )
 
     # Cross entropy with the head.
 
@@ -363,6 +400,7 @@ class Layers(LayerCase):
         x, weight, table = draw(4, 16), draw(16), rotation(4, 8)
         qkv, target = draw(1, 4, 3, 2, 8), torch.zeros(4, dtype=torch.long, device=DEVICE)
         lists = adamw_lists(torch.float32, torch.float32, (4,))
+        half, narrow = [lists[0][0].half()], adamw_lists(torch.bfloat16, torch.float32, (4,))
         elsewhere = torch.empty(16, device="meta")
         for wrong, message in (
             (lambda: ops.rms_norm(x, weight[:8]), r"weight is \[8\]; it must be \[16\]"),
@@ -376,6 +414,8 @@ class Layers(LayerCase):
             (lambda: ops.adamw_(lists[0], [], *lists[2:]), "gradients has 0 tensors but parameters has 1"),
             (lambda: ops.adamw_(lists[0], [draw(3)], *lists[2:]), r"a gradient is \[3\]; it must be \[4\]"),
             (lambda: ops.adamw_([draw(8)[::2].detach()], *lists[1:]), "a parameter is not contiguous"),
+            (lambda: ops.adamw_(*lists, copies=half * 2), "copies has 2 tensors but parameters has 1"),
+            (lambda: ops.adamw_(*lists, copies=[half[0][:3]]), r"a copy is \[3\]; it must be \[4\]"),
             (lambda: ops.linear_cross_entropy(x, x.detach()[:, :8], target), r"it must be \[classes, 16\]"),
             (lambda: ops.linear_cross_entropy(x, x, target[:3]), r"target is \[3\]; it must be \[4\]"),
             (lambda: ops.linear_cross_entropy(x, x, target, -1), "chunk_rows is -1; it must be at least 0"),
@@ -389,6 +429,17 @@ class Layers(LayerCase):
             (lambda: ops.add_rms_norm(x, x.bfloat16(), weight), "residual is BFloat16|weight is Float; it must be"),
             (lambda: ops.rotary(qkv, table.double()), "rotation is Double; it must be Float"),
             (lambda: ops.adamw_(*lists[:2], [lists[2][0].half()], *lists[3:]), "a mean is Half; it must be Float"),
+            (
+                lambda: ops.adamw_(lists[0], [lists[1][0].double()], *lists[2:]),
+                "a gradient is Double; it must be Float, BFloat16 or Half",
+            ),
+            (
+                lambda: ops.adamw_(lists[0], [lists[1][0].bfloat16()], *lists[2:], copies=half),
+                "a gradient is BFloat16; it must be Float or Half",
+            ),
+            (lambda: ops.adamw_(*narrow, copies=half), "a parameter with a copy is BFloat16; it must be Float"),
+            (lambda: ops.adamw_(lists[0], half, *lists[2:], copies=lists[0]), "a copy is Float; it must be BFloat16"),
+            (lambda: ops.adamw_(narrow[0], half, *narrow[2:]), "a gradient is Half; it must be BFloat16"),
             (lambda: ops.linear_cross_entropy(x, x, target.int()), "target is Int; it must be Long"),
         ):
             with self.assertRaisesRegex(TypeError, message):

@@ -11,6 +11,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 using Changes = std::map<std::string, FakeHost::Value>;
 
@@ -108,7 +109,7 @@ TEST(TransformerLm, TrainsWithEveryAttentionThatRunsHere) {
 
 TEST(TransformerLm, TrainsWithFusedOperators) {
   for (const char* operators : {"fused", "fused_except_norm", "fused_except_swiglu", "fused_except_rotary",
-                                "fused_except_loss", "fused_except_optimizer"})
+                                "fused_except_loss", "fused_except_optimizer", "fused_except_master_weights"})
     for (const auto& [dtype, autocast] : {std::pair{"fp32", false}, {"fp32", true}, {"bf16", false}, {"fp16", false}})
       for (const char* attention : {"naive", "tiled"}) {
         Changes changes = kSmallModel;
@@ -117,10 +118,89 @@ TEST(TransformerLm, TrainsWithFusedOperators) {
         SCOPED_TRACE(std::string(operators) + " " + attention + " " + dtype + (autocast ? " autocast" : ""));
         ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
         ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
-        EXPECT_THAT(run.passed_checks(), ElementsAre("logits", "loss", "gradients", "AdamW"));
+        std::vector<std::string> checks{"logits", "loss", "gradients", "AdamW"};
+        const std::string except = std::string(operators).substr(std::string("fused").size());
+        if (autocast && except != "_except_optimizer" && except != "_except_master_weights")
+          checks.emplace_back("rounded weights");
+        EXPECT_THAT(run.passed_checks(), ElementsAreArray(checks));
         run.destroy();
         EXPECT_NEAR(run.host.numbers["loss_last"], std::log(50.0), 1.0);
       }
+}
+
+/// Tagged bytes and reported numbers of a small model after two steps, and its checks.
+struct Trained {
+  std::map<std::uint32_t, std::uint64_t> tagged;
+  std::map<std::string, double> numbers;
+  std::vector<std::string> checks;
+  double optimizer_bytes = 0;
+};
+
+Trained train(const Changes& more) {
+  Changes changes = kSmallModel;
+  for (const auto& [name, value] : more) changes[name] = value;
+  Driven run("transformer_lm", changes);
+  EXPECT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(run.step(), KYMO_OK) << run.host.message;
+  const std::vector<std::string> checks = run.passed_checks();
+  run.destroy();
+  return {run.host.tagged_bytes, run.host.numbers, checks, run.host.work["optimizer"].second};
+}
+
+constexpr std::uint64_t kProducts = 2 * (4 * 64 * 64 + 3 * 64 * 256) + 50 * 64;  // elements of their weights
+constexpr std::uint64_t kOthers = 50 * 64 + 5 * 64;                              // embedding and norms
+constexpr std::uint64_t kScalars = 4 * 15;                                       // a step count of each parameter
+
+TEST(TransformerLm, HoldsMasterWeightsUnderAutocast) {
+  Changes changes{{"autocast", true}, {"operators", "fused"}};
+  const Trained held = train(changes);
+  changes["operators"] = "fused_except_master_weights";
+  const Trained cast = train(changes);
+  EXPECT_EQ(held.tagged.at(KYMO_PARAMETER), 2 * kProducts + 4 * kOthers);
+  EXPECT_EQ(held.tagged.at(KYMO_GRADIENT), 2 * (2 * kProducts + 4 * kOthers)) << "of two steps";
+  EXPECT_EQ(held.tagged.at(KYMO_OPTIMIZER_STATE), 12 * kProducts + 8 * kOthers + kScalars);
+  EXPECT_EQ(cast.tagged.at(KYMO_PARAMETER), 4 * (kProducts + kOthers));
+  EXPECT_EQ(cast.tagged.at(KYMO_OPTIMIZER_STATE), 8 * (kProducts + kOthers) + kScalars);
+  EXPECT_EQ(held.optimizer_bytes, cast.optimizer_bytes);
+  EXPECT_EQ(held.numbers.at("loss_first"), cast.numbers.at("loss_first")) << "the same products";
+  EXPECT_NEAR(held.numbers.at("loss_last"), cast.numbers.at("loss_last"), 1e-3);
+  for (const char* mode : {"forward", "forward_backward"}) {
+    const Trained without_update = train({{"autocast", true}, {"operators", "fused"}, {"mode", mode}});
+    EXPECT_EQ(without_update.tagged.at(KYMO_PARAMETER), 2 * kProducts + 4 * kOthers);
+    EXPECT_EQ(without_update.tagged.count(KYMO_OPTIMIZER_STATE), 0u);
+  }
+}
+
+TEST(TransformerLm, HoldsTheOptimizerStateThatItIsAskedFor) {
+  constexpr std::uint64_t kAll = kProducts + kOthers;
+  const struct {
+    const char* name;
+    std::uint64_t state_bytes, update_bytes;  // per element
+  } kinds[] = {{"dtype", 4, 14}, {"fp32", 8, 22}, {"master_weights", 12, 28}};
+  for (const char* dtype : {"bf16", "fp16"})
+    for (const auto& kind : kinds) {
+      SCOPED_TRACE(std::string(dtype) + " " + kind.name);
+      const Trained run = train({{"dtype", dtype}, {"operators", "fused"}, {"optimizer_state", kind.name}});
+      EXPECT_EQ(run.tagged.at(KYMO_PARAMETER), 2 * kAll);
+      EXPECT_EQ(run.tagged.at(KYMO_OPTIMIZER_STATE), kind.state_bytes * kAll + kScalars);
+      EXPECT_EQ(run.optimizer_bytes, static_cast<double>(kind.update_bytes * kAll));
+      EXPECT_EQ(run.checks.size(), kind.name == std::string("master_weights") ? 5u : 4u);
+      EXPECT_NEAR(run.numbers.at("loss_last"), std::log(50.0), 1.0);
+    }
+}
+
+TEST(TransformerLm, SkipsAnOptimizerStateWithoutEffect) {
+  const auto expect = [](const Changes& more, const char* message) {
+    Changes changes = kSmallModel;
+    for (const auto& [name, value] : more) changes[name] = value;
+    Driven run("transformer_lm", changes);
+    EXPECT_EQ(run.prepare(), KYMO_SKIPPED);
+    EXPECT_THAT(run.host.message, HasSubstr(message));
+  };
+  expect({{"optimizer_state", "fp32"}, {"operators", "fused"}},
+         "optimizer_state=fp32 requires dtype=bf16 or fp16: with fp32 weights, the optimizer state is fp32");
+  expect({{"optimizer_state", "master_weights"}, {"operators", "library"}, {"dtype", "bf16"}},
+         "optimizer_state=master_weights requires kymo's AdamW: operators=fused");
 }
 
 TEST(TransformerLm, DeclaresTheProductsOfAFusedHeadInTheForwardPass) {

@@ -27,20 +27,22 @@ TEST(Config, KnowsTheSizesOfBothEditions) {
 }
 
 TEST(FusedLayers, AreAllOrNoneOrAllButOne) {
-  EXPECT_THAT(fused_layers_names(),
-              testing::ElementsAre("library", "fused", "fused_except_norm", "fused_except_swiglu",
-                                   "fused_except_rotary", "fused_except_loss", "fused_except_optimizer"));
+  EXPECT_THAT(fused_layers_names(), testing::ElementsAre("library", "fused", "fused_except_norm", "fused_except_swiglu",
+                                                         "fused_except_rotary", "fused_except_loss",
+                                                         "fused_except_optimizer", "fused_except_master_weights"));
   const auto listed = [](const std::string& name) {
     const FusedLayers layers = fused_layers(name);
-    return std::vector<bool>{layers.norm, layers.swiglu, layers.rotary, layers.loss, layers.optimizer};
+    return std::vector<bool>{layers.norm, layers.swiglu,    layers.rotary,
+                             layers.loss, layers.optimizer, layers.master_weights};
   };
   EXPECT_THAT(listed("library"), testing::Each(false));
   EXPECT_THAT(listed("fused"), testing::Each(true));
-  EXPECT_THAT(listed("fused_except_norm"), testing::ElementsAre(false, true, true, true, true));
-  EXPECT_THAT(listed("fused_except_swiglu"), testing::ElementsAre(true, false, true, true, true));
-  EXPECT_THAT(listed("fused_except_rotary"), testing::ElementsAre(true, true, false, true, true));
-  EXPECT_THAT(listed("fused_except_loss"), testing::ElementsAre(true, true, true, false, true));
-  EXPECT_THAT(listed("fused_except_optimizer"), testing::ElementsAre(true, true, true, true, false));
+  EXPECT_THAT(listed("fused_except_norm"), testing::ElementsAre(false, true, true, true, true, true));
+  EXPECT_THAT(listed("fused_except_swiglu"), testing::ElementsAre(true, false, true, true, true, true));
+  EXPECT_THAT(listed("fused_except_rotary"), testing::ElementsAre(true, true, false, true, true, true));
+  EXPECT_THAT(listed("fused_except_loss"), testing::ElementsAre(true, true, true, false, true, true));
+  EXPECT_THAT(listed("fused_except_optimizer"), testing::ElementsAre(true, true, true, true, false, false));
+  EXPECT_THAT(listed("fused_except_master_weights"), testing::ElementsAre(true, true, true, true, true, false));
   EXPECT_THAT([] { fused_layers("fast"); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("unknown layers 'fast', must be one of library, fused")));
 }

@@ -151,6 +151,94 @@ TEST(FusedAdamW, WarmingUpChangesNothing) {
   EXPECT_FALSE(parameters[0].grad().defined());
 }
 
+AdamWSetting own_kernel(bool fp32_moments = false) {
+  AdamWSetting setting = setting_of(1e-2, 0.1);
+  setting.own_kernel = true;
+  setting.fp32_moments = fp32_moments;
+  return setting;
+}
+
+/// A bf16 parameter with a master weight beside an fp32 parameter without one, and the same as two fp32 parameters.
+struct MasterWeights {
+  std::vector<at::Tensor> exact = random_parameters(at::kFloat), masters = {exact[0].clone(), at::Tensor()};
+  std::vector<at::Tensor> rounded = {exact[0].to(at::kBFloat16), exact[1].clone()};
+
+  void draw_gradients() {
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      rounded[i].mutable_grad() = at::randn_like(rounded[i]);
+      exact[i].mutable_grad() = rounded[i].grad().to(at::kFloat);
+    }
+  }
+};
+
+TEST(FusedAdamW, EqualsCastsWithMasterWeights) {
+  MasterWeights made;
+  const void* address = made.rounded[0].const_data_ptr();
+  FusedAdamW fused(made.rounded, own_kernel()), with_casts(made.exact, own_kernel());
+  fused.set_master_weights(made.masters);
+  fused.make_state();
+  EXPECT_EQ(fused.state_of(made.rounded[0])->mean.scalar_type(), at::kFloat);
+  EXPECT_FALSE(fused.state_of(made.rounded[1])->master_weight.defined());
+  for (int step = 0; step < 4; ++step) {
+    made.draw_gradients();
+    if (step == 2) made.rounded[1].mutable_grad() = made.exact[1].mutable_grad() = at::Tensor();
+    fused.step();
+    with_casts.step();
+    EXPECT_TRUE(at::equal(made.masters[0], made.exact[0])) << step;
+    EXPECT_TRUE(at::equal(made.rounded[0], made.exact[0].to(at::kBFloat16))) << step;
+    EXPECT_TRUE(at::equal(made.rounded[1], made.exact[1])) << step;
+  }
+  EXPECT_EQ(made.rounded[0].const_data_ptr(), address) << "a CUDA graph reads the weights at their addresses";
+  EXPECT_EQ(fused.state_of(made.rounded[0])->master_weight.const_data_ptr(), made.masters[0].const_data_ptr());
+}
+
+TEST(FusedAdamW, RoundsMasterWeightsAtOnceAndWarmsUpWithoutChanges) {
+  MasterWeights made;
+  made.rounded[0].zero_();
+  FusedAdamW fused(made.rounded, own_kernel());
+  fused.set_master_weights(made.masters);
+  EXPECT_TRUE(at::equal(made.rounded[0], made.masters[0].to(at::kBFloat16)));
+  fused.warm_up();
+  EXPECT_TRUE(at::equal(made.masters[0], made.exact[0]));
+  EXPECT_TRUE(at::equal(made.rounded[0], made.exact[0].to(at::kBFloat16)));
+  EXPECT_EQ(fused.state_of(made.rounded[0])->step.item<float>(), 0);
+}
+
+TEST(FusedAdamW, HoldsFp32MomentsOfNarrowParameters) {
+  const auto narrow = random_parameters(at::kBFloat16);
+  std::vector<at::Tensor> wide;
+  for (const at::Tensor& parameter : narrow) wide.push_back(parameter.to(at::kFloat));
+  FusedAdamW fused(narrow, own_kernel(/*fp32_moments=*/true)), expected(wide, own_kernel(/*fp32_moments=*/true));
+  for (std::size_t i = 0; i < narrow.size(); ++i) {
+    narrow[i].mutable_grad() = at::randn_like(narrow[i]);
+    wide[i].mutable_grad() = narrow[i].grad().to(at::kFloat);
+  }
+  fused.step();
+  expected.step();
+  for (std::size_t i = 0; i < narrow.size(); ++i) {
+    EXPECT_TRUE(at::equal(narrow[i], wide[i].to(at::kBFloat16)));
+    EXPECT_TRUE(at::equal(fused.state_of(narrow[i])->mean, expected.state_of(wide[i])->mean));
+    EXPECT_TRUE(at::equal(fused.state_of(narrow[i])->square_mean, expected.state_of(wide[i])->square_mean));
+  }
+}
+
+TEST(FusedAdamW, RejectsMasterWeightsThatItCannotUpdate) {
+  const MasterWeights made;
+  const auto expect = [&](const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& masters,
+                          const AdamWSetting& setting, const char* message) {
+    EXPECT_THAT([&] { FusedAdamW(parameters, setting).set_master_weights(masters); },
+                testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(message)));
+  };
+  expect(made.rounded, {made.masters[0]}, own_kernel(), "there are 1 master weights for 2 parameters");
+  expect(made.rounded, made.masters, setting_of(1e-2, 0), "require AdamWSetting::own_kernel");
+  expect(made.exact, made.masters, own_kernel(), "is Float [7, 3] on cpu; it must be BFloat16 or Half");
+  expect(made.rounded, {made.masters[0].t(), {}}, own_kernel(), "a master weight is Float [3, 7] on cpu");
+  FusedAdamW stepped(made.rounded, own_kernel());
+  stepped.make_state();
+  EXPECT_THAT([&] { stepped.set_master_weights(made.masters); },
+              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("already has an optimizer state")));
+}
+
 TEST(FusedAdamW, RejectsSettingsOutOfRange) {
   AdamWSetting setting;
   setting.beta1 = 1;

@@ -79,14 +79,17 @@ struct Rotary {
 /// One parameter of AdamW; pointers need no alignment beyond that of their elements.
 struct AdamWTensor {
   void *parameter = nullptr, *gradient = nullptr, *mean = nullptr, *square_mean = nullptr;
+  void* copy = nullptr;   ///< receives the updated parameter in the narrow type; may be null
   float* step = nullptr;  ///< before the update
   int64_t elements = 0;
+  bool narrow_gradient = false;  ///< in the narrow type, not in that of the parameter
 };
 
 struct AdamW {
   const AdamWTensor* tensors = nullptr;  ///< in host memory
   int64_t count = 0;
   Element parameter, state;  ///< state: the type of the moments, that of the parameter or fp32
+  Element narrow;            ///< the type of copies and narrow gradients; that of the parameter unless that is fp32
   double learning_rate = 0, beta1 = 0, beta2 = 0, epsilon = 0, weight_decay = 0;
   const float* gradient_norm = nullptr;  ///< if null, gradients are not clipped
   double max_norm = 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // AdamW of all tensors: their addresses are kernel parameters, up to kMaxTensors at a time, and each block updates one
-// chunk of one tensor. A second, small kernel increments the step counts afterwards, when no block reads them any more.
+// chunk of one tensor. Gradients of fp32 parameters may be narrow (bf16 or fp16), and the updated parameters may also
+// be written in that narrow type. A second, small kernel increments the step counts afterwards, when no block reads
+// them any more.
 #include <algorithm>
 
 #include "layer_vectors.cuh"
@@ -58,31 +60,22 @@ __device__ __forceinline__ void update(float& parameter, float gradient, float& 
 template <class P>
 constexpr int kElementsOfChunk = kThreads * kRounds * kVector<P>;
 
-template <class P, class S>
-__global__ void __launch_bounds__(kThreads) adamw(const __grid_constant__ Table table, const Settings settings) {
+/// Updates one chunk of a parameter of type P, with a gradient of type G and moments of type S, and writes its copy of
+/// type N, if it has one.
+template <class P, class G, class S, class N>
+__device__ __forceinline__ void update_chunk(const AdamWTensor& tensor, int64_t start, const Factors& by,
+                                             bool zero_gradients) {
   constexpr int kV = kVector<P>;
-  __shared__ Factors shared;
-  const int chunk = static_cast<int>(blockIdx.x);
-  int low = 0, high = table.count - 1;  // the last tensor whose first chunk is not after this one
-  while (low < high) {
-    const int middle = (low + high + 1) / 2;
-    if (table.first_chunk[middle] <= chunk)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  const AdamWTensor tensor = table.tensors[low];
-  if (threadIdx.x == 0) shared = factors_of(settings, *tensor.step);
-  __syncthreads();
-  const Factors by = shared;
+  constexpr bool kHasCopies = !std::is_same_v<P, N>;
   P* const parameters = static_cast<P*>(tensor.parameter);
-  P* const gradients = static_cast<P*>(tensor.gradient);
+  G* const gradients = static_cast<G*>(tensor.gradient);
   S* const means = static_cast<S*>(tensor.mean);
   S* const squares = static_cast<S*>(tensor.square_mean);
+  N* const copies = static_cast<N*>(tensor.copy);
   const auto address = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
   const bool aligned =
-      (address(parameters) | address(gradients) | address(means) | address(squares)) % kVectorBytes == 0;
-  const int64_t start = static_cast<int64_t>(chunk - table.first_chunk[low]) * kElementsOfChunk<P>;
+      (address(parameters) | address(gradients) | address(means) | address(squares) | address(copies)) % kVectorBytes ==
+      0;  // a null pointer is aligned
 #pragma unroll 1
   for (int round = 0; round < kRounds; ++round) {
     const int64_t at = start + (static_cast<int64_t>(round) * kThreads + threadIdx.x) * kV;
@@ -98,7 +91,10 @@ __global__ void __launch_bounds__(kThreads) adamw(const __grid_constant__ Table 
       store(parameters + at, parameter);
       store(means + at, mean);
       store(squares + at, square);
-      if (settings.zero_gradients) {
+      if constexpr (kHasCopies) {
+        if (copies) store(copies + at, parameter);
+      }
+      if (zero_gradients) {
         const float zero[kV] = {};
         store(gradients + at, zero);
       }
@@ -111,26 +107,55 @@ __global__ void __launch_bounds__(kThreads) adamw(const __grid_constant__ Table 
       parameters[i] = rounded<P>(parameter);
       means[i] = rounded<S>(mean);
       squares[i] = rounded<S>(square);
-      if (settings.zero_gradients) gradients[i] = rounded<P>(0.f);
+      if constexpr (kHasCopies) {
+        if (copies) copies[i] = rounded<N>(parameter);
+      }
+      if (zero_gradients) gradients[i] = rounded<G>(0.f);
     }
   }
+}
+
+template <class P, class S, class N>
+__global__ void __launch_bounds__(kThreads) adamw(const __grid_constant__ Table table, const Settings settings) {
+  __shared__ Factors shared;
+  const int chunk = static_cast<int>(blockIdx.x);
+  int low = 0, high = table.count - 1;  // the last tensor whose first chunk is not after this one
+  while (low < high) {
+    const int middle = (low + high + 1) / 2;
+    if (table.first_chunk[middle] <= chunk)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  const AdamWTensor tensor = table.tensors[low];
+  if (threadIdx.x == 0) shared = factors_of(settings, *tensor.step);
+  __syncthreads();
+  const Factors by = shared;
+  const int64_t start = static_cast<int64_t>(chunk - table.first_chunk[low]) * kElementsOfChunk<P>;
+  if constexpr (!std::is_same_v<P, N>) {
+    if (tensor.narrow_gradient) {
+      update_chunk<P, N, S, N>(tensor, start, by, settings.zero_gradients);
+      return;
+    }
+  }
+  update_chunk<P, P, S, N>(tensor, start, by, settings.zero_gradients);
 }
 
 __global__ void __launch_bounds__(kMaxTensors) adamw_count(const __grid_constant__ Table table) {
   if (static_cast<int>(threadIdx.x) < table.count) *table.tensors[threadIdx.x].step += 1.f;
 }
 
-template <class P, class S>
+template <class P, class S, class N>
 std::string queue_table(const Table& table, const Settings& settings, Stream stream) {
   const flash::LaunchShape shape{table.first_chunk[table.count], kThreads, 0, stream};
   if (shape.blocks > 0) {
-    const std::string error = flash::failure("adamw", flash::queue(adamw<P, S>, shape, table, settings));
+    const std::string error = flash::failure("adamw", flash::queue(adamw<P, S, N>, shape, table, settings));
     if (!error.empty()) return error;
   }
   return flash::failure("adamw_count", flash::queue(adamw_count, {1, kMaxTensors, 0, stream}, table));
 }
 
-template <class P, class S>
+template <class P, class S, class N>
 std::string queue_all(const AdamW& call, const Settings& settings, Stream stream) {
   Table table;
   for (int64_t first = 0; first < call.count; first += table.count) {
@@ -141,7 +166,7 @@ std::string queue_all(const AdamW& call, const Settings& settings, Stream stream
       const int64_t chunks = divided_up(table.tensors[i].elements, kElementsOfChunk<P>);
       table.first_chunk[i + 1] = table.first_chunk[i] + static_cast<int>(chunks);
     }
-    const std::string error = queue_table<P, S>(table, settings, stream);
+    const std::string error = queue_table<P, S, N>(table, settings, stream);
     if (!error.empty()) return error;
   }
   return "";
@@ -158,10 +183,13 @@ std::string launch(const AdamW& call, Stream stream) {
                           .max_norm = static_cast<float>(call.max_norm),
                           .gradient_norm = call.gradient_norm,
                           .zero_gradients = call.zero_gradients};
+  if (call.parameter == Element::kFloat32)
+    return with_type(call.narrow,
+                     [&](auto narrow) { return queue_all<float, float, decltype(narrow)>(call, settings, stream); });
   return with_type(call.parameter, [&](auto element) {
     using P = decltype(element);
-    return call.state == Element::kFloat32 ? queue_all<P, float>(call, settings, stream)
-                                           : queue_all<P, P>(call, settings, stream);
+    return call.state == Element::kFloat32 ? queue_all<P, float, P>(call, settings, stream)
+                                           : queue_all<P, P, P>(call, settings, stream);
   });
 }
 

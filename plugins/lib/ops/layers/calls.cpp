@@ -162,12 +162,19 @@ bool adamw(const AdamWTensors& t, const AdamWOptions& options) {
   std::vector<cuda::AdamWTensor> tensors;
   tensors.reserve(t.parameters.size());
   for (std::size_t i = 0; i < t.parameters.size(); ++i)
-    tensors.push_back({output(t.parameters[i]), output(t.gradients[i]), output(t.means[i]), output(t.square_means[i]),
-                       t.steps[i].mutable_data_ptr<float>(), t.parameters[i].numel()});
+    tensors.push_back({.parameter = output(t.parameters[i]),
+                       .gradient = output(t.gradients[i]),
+                       .mean = output(t.means[i]),
+                       .square_mean = output(t.square_means[i]),
+                       .copy = t.copies.empty() || t.copies[i].numel() == 0 ? nullptr : output(t.copies[i]),
+                       .step = t.steps[i].mutable_data_ptr<float>(),
+                       .elements = t.parameters[i].numel(),
+                       .narrow_gradient = t.gradients[i].scalar_type() == t.narrow && t.narrow != first.scalar_type()});
   return launch(cuda::AdamW{.tensors = tensors.data(),
                             .count = static_cast<std::int64_t>(tensors.size()),
                             .parameter = *element_of(first.scalar_type()),
                             .state = *element_of(t.means[0].scalar_type()),
+                            .narrow = *element_of(t.narrow),
                             .learning_rate = options.learning_rate,
                             .beta1 = options.beta1,
                             .beta2 = options.beta2,

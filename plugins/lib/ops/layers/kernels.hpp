@@ -38,8 +38,11 @@ struct RotaryTensors {
 };
 bool rotary(const RotaryTensors& tensors);
 
+/// `copies` is empty, or contains tensors without elements for parameters that have no copy. Gradients and copies have
+/// the type of the parameters or `narrow`.
 struct AdamWTensors {
-  at::TensorList parameters, gradients, means, square_means, steps;
+  at::TensorList parameters, gradients, means, square_means, steps, copies;
+  at::ScalarType narrow = at::kFloat;
 };
 bool adamw(const AdamWTensors& tensors, const AdamWOptions& options);
 
