@@ -49,12 +49,15 @@ __device__ Factors factors_of(const Settings& settings, float steps_before) {
   return made;
 }
 
+/// With explicit fused multiply-adds: otherwise the compiler chooses which product to fuse, and the result could depend on
+/// the types of gradient and copy.
 __device__ __forceinline__ void update(float& parameter, float gradient, float& mean, float& square_mean,
                                        const Factors& by) {
   gradient *= by.clip;
-  mean = by.beta1 * mean + by.beta1_rest * gradient;
-  square_mean = by.beta2 * square_mean + by.beta2_rest * gradient * gradient;
-  parameter = parameter * by.decay - by.step_size * mean / (sqrtf(square_mean) * by.inverse_root + by.epsilon);
+  mean = fmaf(by.beta1, mean, by.beta1_rest * gradient);
+  square_mean = fmaf(by.beta2, square_mean, by.beta2_rest * gradient * gradient);
+  const float denominator = fmaf(sqrtf(square_mean), by.inverse_root, by.epsilon);
+  parameter = fmaf(parameter, by.decay, -(by.step_size * mean / denominator));
 }
 
 template <class P>
