@@ -30,8 +30,7 @@ namespace fs = std::filesystem;
 enum class StepJournal::Kind : std::uint32_t {
   kEnd,
   kHeader,
-  kName,
-  kSamples,
+  kStep,
   kMetric,
   kPhase,
   kText,
@@ -56,26 +55,7 @@ struct BlockHead {
 
 constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
-struct SampleBlock {
-  std::int64_t step, calls, start_ns, host_ns, device_ns, cpu_ns, switches;
-  std::int32_t name;
-  bool warmup, throttled;
-};
-
-SampleBlock block_of(const event::Sample& sample, std::int32_t name) {
-  SampleBlock block{};
-  block.step = sample.step;
-  block.calls = sample.calls;
-  block.start_ns = sample.start_ns;
-  block.host_ns = sample.host_ns;
-  block.device_ns = sample.device_ns.value_or(kNone);
-  block.cpu_ns = sample.cpu_ns.value_or(kNone);
-  block.switches = sample.involuntary_switches.value_or(kNone);
-  block.name = name;
-  block.warmup = sample.warmup;
-  block.throttled = sample.throttled;
-  return block;
-}
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 /// An operator call without what analysis finds out.
 struct CallBlock {
@@ -121,10 +101,6 @@ event::Numbered<event::Operator> call_of(const CallBlock& block) {
   return numbered;
 }
 
-std::optional<std::int64_t> present(std::int64_t value) {
-  return value == kNone ? std::nullopt : std::optional<std::int64_t>(value);
-}
-
 void remove_journal(const fs::path& file) noexcept {
   std::error_code ignored;
   fs::remove(file, ignored);
@@ -137,7 +113,7 @@ fs::path journal_of(const fs::path& rank_file) {
 }
 
 std::string header_text(const JournalHeader& header) {
-  Json json{{"warmup", header.warmup}};
+  Json json{{"warmup", header.warmup}, {"run_start_ns", header.run_start_ns}};
   if (header.steps) json["steps"] = *header.steps;
   json["device"] = header.device;
   return dump_json(json);
@@ -174,8 +150,7 @@ StepJournal::StepJournal(const fs::path& rank_file, const JournalHeader& header)
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free && sizeof(BlockHead) == 8);
   if (!open_chunk())
     throw Error("cannot create " + quote(file_.string()) + ", the journal of complete steps: " + std::strerror(errno));
-  const std::string text = header_text(header);
-  append(Kind::kHeader, text.data(), text.size());
+  append(Kind::kHeader, bytes_of(header_text(header)));
 }
 
 StepJournal::~StepJournal() {
@@ -200,38 +175,27 @@ bool StepJournal::open_chunk() noexcept {
   return true;
 }
 
-void StepJournal::append(Kind kind, const void* bytes, std::size_t size) noexcept {
+void StepJournal::append(Kind kind, std::span<const std::byte> content, std::span<const std::byte> more) noexcept {
+  const std::size_t size = content.size() + more.size();
   const std::size_t needed = sizeof(BlockHead) + padded(size);
   if (!chunk_ || needed > kChunkBytes) return;
   if (needed > kChunkBytes - used_ && !open_chunk()) return;
   auto* const head = new (chunk_ + used_) BlockHead{static_cast<std::uint32_t>(Kind::kEnd), 0};
   head->bytes = static_cast<std::uint32_t>(size);
-  std::memcpy(chunk_ + used_ + sizeof(BlockHead), bytes, size);
+  std::ranges::copy(more, std::ranges::copy(content, chunk_ + used_ + sizeof(BlockHead)).out);
   head->kind.store(static_cast<std::uint32_t>(kind), std::memory_order_release);
   used_ += needed;
 }
 
-std::int32_t StepJournal::name_of(const std::string& phase) {
-  const auto found = std::ranges::find(names_, phase);
-  if (found != names_.end()) return static_cast<std::int32_t>(found - names_.begin());
-  append(Kind::kName, phase.data(), phase.size());
-  names_.push_back(phase);
-  return static_cast<std::int32_t>(names_.size() - 1);
-}
-
-void StepJournal::add(std::span<const event::Sample> samples, std::span<const event::Metric> metrics) {
-  for (const event::Metric& metric : metrics) {
-    const std::string text = metric_text(metric);
-    append(Kind::kMetric, text.data(), text.size());
-  }
-  std::vector<SampleBlock> blocks;
-  blocks.reserve(samples.size());
-  for (const event::Sample& sample : samples) blocks.push_back(block_of(sample, name_of(sample.phase)));
-  append(Kind::kSamples, blocks.data(), blocks.size() * sizeof(SampleBlock));
+void StepJournal::add(const event::StepTime& step, std::span<const event::PhaseTime> phases,
+                      std::span<const event::Metric> metrics) {
+  static_assert(std::is_trivially_copyable_v<event::StepTime> && std::is_trivially_copyable_v<event::PhaseTime>);
+  for (const event::Metric& metric : metrics) append(Kind::kMetric, bytes_of(metric_text(metric)));
+  append(Kind::kStep, std::as_bytes(std::span(&step, 1)), std::as_bytes(phases));
 }
 
 void StepJournal::set_phases(const std::vector<std::string>& names) {
-  for (const std::string& name : names) append(Kind::kPhase, name.data(), name.size());
+  for (const std::string& name : names) append(Kind::kPhase, bytes_of(name));
 }
 
 std::byte* StepJournal::event_block(Kind kind, std::size_t bytes) {
@@ -277,7 +241,7 @@ void StepJournal::add(const event::NewEvents& events) {
   }
   if (event_blocks_.empty()) return;
   if (!write_event_blocks()) event_bytes_ = kMaxEventBytes + 1;  // what follows a block in part cannot be read
-  if (event_bytes_ > kMaxEventBytes) append(Kind::kEventsLeftOut, "", 0);
+  if (event_bytes_ > kMaxEventBytes) append(Kind::kEventsLeftOut, {});
 }
 
 void StepJournal::remove() noexcept { remove_journal(file_); }
@@ -286,7 +250,6 @@ struct JournalReader {
   std::string content;
   JournalHeader header;
   event::PassRecord record;
-  std::vector<std::string> names;
   std::vector<event::TextId> texts;  // of the record, by id - 1
   bool events_left_out = false;
 
@@ -329,11 +292,8 @@ struct JournalReader {
     switch (kind) {
       case StepJournal::Kind::kHeader:
         return read_header(bytes);
-      case StepJournal::Kind::kName:
-        names.emplace_back(bytes);
-        return;
-      case StepJournal::Kind::kSamples:
-        return read_samples(bytes);
+      case StepJournal::Kind::kStep:
+        return read_step(bytes);
       case StepJournal::Kind::kMetric:
         record.metrics.push_back(metric_from(bytes));
         return;
@@ -358,6 +318,7 @@ struct JournalReader {
   void read_header(std::string_view bytes) {
     const Json json = parse_json(bytes, "the header");
     header.warmup = integer_at(json, "warmup");
+    header.run_start_ns = integer_at(json, "run_start_ns");
     if (json.contains("steps")) header.steps = integer_at(json, "steps");
     record.device = json.at("device").get<event::Device>();
   }
@@ -407,23 +368,16 @@ struct JournalReader {
     event::pass_nodes_down(trace.operators);
   }
 
-  void read_samples(std::string_view bytes) {
-    for (; bytes.size() >= sizeof(SampleBlock); bytes.remove_prefix(sizeof(SampleBlock))) {
-      SampleBlock block{};
-      std::memcpy(&block, bytes.data(), sizeof(block));
-      event::Sample sample;
-      sample.step = block.step;
-      sample.phase = names.at(static_cast<std::size_t>(block.name));
-      sample.warmup = block.warmup;
-      sample.throttled = block.throttled;
-      sample.calls = block.calls;
-      sample.start_ns = block.start_ns;
-      sample.host_ns = block.host_ns;
-      sample.device_ns = present(block.device_ns);
-      sample.cpu_ns = present(block.cpu_ns);
-      sample.involuntary_switches = present(block.switches);
-      record.samples.push_back(std::move(sample));
-    }
+  void read_step(std::string_view bytes) {
+    const event::StepSamples conversion(record.trace.phases, header.run_start_ns);
+    event::StepTime step;
+    std::vector<event::PhaseTime> times(record.trace.phases.size());
+    const std::size_t needed = sizeof(step) + times.size() * sizeof(event::PhaseTime);
+    if (bytes.size() != needed)
+      throw Error("a step has " + std::to_string(bytes.size()) + " bytes, not " + std::to_string(needed));
+    std::memcpy(&step, bytes.data(), sizeof(step));
+    std::memcpy(times.data(), bytes.data() + sizeof(step), bytes.size() - sizeof(step));
+    conversion.append(step, times, record.samples);
   }
 };
 

@@ -11,6 +11,7 @@
 
 #include "event/new_events.hpp"
 #include "event/records.hpp"
+#include "event/step_time.hpp"
 #include "measure/plan.hpp"
 
 /// What an observed program has measured so far. The records of a pass are in the memory of the program until the pass
@@ -22,6 +23,7 @@ namespace kymo::store {
 /// Properties of a pass that are known when it begins.
 struct JournalHeader {
   std::int64_t warmup = 0;            ///< number of warm-up steps
+  std::int64_t run_start_ns = 0;      ///< origin of the times of samples, on the host clock
   std::optional<std::int64_t> steps;  ///< number of steps to measure; empty: those until the program ends
   event::Device device;
 };
@@ -36,13 +38,15 @@ class StepJournal {
   StepJournal(const StepJournal&) = delete;
   StepJournal& operator=(const StepJournal&) = delete;
 
-  /// Names the phases that events refer to. Call it once, before events are added.
+  /// Names the phases of steps and events. Call it once, before they are added.
   void set_phases(const std::vector<std::string>& names);
-  /// Adds the events of a complete step, before its samples. Always pass the same object. Events beyond 1 GiB are left
+  /// Adds the events of a complete step, before its times. Always pass the same object. Events beyond 1 GiB are left
   /// out.
   void add(const event::NewEvents& events);
-  /// Adds a complete step: its samples, and the metrics since the last one. Does nothing once the disk is full.
-  void add(std::span<const event::Sample> samples, std::span<const event::Metric> metrics);
+  /// Adds a complete step: its times, also by phase, and the metrics since the last one. Does nothing once the disk is
+  /// full.
+  void add(const event::StepTime& step, std::span<const event::PhaseTime> phases,
+           std::span<const event::Metric> metrics);
   /// Removes the file, because the rank file contains everything.
   void remove() noexcept;
 
@@ -52,8 +56,7 @@ class StepJournal {
 
   /// The next part of the file, mapped; false if it cannot be allocated.
   bool open_chunk() noexcept;
-  void append(Kind kind, const void* bytes, std::size_t size) noexcept;
-  std::int32_t name_of(const std::string& phase);
+  void append(Kind kind, std::span<const std::byte> content, std::span<const std::byte> more = {}) noexcept;
   /// Adds a block to event_blocks_. Returns its content, to be filled.
   std::byte* event_block(Kind kind, std::size_t bytes);
   bool write_event_blocks() noexcept;
@@ -61,8 +64,7 @@ class StepJournal {
   std::filesystem::path file_;
   std::byte* chunk_ = nullptr;
   std::size_t chunks_ = 0;
-  std::size_t used_ = 0;  // of the chunk
-  std::vector<std::string> names_;
+  std::size_t used_ = 0;   // of the chunk
   std::size_t texts_ = 0;  // of the events that were added
   std::size_t event_bytes_ = 0;
   std::vector<std::byte> event_blocks_;  // of the step; kept for its memory

@@ -9,18 +9,13 @@
 #include <vector>
 
 #include "collect/collector.hpp"
+#include "event/step_time.hpp"
 #include "measure/status_page.hpp"
 #include "worker/range_recorder.hpp"
 
 namespace kymo::worker {
 
-/// One phase of one step; times in ns, start_ns on the host clock.
-struct PhaseTime {
-  std::int64_t calls = 0;
-  std::int64_t start_ns = 0;
-  std::int64_t host_ns = 0;
-  std::int64_t device_ns = -1;  ///< -1 where nothing was recorded
-};
+using event::PhaseTime;
 
 /// Records the phase times of one step at a time within the timed interval: begin() and end() neither allocate nor
 /// lock. Violations by the workload (an unknown, nested or unclosed phase, or one outside a step) are available from

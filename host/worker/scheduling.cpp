@@ -75,12 +75,14 @@ void SchedulingLog::begin(std::int64_t now) {
   interval_ns_ = kMinBlockNs;
 }
 
-void SchedulingLog::add(std::int64_t step, const ProcessUsage& usage, std::int64_t now) {
+bool SchedulingLog::add(std::int64_t step, const ProcessUsage& usage, std::int64_t now) {
   block_.step = step;
   ++block_.steps;
   block_.cpu_ns += usage.cpu_ns;
   block_.involuntary_switches += usage.involuntary_switches;
-  if (now - block_.start_ns >= interval_ns_) end_block(now);
+  if (now - block_.start_ns < interval_ns_) return false;
+  end_block(now);
+  return true;
 }
 
 void SchedulingLog::end_block(std::int64_t now) {

@@ -60,7 +60,7 @@ Outcome Session::run_assignment(const Assignment& assignment) {
   start.stages.push_back({"worker: plugin loaded", now_ns()});
   const bool uses_torch = plugin.framework && std::string_view(plugin.framework) == "libtorch";
   used_ = environment_.observers(assignment.pass, assignment.what.device, uses_torch);
-  const auto journal = journal_of(assignment);
+  const auto journal = journal_of(assignment, start.run_start_ns);
   start.journal = journal.get();
   auto [outcome, record] = run_pass(assignment, plugin, used_, control_, start);
   add_device(assignment, record);
@@ -80,12 +80,13 @@ Outcome Session::run_assignment(const Assignment& assignment) {
   return outcome;
 }
 
-std::unique_ptr<store::StepJournal> Session::journal_of(const Assignment& assignment) {
+std::unique_ptr<store::StepJournal> Session::journal_of(const Assignment& assignment, std::int64_t run_start_ns) {
   if (assignment.method.timing != measure::Timing::kFree || assignment.rank_file.empty()) return nullptr;
   const measure::Method method = measure::method_in(assignment.method, assignment.pass);
   event::PassRecord record;
   add_device(assignment, record);
-  store::JournalHeader header{.warmup = method.warmup, .steps = std::nullopt, .device = record.device};
+  store::JournalHeader header{
+      .warmup = method.warmup, .run_start_ns = run_start_ns, .steps = std::nullopt, .device = record.device};
   if (method.steps < measure::kMaxFreeSteps) header.steps = method.steps;
   try {
     return std::make_unique<store::StepJournal>(assignment.rank_file, header);

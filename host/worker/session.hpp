@@ -30,7 +30,8 @@ class Session {
   PassStart begin_run();
   void add_device(const measure::protocol::Assignment& assignment, event::PassRecord& record);
   /// The journal of an observed program, which may be killed at any time; nullptr for a worker.
-  std::unique_ptr<store::StepJournal> journal_of(const measure::protocol::Assignment& assignment);
+  std::unique_ptr<store::StepJournal> journal_of(const measure::protocol::Assignment& assignment,
+                                                 std::int64_t run_start_ns);
 
   ControlClient& control_;
   WorkerEnvironment& environment_;

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "event/records.hpp"
-#include "worker/phase_recorder.hpp"
-#include "worker/scheduling.hpp"
+#include "event/step_time.hpp"
 
 namespace kymo::worker {
 
@@ -22,14 +20,11 @@ class StepLog {
   /// Reserves memory for this many steps.
   void reserve(std::int64_t steps);
 
-  /// Host times are in ns on the host clock; whole_device_ns is -1 if not available.
-  void add(std::int64_t step, bool warmup, std::int64_t begin_ns, std::int64_t end_ns,
-           const std::vector<PhaseTime>& phases, std::int64_t whole_device_ns,
-           const std::optional<ProcessUsage>& usage = std::nullopt);
+  void add(const event::StepTime& step, const std::vector<event::PhaseTime>& phases);
 
   std::int64_t size() const { return static_cast<std::int64_t>(steps_.size()); }
 
-  std::int64_t run_start_ns() const { return run_start_ns_; }
+  std::int64_t run_start_ns() const { return conversion_.run_start_ns(); }
 
   /// Names of the phases that no step entered.
   std::vector<std::string> unused_phases() const;
@@ -39,26 +34,11 @@ class StepLog {
 
   /// Per step: the whole step, each phase that occurred and, if phases are declared, the remainder of the step.
   std::vector<event::Sample> samples() const;
-  /// Those of the last step.
-  std::vector<event::Sample> last_samples() const;
 
  private:
-  struct Step {
-    std::int64_t step;
-    std::int64_t begin_ns;
-    std::int64_t end_ns;
-    std::int64_t device_ns;
-    bool warmup;
-    std::optional<ProcessUsage> usage;
-  };
-  /// `phases` are the entries of the step in times_.
-  void append(const Step& step, const PhaseTime* phases, std::vector<event::Sample>& samples) const;
-  void append_phases(const Step& step, const PhaseTime* phases, std::vector<event::Sample>& samples) const;
-
-  std::vector<std::string> phases_;
-  std::int64_t run_start_ns_;
-  std::vector<Step> steps_;
-  std::vector<PhaseTime> times_;  // phases_.size() entries per step
+  event::StepSamples conversion_;
+  std::vector<event::StepTime> steps_;
+  std::vector<event::PhaseTime> times_;  // one entry per phase and step
 };
 
 }  // namespace kymo::worker

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/text.hpp"
@@ -165,6 +166,7 @@ bool StepLoop::run() {
     if (stop && alone_) break;
     const bool told = progress_.announce(is_warmup(step) ? "warmup" : "step", step, planned_);
     workload_.context().set_step(step);
+    if (told) used_.reset();
     // A program waits for the system call that this takes.
     if ((told || !free_) && !progress_.should_continue()) return false;
     if (!prepare_step(stop)) return false;
@@ -240,6 +242,12 @@ bool StepLoop::timed_step(std::int64_t step) {
   return true;
 }
 
+ProcessUsage StepLoop::usage_before_step() {
+  if (!is_time_pass_) return {};
+  const std::optional<ProcessUsage> known = std::exchange(used_, std::nullopt);
+  return known ? *known : process_usage();
+}
+
 bool StepLoop::run_steps(std::int64_t step, std::int64_t count, bool hold, Span& span) {
   if (host_cache_) host_cache_->flush();
   if (cold_ || hot_) workload_.phases().before_entry(timer_, cold_, hold);
@@ -248,14 +256,19 @@ bool StepLoop::run_steps(std::int64_t step, std::int64_t count, bool hold, Span&
   // Work enqueued by before_step() belongs to no step: events are assigned to steps only within the timed interval.
   RangeRecorder* const ranges = workload_.context().ranges();
   if (ranges) ranges->set_step(step);
-  const ProcessUsage before = is_time_pass_ ? process_usage() : ProcessUsage{};
+  const ProcessUsage before = usage_before_step();
   span.begin_ns = now_ns();
   for (collect::Collector* collector : collectors_.all) collector->step_begin(step);
   const kymo_status status = call_steps(count);
   released_in_time_ = timer_ && (cold_ || hold) ? timer_->release() : true;
   if (timer_ && status == KYMO_OK) timer_->synchronize();
   span.end_ns = now_ns();
-  if (is_time_pass_) span.usage = process_usage() - before;
+  if (is_time_pass_) {
+    const ProcessUsage after = process_usage();
+    span.usage = after - before;
+    // A program waits for the system call, and kymo does little between its steps.
+    if (free_) used_ = after;
+  }
   if (ranges) ranges->set_step(-1);
   workload_.phases().end_step(status == KYMO_OK);
   ended_ = free_ && status == kProgramEnded;
@@ -296,11 +309,16 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span, boo
   const std::int64_t begin_ns = flushed_within ? flushed_within->start_ns : span.begin_ns;
   const std::int64_t end_ns = begin_ns + share(span.end_ns - begin_ns, count);
   const std::int64_t device_ns = share(whole_device_ns, count);
-  std::optional<ProcessUsage> usage;
-  if (is_time_pass_) usage = {share(span.usage.cpu_ns, count), span.usage.involuntary_switches};
-  log_.add(step, is_warmup(step), begin_ns, end_ns, times, device_ns, usage);
-  journalize(suspended);
-  if (is_time_pass_ && !is_warmup(step)) scheduling_.add(step, span.usage, span.end_ns);
+  event::StepTime time{
+      .step = step, .begin_ns = begin_ns, .end_ns = end_ns, .device_ns = device_ns, .warmup = is_warmup(step)};
+  if (is_time_pass_) {
+    time.cpu_ns = share(span.usage.cpu_ns, count);
+    time.involuntary_switches = span.usage.involuntary_switches;
+  }
+  log_.add(time, times);
+  time.throttled = suspended;  // in the log, exclude_suspended() adds it
+  journalize(time, times);
+  if (is_time_pass_ && !is_warmup(step) && scheduling_.add(step, span.usage, span.end_ns)) used_.reset();
   if (suspended) {
     suspended_.push_back(step);
     measuring_since_ns_ += span.end_ns - span.begin_ns;  // the stopping rule ignores the step
@@ -313,14 +331,12 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span, boo
                  static_cast<double>(span.end_ns - span.begin_ns));
 }
 
-void StepLoop::journalize(bool suspended) {
+void StepLoop::journalize(const event::StepTime& step, const std::vector<PhaseTime>& times) {
   if (!journal_) return;
-  std::vector<event::Sample> samples = log_.last_samples();
-  for (event::Sample& sample : samples) sample.throttled = suspended;
   const std::vector<event::Metric> metrics = workload_.context().metrics_from(journalized_metrics_);
   journalized_metrics_ += metrics.size();
   journalize_events();
-  journal_->add(samples, metrics);
+  journal_->add(step, times, metrics);
 }
 
 void StepLoop::journalize_events() {

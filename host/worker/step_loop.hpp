@@ -117,14 +117,16 @@ class StepLoop {
   /// Untimed: the workload's before_step() and the barrier. Sets `stop` if the ranks agreed to stop.
   bool prepare_step(bool& stop);
   bool timed_step(std::int64_t step);
+  /// What the process has used before a step that begins now.
+  ProcessUsage usage_before_step();
   /// Runs `count` steps in one timed interval.
   bool run_steps(std::int64_t step, std::int64_t count, bool hold, Span& span);
   kymo_status call_steps(std::int64_t count);
   /// Called after a successful step: false if the stream was not held as required.
   bool was_held(bool hold);
   void keep(std::int64_t step, std::int64_t count, const Span& span, bool suspended);
-  /// Adds the last step to the journal, if there is one.
-  void journalize(bool suspended);
+  /// Adds a step to the journal, if there is one.
+  void journalize(const event::StepTime& step, const std::vector<PhaseTime>& times);
   void journalize_events();
   /// Time that an interval without a step takes, in ns.
   std::int64_t empty_interval_ns() const;
@@ -154,6 +156,7 @@ class StepLoop {
   const measure::protocol::Assignment& assignment_;
   SchedulingLog scheduling_;
   bool is_time_pass_;
+  std::optional<ProcessUsage> used_;  // timing free: at the end of the last step, unless something was done since
   store::StepJournal* journal_;
   std::size_t journalized_metrics_ = 0;
   event::NewEvents new_events_;

@@ -19,9 +19,10 @@ static struct {
   int loading, backward; /* depths */
 } steps;
 
-static PyObject* observation; /* has the methods that are called below */
-static PyObject *tracing, *graph_module;
-static int root_is_followed, root_in_phase; /* of the call outside of other modules on the main thread */
+static PyObject* observation;                              /* has the methods that are called below */
+static PyObject *tracing, *graph_module, *tracing_context; /* the last one is the name of the attribute */
+static PyObject* main_tracing;                             /* the attributes of `tracing` on the main thread */
+static int root_is_followed, root_in_phase;                /* of the call outside of other modules on the main thread */
 
 /* What the beginning of a region returns, for its end. */
 enum { kUnobserved, kWithoutPhase, kInPhase, kPythonWithoutPhase, kPythonInPhase };
@@ -44,9 +45,19 @@ static int hand_over(void) {
   return result ? 0 : -1;
 }
 
+/* `tracing` is a threading.local: its attribute __dict__ is the same dict as long as the thread exists, and a look at
+ * it touches less memory than one at an attribute. */
+static int main_thread_traces(void) {
+  if (!main_tracing) main_tracing = PyObject_GetAttrString(tracing, "__dict__");
+  PyObject* context = main_tracing ? PyDict_GetItemWithError(main_tracing, tracing_context) : NULL; /* borrowed */
+  if (!context) PyErr_Clear();
+  return context && context != Py_None;
+}
+
 /* Whether torch calls functions of the program to compile them. */
 static int torch_traces(void) {
-  PyObject* context = PyObject_GetAttrString(tracing, "tracing_context");
+  if (is_main_thread()) return main_thread_traces();
+  PyObject* context = PyObject_GetAttr(tracing, tracing_context);
   if (!context) PyErr_Clear(); /* the attribute exists only in threads that have traced */
   const int traces = context && context != Py_None;
   Py_XDECREF(context);
@@ -137,10 +148,16 @@ static PyObject* loading_ends(PyObject* self, PyObject* begun) {
 
 /* Hooks of torch: the arguments are the optimizer and those of its step. */
 
-static PyObject* optimizer_begins(PyObject* self, PyObject* arguments) {
+static PyObject* hooked_optimizer(PyObject* const* arguments, Py_ssize_t count) {
+  if (count == 3) return arguments[0];
+  PyErr_SetString(PyExc_TypeError, "a hook of an optimizer takes 3 arguments: the optimizer, args and kwargs");
+  return NULL;
+}
+
+static PyObject* optimizer_begins(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   (void)self;
-  PyObject *optimizer, *positional, *keywords;
-  if (!PyArg_ParseTuple(arguments, "OOO:optimizer_begins", &optimizer, &positional, &keywords)) return NULL;
+  PyObject* optimizer = hooked_optimizer(arguments, count);
+  if (!optimizer) return NULL;
   if (!is_main_thread() || steps.mode == kCounted) Py_RETURN_NONE;
   if (steps.mode == kFollowed && optimizer == steps.optimizer) {
     if (!steps.stepping) begin_phase(kOptimizer);
@@ -151,10 +168,10 @@ static PyObject* optimizer_begins(PyObject* self, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-static PyObject* optimizer_ends(PyObject* self, PyObject* arguments) {
+static PyObject* optimizer_ends(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   (void)self;
-  PyObject *optimizer, *positional, *keywords;
-  if (!PyArg_ParseTuple(arguments, "OOO:optimizer_ends", &optimizer, &positional, &keywords)) return NULL;
+  PyObject* optimizer = hooked_optimizer(arguments, count);
+  if (!optimizer) return NULL;
   if (!is_main_thread()) Py_RETURN_NONE;
   if (steps.mode != kGeneral && optimizer == steps.optimizer) {
     if (steps.stepping) end_phase();
@@ -205,6 +222,7 @@ void set_observation(PyObject* given, PyObject* given_tracing, PyObject* given_g
   observation = Py_NewRef(given);
   tracing = Py_NewRef(given_tracing);
   graph_module = Py_NewRef(given_graph_module);
+  tracing_context = PyUnicode_InternFromString("tracing_context");
 }
 
 void end_following(void) { steps.mode = kGeneral; }
@@ -224,8 +242,10 @@ PyMethodDef step_functions[] = {
     {"backward_ends", backward_ends, METH_O, "backward_ends(begun)"},
     {"loading_begins", loading_begins, METH_NOARGS, "loading_begins() -> int: the argument for loading_ends()"},
     {"loading_ends", loading_ends, METH_O, "loading_ends(begun)"},
-    {"optimizer_begins", optimizer_begins, METH_VARARGS, "optimizer_begins(optimizer, args, kwargs): a hook"},
-    {"optimizer_ends", optimizer_ends, METH_VARARGS, "optimizer_ends(optimizer, args, kwargs): a hook"},
+    {"optimizer_begins", (PyCFunction)(void (*)(void))optimizer_begins, METH_FASTCALL,
+     "optimizer_begins(optimizer, args, kwargs): a hook"},
+    {"optimizer_ends", (PyCFunction)(void (*)(void))optimizer_ends, METH_FASTCALL,
+     "optimizer_ends(optimizer, args, kwargs): a hook"},
     {"scaler_updated", scaler_updated, METH_NOARGS,
      "scaler_updated(): a GradScaler that may have skipped the step of the optimizer"},
     {NULL, NULL, 0, NULL}};

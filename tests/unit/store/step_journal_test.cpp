@@ -16,28 +16,41 @@ namespace {
 using measure::Pass;
 using ::testing::Optional;
 
+constexpr std::int64_t kRunStart = 50'000;
+
 JournalHeader header(std::optional<std::int64_t> steps = 10) {
-  JournalHeader header{.warmup = 2, .steps = steps, .device = {}};
+  JournalHeader header{.warmup = 2, .run_start_ns = kRunStart, .steps = steps, .device = {}};
   header.device.uuid = "a-device";
   header.device.kind = "cpu";
   header.device.name = "a processor";
   return header;
 }
 
-/// A step of 1000 + `step` ns with phase "forward", which was entered twice.
-std::vector<event::Sample> samples_of(std::int64_t step) {
-  event::Sample whole;
-  whole.step = step;
-  whole.phase = event::kWholeStep;
-  whole.warmup = step < 2;
-  whole.host_ns = 1000 + step;
-  whole.cpu_ns = 7;
-  event::Sample forward = whole;
-  forward.phase = "forward";
-  forward.calls = 2;
-  forward.cpu_ns.reset();
-  return {whole, forward};
+/// A step of 1000 + `step` ns, all of it in phase "forward", which was entered twice.
+event::StepTime time_of(std::int64_t step) {
+  event::StepTime time;
+  time.step = step;
+  time.begin_ns = kRunStart + 2000 * step;
+  time.end_ns = time.begin_ns + 1000 + step;
+  time.cpu_ns = 7;
+  time.warmup = step < 2;
+  return time;
 }
+
+std::vector<event::PhaseTime> phases_of(std::int64_t step) {
+  return {{.calls = 2, .start_ns = time_of(step).begin_ns, .host_ns = 1000 + step}, {}};
+}
+
+class OpenJournal : public StepJournal {
+ public:
+  using StepJournal::add;
+  OpenJournal(const std::filesystem::path& rank_file, const JournalHeader& header) : StepJournal(rank_file, header) {
+    set_phases({"forward", "backward"});
+  }
+  void add(std::int64_t step, std::span<const event::Metric> metrics = {}) {
+    add(time_of(step), phases_of(step), metrics);
+  }
+};
 
 class Journal : public StoreTest {
  protected:
@@ -49,11 +62,11 @@ class Journal : public StoreTest {
 TEST_F(Journal, StepsOfAKilledProcessAreRecovered) {
   const pid_t child = fork();
   if (child == 0) {
-    StepJournal journal(rank_file(), header());
+    OpenJournal journal(rank_file(), header());
     event::Metric metric;
     metric.name = "first_step";
     metric.number = 2;
-    for (std::int64_t step = 0; step < 5; ++step) journal.add(samples_of(step), {&metric, step == 0 ? 1u : 0u});
+    for (std::int64_t step = 0; step < 5; ++step) journal.add(step, {&metric, step == 0 ? 1u : 0u});
     raise(SIGKILL);
   }
   int status = 0;
@@ -65,6 +78,9 @@ TEST_F(Journal, StepsOfAKilledProcessAreRecovered) {
                         "WHERE run_id = 3 AND rank = 1 AND pass = 'ops' AND phase = 'forward'"),
             "0:1000:2:1 1:1001:2:1 2:1002:2:0 3:1003:2:0 4:1004:2:0");
   EXPECT_EQ(found->integer("SELECT count(*) FROM sample WHERE cpu_ns = 7 AND device_ns IS NULL"), 5);
+  EXPECT_EQ(found->text("SELECT group_concat(phase || ':' || start_ns || ':' || host_ns, ' ') FROM "
+                        "(SELECT * FROM sample WHERE step = 4 ORDER BY phase)"),
+            "forward:8000:1004 other:8000:0 step:8000:1004");
   EXPECT_EQ(found->text("SELECT level || value || name FROM metric"), "run2.0first_step");
   EXPECT_EQ(found->text("SELECT kind || ': ' || detail FROM warning"),
             "fewer steps: the program ended after 3 of the 10 steps to measure");
@@ -101,13 +117,12 @@ void add_events(event::NewEvents& events, std::int32_t step) {
 TEST_F(Journal, OperatorsAndScopesOfCompleteStepsAreRecovered) {
   constexpr std::int32_t kSteps = 3000;  // several chunks
   {
-    StepJournal journal(rank_file(), header(std::nullopt));
-    journal.set_phases({"forward"});
+    OpenJournal journal(rank_file(), header(std::nullopt));
     event::NewEvents events;
     for (std::int32_t step = 0; step < kSteps; ++step) {
       add_events(events, step);
       journal.add(events);
-      journal.add(samples_of(step), {});
+      journal.add(step);
     }
   }
   EXPECT_THAT(recover(), Optional(kSteps - 2));
@@ -125,12 +140,12 @@ TEST_F(Journal, OperatorsAndScopesOfCompleteStepsAreRecovered) {
 
 TEST_F(Journal, EventsThatWereNotWrittenCompletelyAreIgnored) {
   {
-    StepJournal journal(rank_file(), header());
+    OpenJournal journal(rank_file(), header());
     event::NewEvents events;
     for (std::int32_t step = 0; step < 4; ++step) {
       add_events(events, step);
       journal.add(events);
-      journal.add(samples_of(step), {});
+      journal.add(step);
     }
   }
   const std::filesystem::path events = journal_file().string() + ".events";
@@ -143,13 +158,13 @@ TEST_F(Journal, EventsThatWereNotWrittenCompletelyAreIgnored) {
 
 TEST_F(Journal, EventsThatReferToMissingOnesAreKept) {
   {
-    StepJournal journal(rank_file(), header());
+    OpenJournal journal(rank_file(), header());
     event::NewEvents events;
     add_events(events, 2);
     events.ranges.clear();
     events.operators.pop_back();
     journal.add(events);
-    journal.add(samples_of(2), {});
+    journal.add(2);
   }
   EXPECT_THAT(recover(), Optional(1));
   const auto found = open_rank_file(rank_file(), own_schema());
@@ -160,8 +175,8 @@ TEST_F(Journal, EventsThatReferToMissingOnesAreKept) {
 
 TEST_F(Journal, ManyStepsNeedSeveralChunks) {
   {
-    StepJournal journal(rank_file(), header(std::nullopt));
-    for (std::int64_t step = 0; step < 12'345; ++step) journal.add(samples_of(step), {});
+    OpenJournal journal(rank_file(), header(std::nullopt));
+    for (std::int64_t step = 0; step < 12'345; ++step) journal.add(step);
   }
   EXPECT_THAT(recover(), Optional(12'343));
   const auto found = open_rank_file(rank_file(), own_schema());
@@ -170,8 +185,8 @@ TEST_F(Journal, ManyStepsNeedSeveralChunks) {
 }
 
 TEST_F(Journal, ACompleteRankFileIsKept) {
-  StepJournal journal(rank_file(), header());
-  journal.add(samples_of(0), {});
+  OpenJournal journal(rank_file(), header());
+  journal.add(0);
   write_rank_file(rank_file(), 3, 1, Pass::kOps, make_record());
   EXPECT_EQ(recover(), std::nullopt);
   EXPECT_EQ(open_rank_file(rank_file(), own_schema())->integer("SELECT count(*) FROM sample"), 24);
@@ -192,10 +207,10 @@ TEST_F(Journal, DamageIsAnErrorWithoutARankFile) {
 
 TEST_F(Journal, AFolderIsRecovered) {
   {
-    StepJournal(rank_file(), header()).add(samples_of(2), {});
+    OpenJournal(rank_file(), header()).add(2);
   }
   recover_journals(folder());
-  EXPECT_EQ(open_rank_file(rank_file(), own_schema())->integer("SELECT count(*) FROM sample"), 2);
+  EXPECT_EQ(open_rank_file(rank_file(), own_schema())->integer("SELECT count(*) FROM sample"), 3);
 }
 
 }  // namespace

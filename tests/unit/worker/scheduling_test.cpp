@@ -45,8 +45,8 @@ TEST_F(SchedulingTest, SumsTheWaitsOfThreadsAndKeepsTheLongest) {
   thread_waited(11, 1'500);
   thread_waited(12, 40);  // a new thread with an old number
   thread_waited(13, 7);   // a new thread
-  log.add(4, {2 * kMillisecond, 1}, 2 * kMillisecond);
-  log.add(5, {3 * kMillisecond, 2}, 61 * kMillisecond);
+  EXPECT_FALSE(log.add(4, {2 * kMillisecond, 1}, 2 * kMillisecond));
+  EXPECT_TRUE(log.add(5, {3 * kMillisecond, 2}, 61 * kMillisecond)) << "reads /proc";
   thread_waited(11, 1'501);
   std::filesystem::remove_all(proc / "self/task/10");
   log.add(6, {1 * kMillisecond, 0}, 70 * kMillisecond);

@@ -329,6 +329,31 @@ TEST_F(TimingTest, FreeKeepsTheStepsBeforeTheProgramEnded) {
   }
 }
 
+TEST_F(TimingTest, FreeCountsProcessorTimeOnce) {
+  const auto compute = [](std::int64_t ns) {
+    const std::int64_t since_ns = process_usage().cpu_ns;
+    while (process_usage().cpu_ns - since_ns < ns) {
+    }
+  };
+  assignment.pass = measure::Pass::kTime;
+  assignment.method.warmup = 1;
+  assignment.method.steps = 30;  // some of them after a message to the supervisor
+  workload.on_step = [&](const FakeHost& host) {
+    compute(2'000'000);
+    return host.phase("compute");
+  };
+  const std::int64_t before_ns = process_usage().cpu_ns;
+  const PassResult result = timed(measure::Timing::kFree);
+  const std::int64_t used_ns = process_usage().cpu_ns - before_ns;
+  std::int64_t sum_ns = 0;
+  for (const event::Sample& sample : samples_of(result, "step")) {
+    EXPECT_GE(sample.cpu_ns.value(), 1'900'000) << sample.step;
+    sum_ns += sample.cpu_ns.value();
+  }
+  EXPECT_GE(sum_ns, 31 * 1'900'000);
+  EXPECT_LE(sum_ns, used_ns);
+}
+
 TEST_F(TimingTest, FreeFailsIfTheProgramEndsBeforeAMeasuredStep) {
   assignment.method.warmup = 2;
   std::int64_t steps = 0;
