@@ -3,7 +3,7 @@
 """Compares kymo::attention with LibTorch's attention backends and, where it is installed, FlashAttention-4, forward and
 backward, on one GPU in one process.
 
-  compare_attention.py libkymo_ops.so [--grids wide,leader,widths,fp32,peers,few,small,single] [--seconds 1.0] [--csv FILE]
+  compare_attention.py libkymo_ops.so [--grids wide,leader,...] [--seconds 1.0] [--host] [--csv FILE]
 
 The implementations are interleaved call by call within each round, because the preceding work determines the GPU's
 power and clock. Each value is the median over the rounds, measured between CUDA events. Short calls are repeated
@@ -17,6 +17,7 @@ divided by that of the row: in kymo's rows, above 1 if kymo is faster. Exits wit
   fp32     d 64 and 128, 1024 and 4096 tokens
   peers    bf16, the shapes of docs/kernels that compare kymo with FlashAttention-4, grouped heads included (not run by
            default)
+  grouped  bf16, several query heads per key/value head (not run by default)
   few      bf16, few queries for many keys, grouped heads: decoding (not run by default)
   small    bf16, 256 tokens; with --host, the time of the host alone counts (not run by default)
   single   one head, batch 1 and 8, 256 to 16384 tokens, d 16 to 128, bf16 and fp32 (not run by default)
@@ -82,61 +83,67 @@ class Shape(NamedTuple):
         return self.batch, self.heads_kv or self.heads, self.keys, self.d
 
 
+WIDTHS = ((BF16, 32), (BF16, 96), (BF16, 192), (BF16, 256), (FP16, 128))
+GRIDS = {
+    "wide": [
+        Shape(BF16, d, causal, 16384 // seq, 2048 // d, seq)
+        for d in (128, 64)
+        for causal in MASKS
+        for seq in (512, 1024, 2048, 4096, 8192, 16384)
+    ],
+    "leader": [Shape(BF16, 64, True, 1, 16, 16384)],
+    "widths": [Shape(element, d, causal, 4, 2048 // d, 4096) for element, d in WIDTHS for causal in MASKS],
+    "fp32": [
+        Shape(FP32, d, causal, 8192 // seq, 1024 // d, seq)
+        for d in (64, 128)
+        for causal in MASKS
+        for seq in (1024, 4096)
+    ],
+    "peers": [
+        *(Shape(BF16, d, causal, 1, 16, 16384) for d in (128, 64) for causal in MASKS),
+        Shape(BF16, 128, True, 1, 32, 32768),
+        *(Shape(BF16, d, causal, 16, 16, 1024) for d in (128, 64) for causal in MASKS),
+        *(Shape(BF16, d, causal, 4, 16, 4096) for d in (128, 64) for causal in MASKS),
+        Shape(BF16, 128, True, 2, 32, 8192, heads_kv=8),
+        Shape(BF16, 128, True, 1, 64, 4096, heads_kv=8),
+        Shape(BF16, 128, True, 1, 64, 8192, heads_kv=8),
+        Shape(BF16, 64, True, 1, 64, 8192, heads_kv=8),
+    ],
+    "grouped": [
+        *(
+            Shape(BF16, d, True, 8192 // seq, 64, seq, heads_kv=8)
+            for d in (128, 64)
+            for seq in (1024, 2048, 4096, 8192)
+        ),
+        *(Shape(BF16, d, True, 2, 32, 8192, heads_kv=8) for d in (128, 64)),
+        Shape(BF16, 128, True, 4, 32, 2048, heads_kv=8),
+        Shape(BF16, 128, True, 1, 28, 8192, heads_kv=4),
+        Shape(BF16, 128, True, 1, 32, 8192, heads_kv=16),
+        Shape(BF16, 128, False, 1, 64, 4096, heads_kv=8),
+    ],
+    "few": [
+        *(Shape(BF16, 128, False, batch, 32, 8192, heads_kv=8, queries=1) for batch in (1, 4, 16)),
+        Shape(BF16, 64, False, 4, 32, 8192, heads_kv=8, queries=1),
+        Shape(BF16, 128, False, 4, 32, 8192, heads_kv=8, queries=8),
+        *(Shape(BF16, 128, False, batch, 16, 8192, queries=128) for batch in (1, 4)),
+        Shape(BF16, 64, False, 4, 16, 8192, queries=128),
+    ],
+    "small": [Shape(BF16, d, causal, batch, 12, 256) for d in (64, 128) for causal in MASKS for batch in (1, 4)],
+    "single": [
+        Shape(element, d, True, batch, 1, seq)
+        for element in (BF16, FP32)
+        for d in (16, 32, 64, 128)
+        for batch in (1, 8)
+        for seq in (256, 1024, 4096, 8192, 16384)
+    ],
+}
+
+
 def shapes(grid):
     """The shapes of a grid."""
-    if grid == "wide":
-        return [
-            Shape(BF16, d, causal, 16384 // seq, 2048 // d, seq)
-            for d in (128, 64)
-            for causal in MASKS
-            for seq in (512, 1024, 2048, 4096, 8192, 16384)
-        ]
-    if grid == "leader":
-        return [Shape(BF16, 64, True, 1, 16, 16384)]
-    if grid == "widths":
-        kinds = ((BF16, 32), (BF16, 96), (BF16, 192), (BF16, 256), (FP16, 128))
-        return [Shape(element, d, causal, 4, 2048 // d, 4096) for element, d in kinds for causal in MASKS]
-    if grid == "fp32":
-        return [
-            Shape(FP32, d, causal, 8192 // seq, 1024 // d, seq)
-            for d in (64, 128)
-            for causal in MASKS
-            for seq in (1024, 4096)
-        ]
-    if grid == "peers":
-        return [
-            *(Shape(BF16, d, causal, 1, 16, 16384) for d in (128, 64) for causal in MASKS),
-            Shape(BF16, 128, True, 1, 32, 32768),
-            *(Shape(BF16, d, causal, 16, 16, 1024) for d in (128, 64) for causal in MASKS),
-            *(Shape(BF16, d, causal, 4, 16, 4096) for d in (128, 64) for causal in MASKS),
-            Shape(BF16, 128, True, 2, 32, 8192, heads_kv=8),
-            Shape(BF16, 128, True, 1, 64, 4096, heads_kv=8),
-            Shape(BF16, 128, True, 1, 64, 8192, heads_kv=8),
-            Shape(BF16, 64, True, 1, 64, 8192, heads_kv=8),
-        ]
-    if grid == "few":
-        return [
-            *(Shape(BF16, 128, False, batch, 32, 8192, heads_kv=8, queries=1) for batch in (1, 4, 16)),
-            Shape(BF16, 64, False, 4, 32, 8192, heads_kv=8, queries=1),
-            Shape(BF16, 128, False, 4, 32, 8192, heads_kv=8, queries=8),
-            *(Shape(BF16, 128, False, batch, 16, 8192, queries=128) for batch in (1, 4)),
-            Shape(BF16, 64, False, 4, 16, 8192, queries=128),
-        ]
-    if grid == "small":
-        return [
-            Shape(BF16, d, causal, batch, 12, 256) for d in (64, 128) for causal in MASKS for batch in (1, 4)
-        ]
-    if grid == "single":
-        return [
-            Shape(element, d, True, batch, 1, seq)
-            for element in (BF16, FP32)
-            for d in (16, 32, 64, 128)
-            for batch in (1, 8)
-            for seq in (256, 1024, 4096, 8192, 16384)
-        ]
-    raise SystemExit(
-        f"compare_attention: unknown grid {grid!r}; use one of wide, leader, widths, fp32, peers, few, small, single"
-    )
+    if grid not in GRIDS:
+        raise SystemExit(f"compare_attention: unknown grid {grid!r}; use one of {', '.join(GRIDS)}")
+    return GRIDS[grid]
 
 
 class Contender:

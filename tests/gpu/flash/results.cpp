@@ -175,9 +175,9 @@ void in_a_row(Case& test, Forward call, cudaStream_t stream) {
 
 /// Many more tiles than a GPU has multiprocessors, so that blocks of the persistent Hopper kernels process several
 /// tiles: by static shares, in pairs, and by the counter. Also many fewer tiles with so many keys that split-KV is
-/// used, odd and even numbers of tiles per head, tiles whose rows attend to no key, more keys than queries, and groups of
-/// query heads that are processed as one head. d = 0: all head sizes; otherwise the shapes of that size, and some others
-/// at that size.
+/// used, odd and even numbers of tiles per head, tiles whose rows attend to no key, more keys than queries, and groups
+/// of query heads that are processed as one head. d = 0: all head sizes; otherwise the shapes of that size, and some
+/// others at that size.
 std::vector<Problem> long_shapes(Element element, int64_t d) {
   struct Shape {
     int64_t batch, heads_q, heads_kv, seq_q, seq_k, d;

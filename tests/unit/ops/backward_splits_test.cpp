@@ -80,5 +80,25 @@ TEST(BackwardSplits, CountAGroupsQueriesTogether) {
   EXPECT_TRUE(split_q_is_faster(p, kHopper256, 32));
 }
 
+TEST(BackwardSplits, SplitTheQueryHeadsOfLongCausalGroups) {
+  Problem p = problem(8, 8192, true);
+  EXPECT_EQ(query_splits(p, kHopper128, kMultiprocessors).head_splits, 1);
+  p.heads_q = 64;
+  for (const SplitQTile& tile : {kHopper64, kHopper128}) {
+    const QuerySplits splits = query_splits(p, tile, kMultiprocessors);
+    EXPECT_EQ(splits.head_splits, 8);
+    EXPECT_EQ(splits.count(), 1);  // each block processes all queries of its head
+    EXPECT_TRUE(split_q_is_faster(p, tile, kMultiprocessors));
+  }
+  EXPECT_EQ(query_splits(p, kHopper256, kMultiprocessors).head_splits, 1);
+  EXPECT_EQ(query_splits(problem(8, 8192, true, Element::kFloat32), kFloat128, kMultiprocessors).head_splits, 1);
+  p.causal = false;
+  EXPECT_EQ(query_splits(p, kHopper128, kMultiprocessors).head_splits, 1);
+  p.causal = true;
+  p.seq_q = p.seq_k = 4096;
+  EXPECT_EQ(query_splits(p, kHopper128, kMultiprocessors).head_splits, 8);
+  EXPECT_EQ(query_splits(p, kHopper64, kMultiprocessors).head_splits, 1);  // measured slower
+}
+
 }  // namespace
 }  // namespace kymo::flash

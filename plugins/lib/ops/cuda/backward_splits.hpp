@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Split-Q: if a backward call has too few key blocks to fill the GPU, its queries are split as well. A key block
 // processes `split_tiles` query tiles of each head and adds its dK and dV to those of the other blocks of the same
-// keys, in arbitrary order.
+// keys, in arbitrary order. Likewise, a long causal call whose key/value heads have many query heads is split by these:
+// blocks of one query head are shorter and share its data in L2.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -27,15 +28,25 @@ constexpr SplitQTile split_q_tile(bool wide, int columns, int shared_kb = kMinSh
 struct QuerySplits {
   int64_t key_blocks;      // of all heads and batch elements
   int tiles, split_tiles;  // query tiles of a head; of a block
+  int head_splits;         // query heads of a key/value head, if they are split, or else 1
   int count() const { return (tiles + split_tiles - 1) / split_tiles; }
 };
+
+/// Whether a call is split by query heads. Measured on an H100 with 2 to 8 query heads per key/value head: with fewer
+/// heads or keys, the additions of dK and dV cost more than the order of the blocks gains.
+inline bool splits_heads(const Problem& p, const SplitQTile& tile) {
+  return p.element != Element::kFloat32 && tile.columns <= 128 && p.causal && p.heads_q > 4 * p.heads_kv &&
+         std::min(p.seq_q, p.seq_k) >= (tile.columns <= 64 ? 8192 : 4096);
+}
 
 /// Enough splits to fill the GPU; with a causal mask, every second one has no work. If splits are no longer than a
 /// block's keys, all splits with work take equally long, and a few too many would run as a second wave.
 inline QuerySplits query_splits(const Problem& p, const SplitQTile& tile, int multiprocessors) {
   QuerySplits all{};
   all.key_blocks = key_blocks(p, tile.keys);
-  all.tiles = static_cast<int>((p.seq_q + tile.rows - 1) / tile.rows);
+  all.tiles = all.split_tiles = static_cast<int>((p.seq_q + tile.rows - 1) / tile.rows);
+  all.head_splits = splits_heads(p, tile) ? static_cast<int>(p.heads_q / p.heads_kv) : 1;
+  if (all.head_splits > 1) return all;
   const int64_t room = int64_t{p.causal ? 2 : 1} * tile.blocks * multiprocessors,
                 wanted = std::max<int64_t>(1, room / all.key_blocks);
   all.split_tiles =
@@ -52,6 +63,7 @@ inline QuerySplits query_splits(const Problem& p, const SplitQTile& tile, int mu
 /// additions of dK and dV.
 inline bool split_q_is_faster(const Problem& p, const SplitQTile& tile, int multiprocessors) {
   const QuerySplits splits = query_splits(p, tile, multiprocessors);
+  if (splits.head_splits > 1) return true;
   if (splits.count() < 2) return false;
   if (p.element == Element::kFloat32) return p.seq_q > 64;
   const double idle = tile.columns <= 64    ? 0.0185

@@ -32,6 +32,7 @@
 //
 // Split-Q (kSplitQ): if there are too few key blocks to fill the GPU, a block processes `split_tiles` query tiles of
 // each head and adds its dK and dV to fp32 sums, which gradients_out (hopper_backward_products.cuh) scales and rounds.
+// A block may also process only one query head of the group (backward_splits.hpp).
 #pragma once
 #include "backward_ends.cuh"
 #include "hopper.cuh"
@@ -44,11 +45,12 @@ struct HopperBackwardCall {
   float* dq;                      // (batch * heads_q, query tiles, kRows * kD) in fragment order
   int* order;  // deterministic: {next block, then the semaphores of (batch * heads_q, query tiles, consumer)}; or null
   int seq_k, shift;  // shift = seq_k - seq_q: query i sees keys up to i + shift
-  int interleaved;   // key/value heads, see key_block()
+  int interleaved;   // heads, see key_block()
   int heads_q, heads_kv, group, query_tiles, key_blocks, padded;
   float scale, scale_log2;
   int* counters;             // early finish: completed additions to dQ of each (batch, key/value head), two per block
   int split_tiles;           // kSplitQ: query tiles of a block
+  int head_splits;           // kSplitQ: blocks that share the query heads of the group
   float *dk_sums, *dv_sums;  // kSplitQ: (batch * heads_kv, key_blocks * kKeys, kD)
 };
 
@@ -58,7 +60,7 @@ struct HopperBackwardTiles {
   using T = T_;
   static constexpr int kD = kD_, kRows = kRows_, kKeys = 128, kPanels = kD / 64;
   static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_, kSplitQ = kSplitQ_;
-  static constexpr bool kValuesLast = kD == 128;   // dV is issued after dS
+  static constexpr bool kValuesLast = kD == 128;    // dV is issued after dS
   static constexpr int kQStages = 3, kOStages = 2;  // S runs one tile ahead, so Q is needed longer
   static constexpr int kEarlyLse =
       kD == 128 ? 2 : 4;  // lse pairs loaded before the wait for S; more would take too many registers
@@ -101,7 +103,8 @@ struct BackwardBarriers {
 /// Position of a block, and its range of query tiles.
 struct KeyBlock {
   int index, first_key, head_kv, batch;
-  int first_tile, end_tile, tiles;  // query tiles of each head; of all heads of the group
+  int first_tile, end_tile, tiles;  // query tiles of each head; of all heads of the block
+  int first_head, end_head;         // query heads, within the group
 };
 /// End of the query tiles of a head; constant for the call without split-Q.
 template <class Tiles>
@@ -117,7 +120,9 @@ __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, in
   // touches last.
   const int splits = Tiles::kSplitQ ? (call.query_tiles + call.split_tiles - 1) / call.split_tiles : 1,
             split = Tiles::kSplitQ ? number % splits : 0;
+  // With split query heads, `head` counts these.
   const int of_head = number / splits, heads = static_cast<int>(gridDim.x) / (splits * call.key_blocks);
+  const int head_splits = Tiles::kSplitQ ? call.head_splits : 1, block_heads = call.group / head_splits;
   int index = of_head % call.key_blocks, head = heads - 1 - of_head / call.key_blocks;
   if (Tiles::kCausal && head < call.interleaved) {
     const int of_interleaved = of_head - (heads - call.interleaved) * call.key_blocks;
@@ -126,33 +131,36 @@ __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, in
   const int seen = Tiles::kCausal ? max(0, index * Tiles::kKeys - call.shift) / Tiles::kRows : 0;
   const int first = Tiles::kSplitQ ? max(seen, split * call.split_tiles) : seen;
   const int end = Tiles::kSplitQ ? min(call.query_tiles, (split + 1) * call.split_tiles) : call.query_tiles;
+  const int first_head = head % head_splits * block_heads, head_kv = head / head_splits;
   return {index,
           index * Tiles::kKeys,
-          head % call.heads_kv,
-          head / call.heads_kv,
+          head_kv % call.heads_kv,
+          head_kv / call.heads_kv,
           first,
           end,
-          max(0, end - first) * call.group};
+          max(0, end - first) * block_heads,
+          first_head,
+          first_head + block_heads};
 }
 
 /// The query tiles of a block, in the order in which all of its threads process them. With several query heads per
-/// key/value head: tile by tile from the last one on, in each tile head by head. Blocks of the same keys' head that start
-/// together then share Q, dO and dQ in L2, wherever their diagonals are. Otherwise, and in deterministic mode: the tiles
-/// of a head from the first one on, which with a causal mask differs between blocks, so that they add to different tiles
-/// of dQ at a time, and reach each tile in the order in which they must add to it.
+/// key/value head: tile by tile from the last one on, in each tile head by head. Blocks of the same keys' head that
+/// start together then share Q, dO and dQ in L2, wherever their diagonals are. Otherwise, and in deterministic mode:
+/// the tiles of a head from the first one on, which with a causal mask differs between blocks, so that they add to
+/// different tiles of dQ at a time, and reach each tile in the order in which they must add to it.
 template <class Tiles>
 struct TileWalk {
   int tile, head;  // head: within the group
   __device__ __forceinline__ TileWalk(const HopperBackwardCall& call, const KeyBlock& block)
-      : tile(by_head(call) ? block.first_tile : end_tile<Tiles>(call, block) - 1), head(0) {}
-  __device__ __forceinline__ static bool by_head(const HopperBackwardCall& call) {
-    return call.order || call.group == 1;
+      : tile(by_head(call, block) ? block.first_tile : end_tile<Tiles>(call, block) - 1), head(block.first_head) {}
+  __device__ __forceinline__ static bool by_head(const HopperBackwardCall& call, const KeyBlock& block) {
+    return call.order || block.end_head - block.first_head == 1;
   }
   __device__ __forceinline__ void next(const HopperBackwardCall& call, const KeyBlock& block) {
-    if (by_head(call)) {
+    if (by_head(call, block)) {
       if (++tile == end_tile<Tiles>(call, block)) tile = block.first_tile, ++head;
-    } else if (++head == call.group) {
-      head = 0, --tile;
+    } else if (++head == block.end_head) {
+      head = block.first_head, --tile;
     }
   }
   /// Query head of all batch elements.

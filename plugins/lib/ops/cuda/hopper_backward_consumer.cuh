@@ -68,7 +68,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     arrive(barriers.dq_full + 8 * consumer);
   };
   int q_stage = 0, q_phase = 0, o_stage = 0, o_phase = 0;  // of the tile whose S comes next; whose dP comes next
-  TileWalk<Tiles> walk(call, block);  // of the tile whose P comes next
+  TileWalk<Tiles> walk(call, block);                       // of the tile whose P comes next
   // Rounds P in s to a left operand.
   auto round_p = [&](int j) {
     p16[2 * j] = pack<T>(s[4 * j], s[4 * j + 1]);
@@ -102,7 +102,8 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     if constexpr (!Tiles::kValuesLast) issue_dv(o_stage);
     product_wait<0>();
     pin(dp);
-    if constexpr (Tiles::kValuesLast) pin(s);  // P is rounded together with dS: in a register of its own, it would spill
+    if constexpr (Tiles::kValuesLast)
+      pin(s);  // P is rounded together with dS: in a register of its own, it would spill
   };
   // From P and dP of tile i, computes dS, dV(i) at d 128, dK(i) and dQ(i - 1), then S and P of tile i + 1.
   auto step = [&](int i, auto first, auto last) {
@@ -164,7 +165,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
   const int tiles = block.tiles;
   barrier_wait(barriers.k, 0);
   barrier_wait(barriers.q_full, 0);
-  const bool skewed = tiles >= 16;  // consumer 1 starts one phase later, so that the two alternate on the tensor cores
+  const bool skewed = tiles >= 4;  // consumer 1 starts one phase later, so that the two alternate on the tensor cores
   if (skewed && consumer == 1) named_sync(4, 256);
   issue_s(0);
   barrier_wait(barriers.v, 0);

@@ -51,13 +51,13 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
   }
 }
 
-/// Number of key/value heads at the end of the grid whose blocks are interleaved: those of the last block of each SM, or
-/// all of them if an SM has at most two. Measured; more heads would balance the SMs better, but their data does not fit
-/// in L2.
-inline int interleaved_heads(const Problem& p, int key_blocks, int multiprocessors) {
-  if (!p.causal) return 0;
-  const int heads = static_cast<int>(p.batch * p.heads_kv), of_last_blocks = std::max(1, multiprocessors / key_blocks);
-  return heads <= 2 * of_last_blocks ? heads : of_last_blocks;
+/// Number of heads at the end of the grid, of `heads`, whose blocks are interleaved: those of the last block of each
+/// SM, or all of them if an SM has at most two blocks. Measured; more heads would balance the SMs better, but their
+/// data does not fit in L2.
+inline int interleaved_heads(bool causal, int64_t heads, int key_blocks, int multiprocessors) {
+  if (!causal) return 0;
+  const int64_t of_last_blocks = std::max(1, multiprocessors / key_blocks);
+  return static_cast<int>(heads <= 2 * of_last_blocks ? heads : of_last_blocks);
 }
 
 template <class Tiles>
@@ -91,15 +91,16 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (error != cudaSuccess) return failure("backward_begin", error);
   int multiprocessors = 0;
   if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_backward", error);
-  device.interleaved = interleaved_heads(p, device.key_blocks, multiprocessors);
   int64_t blocks = key_blocks(p, Tiles::kKeys);
   if constexpr (Tiles::kSplitQ) {
     constexpr SplitQTile tile = split_q_tile(false, Tiles::kD);
     static_assert(tile.keys == Tiles::kKeys && tile.rows == Tiles::kRows);
     const QuerySplits splits = query_splits(p, tile, multiprocessors);
-    device.split_tiles = splits.split_tiles;
-    blocks *= splits.count();
+    device.split_tiles = splits.split_tiles, device.head_splits = splits.head_splits;
+    blocks *= splits.count() * splits.head_splits;
   }
+  const int64_t heads = p.batch * p.heads_kv * (Tiles::kSplitQ ? device.head_splits : 1);
+  device.interleaved = interleaved_heads(p.causal, heads, device.key_blocks, multiprocessors);
   error = queue(hopper_backward<Tiles>, {blocks, 384, Tiles::kShared, stream, true}, device);
   if (error != cudaSuccess) return failure("hopper_backward", error);
   if constexpr (Tiles::kSplitQ) {

@@ -49,8 +49,8 @@ __device__ Factors factors_of(const Settings& settings, float steps_before) {
   return made;
 }
 
-/// With explicit fused multiply-adds: otherwise the compiler chooses which product to fuse, and the result could depend on
-/// the types of gradient and copy.
+/// With explicit fused multiply-adds: otherwise the compiler chooses which product to fuse, and the result could depend
+/// on the types of gradient and copy.
 __device__ __forceinline__ void update(float& parameter, float gradient, float& mean, float& square_mean,
                                        const Factors& by) {
   gradient *= by.clip;
