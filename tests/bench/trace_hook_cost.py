@@ -3,12 +3,13 @@
 """Measures what the functions cost that kymo puts in place of those of torch, before the steps to observe and in the
 pass time, in one process: slices of 10 steps with them and with torch's own functions, in turn.
 
-  trace_hook_cost.py KYMO [--device cuda] [--python PROGRAM] [--slices 200] [SIZE...]
+  trace_hook_cost.py KYMO [--device cuda] [--python PROGRAM] [--slices 200] [--starts 1] [SIZE...]
 
 Values are in processor time of the thread or, on a GPU, in time on the clock. The time of a slice is that of its
 shortest step, which other load of the machine disturbs least. The difference is the median, over pairs of slices, of
-the difference of their times, with an interval that contains it with a probability of 95 %. The engine's work at the
-end of a step of pass time is contained."""
+the difference of their times, with an interval that contains it with a probability of 95 %. With several starts, the
+modes are started in turn, and the pairs of all starts count; where addresses fall differs between starts. The engine's
+work at the end of a step of pass time is contained."""
 
 import argparse
 import json
@@ -45,12 +46,15 @@ def main():
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--python", default="python3")
     parser.add_argument("--slices", type=int, default=200)
+    parser.add_argument("--starts", type=int, default=1)
     arguments = parser.parse_intermixed_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     print("| model | observed | step [µs] | difference [µs] | 95 % interval | share |\n|---|---|---|---|---|---|")
     for size in arguments.sizes or ["small"]:
+        starts = [{mode: measure(arguments, size, mode) for mode in MODES} for _ in range(arguments.starts)]
         for mode in MODES:
-            differences, step = measure(arguments, size, mode)
+            differences = [each for start in starts for each in start[mode][0]]
+            step = statistics.median(start[mode][1] for start in starts)
             low, high = interval(differences)
             middle = statistics.median(differences)
             share = f"{100 * middle / step:.2f} %"

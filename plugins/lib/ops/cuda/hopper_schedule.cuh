@@ -15,6 +15,9 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "forward_pairs.hpp"
 #include "kernels.hpp"
 
@@ -97,15 +100,23 @@ struct ForwardSchedule {
   }
 };
 
+/// Causal: query heads whose tiles are processed together, those of as many key/value heads as fit in L2, in sets of
+/// nearly equal size: a small last set would start its longest tiles at the end. (16 heads × 16384 × 64 in sets of 7, 7
+/// and 2 would take 5 % longer than if the work were divided evenly, in two sets of 8 they take 0.5 %, by simulation.)
+inline int heads_at_once(const Problem& p) {
+  const double l2_share = 32e6, key_bytes = 4.0 * static_cast<double>(p.seq_k) * static_cast<double>(p.d);
+  const int64_t heads = p.batch * p.heads_kv,
+                sets = std::max<int64_t>(1, std::llround(static_cast<double>(heads) / std::max(1.0, l2_share / key_bytes)));
+  return static_cast<int>((heads + sets - 1) / sets * (p.heads_q / p.heads_kv));
+}
+
 inline ForwardSchedule forward_schedule(const Problem& p, int rows, int* counter) {
   ForwardSchedule s{};
   s.seq_q = static_cast<int>(p.seq_q), s.seq_k = static_cast<int>(p.seq_k), s.shift = s.seq_k - s.seq_q;
   s.heads_q = static_cast<int>(p.heads_q), s.heads = static_cast<int>(p.batch * p.heads_q),
   s.group = static_cast<int>(p.heads_q / p.heads_kv);
   s.row_tiles = (s.seq_q + rows - 1) / rows, s.tiles = s.row_tiles * s.heads;
-  const double l2_share = 32e6, key_bytes = 4.0 * static_cast<double>(p.seq_k) * static_cast<double>(p.d);
-  const double fitting = l2_share / key_bytes * s.group;
-  s.heads_at_once = fitting < s.group ? s.group : fitting > s.heads ? s.heads : static_cast<int>(fitting);
+  s.heads_at_once = heads_at_once(p);
   s.counter = counter;
   return s;
 }
