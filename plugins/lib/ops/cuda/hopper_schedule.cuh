@@ -106,7 +106,8 @@ struct ForwardSchedule {
 inline int heads_at_once(const Problem& p) {
   const double l2_share = 32e6, key_bytes = 4.0 * static_cast<double>(p.seq_k) * static_cast<double>(p.d);
   const int64_t heads = p.batch * p.heads_kv,
-                sets = std::max<int64_t>(1, std::llround(static_cast<double>(heads) / std::max(1.0, l2_share / key_bytes)));
+                sets = std::max<int64_t>(
+                    1, std::llround(static_cast<double>(heads) / std::max(1.0, l2_share / key_bytes)));
   return static_cast<int>((heads + sets - 1) / sets * (p.heads_q / p.heads_kv));
 }
 
