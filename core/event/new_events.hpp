@@ -21,6 +21,7 @@ struct NewEvents {
   Texts texts;  ///< of all events of the pass so far
   std::vector<Numbered<Range>> ranges;
   std::vector<Numbered<Operator>> operators;
+  std::vector<Numbered<Collective>> collectives;  ///< also those that have returned since the last time
 };
 
 /// Calls within the autograd engine's evaluation of a node belong to that node.

@@ -19,6 +19,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "measure/json_field.hpp"
+#include "store/journal_blocks.hpp"
 #include "store/rank_file.hpp"
 #include "store/rank_import.hpp"
 
@@ -36,7 +37,9 @@ enum class StepJournal::Kind : std::uint32_t {
   kText,
   kRanges,
   kOperators,
-  kEventsLeftOut
+  kEventsLeftOut,
+  kCompilation,
+  kCollectives
 };
 
 namespace {
@@ -57,50 +60,6 @@ constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-/// An operator call without what analysis finds out.
-struct CallBlock {
-  std::int64_t start_ns, end_ns, sequence, node_sequence;
-  std::uint64_t node_thread;
-  std::int32_t number, parent, step, phase, range;
-  std::uint32_t name, shapes, thread, backward;
-};
-
-CallBlock block_of(const event::Numbered<event::Operator>& numbered) {
-  const event::Operator& call = numbered.event;
-  const event::Position& position = call.position;
-  CallBlock block{};
-  block.start_ns = call.start_ns;
-  block.end_ns = call.end_ns;
-  block.sequence = call.sequence;
-  block.node_sequence = position.node.sequence;
-  block.node_thread = position.node.thread;
-  block.number = numbered.number;
-  block.parent = static_cast<std::int32_t>(call.parent);
-  block.step = position.step;
-  block.phase = position.phase;
-  block.range = position.range;
-  block.name = call.name;
-  block.shapes = call.shapes;
-  block.thread = position.thread;
-  block.backward = call.backward ? 1 : 0;
-  return block;
-}
-
-event::Numbered<event::Operator> call_of(const CallBlock& block) {
-  event::Numbered<event::Operator> numbered;
-  numbered.number = block.number;
-  event::Operator& call = numbered.event;
-  call.start_ns = block.start_ns;
-  call.end_ns = block.end_ns;
-  call.parent = block.parent;
-  call.name = block.name;
-  call.shapes = block.shapes;
-  call.backward = block.backward != 0;
-  call.sequence = block.sequence;
-  call.position = {block.step, block.phase, block.range, block.thread, {block.node_sequence, block.node_thread}, -1};
-  return numbered;
-}
-
 void remove_journal(const fs::path& file) noexcept {
   std::error_code ignored;
   fs::remove(file, ignored);
@@ -117,31 +76,6 @@ std::string header_text(const JournalHeader& header) {
   if (header.steps) json["steps"] = *header.steps;
   json["device"] = header.device;
   return dump_json(json);
-}
-
-std::string metric_text(const event::Metric& metric) {
-  Json json{{"level", event::to_string(metric.level)},
-            {"step", metric.step},
-            {"phase", metric.phase},
-            {"name", metric.name},
-            {"unit", metric.unit},
-            {"text", metric.text}};
-  if (metric.number) json["number"] = *metric.number;
-  return dump_json(json);
-}
-
-event::Metric metric_from(std::string_view text) {
-  const Json json = parse_json(text, "a metric");
-  event::Metric metric;
-  metric.level = enum_from<event::MetricLevel>(text_at(json, "level"));
-  metric.step = integer_at(json, "step");
-  metric.phase = text_at(json, "phase");
-  metric.name = text_at(json, "name");
-  metric.unit = text_at(json, "unit");
-  metric.text = text_at(json, "text");
-  // A number that JSON cannot express is written as null.
-  if (json.contains("number") && json["number"].is_number()) metric.number = json["number"].get<double>();
-  return metric;
 }
 
 }  // namespace
@@ -194,6 +128,11 @@ void StepJournal::add(const event::StepTime& step, std::span<const event::PhaseT
   append(Kind::kStep, std::as_bytes(std::span(&step, 1)), std::as_bytes(phases));
 }
 
+void StepJournal::add(std::span<const event::Compilation> compilations) {
+  for (const event::Compilation& compilation : compilations)
+    append(Kind::kCompilation, bytes_of(compilation_text(compilation)));
+}
+
 void StepJournal::set_phases(const std::vector<std::string>& names) {
   for (const std::string& name : names) append(Kind::kPhase, bytes_of(name));
 }
@@ -205,6 +144,18 @@ std::byte* StepJournal::event_block(Kind kind, std::size_t bytes) {
   event_blocks_.resize(begin + sizeof(head) + padded(bytes));
   std::memcpy(event_blocks_.data() + begin, head, sizeof(head));
   return event_blocks_.data() + begin + sizeof(head);
+}
+
+template <class Block, class Events>
+void StepJournal::add_blocks(Kind kind, const Events& events) {
+  static_assert(std::is_trivially_copyable_v<Block>);
+  if (events.empty()) return;
+  std::byte* to = event_block(kind, events.size() * sizeof(Block));
+  for (const auto& event : events) {
+    const Block block = block_of(event);
+    std::memcpy(to, &block, sizeof(block));
+    to += sizeof(block);
+  }
 }
 
 bool StepJournal::write_event_blocks() noexcept {
@@ -231,14 +182,8 @@ void StepJournal::add(const event::NewEvents& events) {
     const std::size_t bytes = events.ranges.size() * sizeof(events.ranges[0]);
     std::memcpy(event_block(Kind::kRanges, bytes), events.ranges.data(), bytes);
   }
-  if (!events.operators.empty()) {
-    std::byte* to = event_block(Kind::kOperators, events.operators.size() * sizeof(CallBlock));
-    for (const auto& call : events.operators) {
-      const CallBlock block = block_of(call);
-      std::memcpy(to, &block, sizeof(block));
-      to += sizeof(block);
-    }
-  }
+  add_blocks<CallBlock>(Kind::kOperators, events.operators);
+  add_blocks<CollectiveBlock>(Kind::kCollectives, events.collectives);
   if (event_blocks_.empty()) return;
   if (!write_event_blocks()) event_bytes_ = kMaxEventBytes + 1;  // what follows a block in part cannot be read
   if (event_bytes_ > kMaxEventBytes) append(Kind::kEventsLeftOut, {});
@@ -307,6 +252,11 @@ struct JournalReader {
         return each<event::Numbered<event::Range>>(bytes, [&](const auto& range) { put(range, record.trace.ranges); });
       case StepJournal::Kind::kOperators:
         return each<CallBlock>(bytes, [&](const auto& call) { put(call_of(call), record.trace.operators); });
+      case StepJournal::Kind::kCollectives:
+        return each<CollectiveBlock>(bytes, [&](const auto& call) { put(call_of(call), record.trace.collectives); });
+      case StepJournal::Kind::kCompilation:
+        record.compilations.push_back(compilation_from(bytes));
+        return;
       case StepJournal::Kind::kEventsLeftOut:
         events_left_out = true;
         return;
@@ -351,6 +301,10 @@ struct JournalReader {
     const auto known = [](auto number, const auto& events) {
       return number >= 0 && static_cast<std::size_t>(number) < events.size();
     };
+    const auto complete_position = [&](event::Position& position) {
+      if (!known(position.range, trace.ranges)) position.range = -1;
+      if (!known(position.phase, trace.phases)) position.phase = -1;
+    };
     for (event::Range& range : trace.ranges) {
       range.name = text_of(range.name);
       range.path = text_of(range.path);
@@ -362,8 +316,11 @@ struct JournalReader {
       call.name = text_of(call.name);
       call.shapes = text_of(call.shapes);
       if (!known(call.parent, trace.operators) || static_cast<std::size_t>(call.parent) >= i) call.parent = -1;
-      if (!known(call.position.range, trace.ranges)) call.position.range = -1;
-      if (!known(call.position.phase, trace.phases)) call.position.phase = -1;
+      complete_position(call.position);
+    }
+    for (event::Collective& call : trace.collectives) {
+      call.communicator = text_of(call.communicator);
+      complete_position(call.position);
     }
     event::pass_nodes_down(trace.operators);
   }
@@ -392,8 +349,8 @@ namespace {
 std::string kept_events_text(const JournalReader& journal, measure::Pass pass) {
   const bool operators = pass == measure::Pass::kOps;
   std::string text = "the process ended before it wrote its events: ";
-  text += operators ? "only the times, operators and scopes of complete steps are known"
-                    : "only the times and scopes of complete steps are known";
+  text += operators ? "only the times, compilations, operators, scopes and collective calls of complete steps are known"
+                    : "only the times, compilations, scopes and collective calls of complete steps are known";
   if (journal.events_left_out) text += ", and not all of these, because they are larger than 1 GiB";
   return text;
 }

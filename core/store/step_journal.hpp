@@ -16,8 +16,8 @@
 
 /// What an observed program has measured so far. The records of a pass are in the memory of the program until the pass
 /// is complete, so that they are lost if the program is killed before. The journal is a file next to the rank file, to
-/// which each complete step is added, and another one for its operators and scopes; if the rank file is missing, it is
-/// made from them.
+/// which each complete step is added, and another one for its operators, scopes and collective calls; if the rank file
+/// is missing, it is made from them.
 namespace kymo::store {
 
 /// Properties of a pass that are known when it begins.
@@ -43,6 +43,8 @@ class StepJournal {
   /// Adds the events of a complete step, before its times. Always pass the same object. Events beyond 1 GiB are left
   /// out.
   void add(const event::NewEvents& events);
+  /// Adds the compilations since the last step. Does nothing once the disk is full.
+  void add(std::span<const event::Compilation> compilations);
   /// Adds a complete step: its times, also by phase, and the metrics since the last one. Does nothing once the disk is
   /// full.
   void add(const event::StepTime& step, std::span<const event::PhaseTime> phases,
@@ -59,6 +61,8 @@ class StepJournal {
   void append(Kind kind, std::span<const std::byte> content, std::span<const std::byte> more = {}) noexcept;
   /// Adds a block to event_blocks_. Returns its content, to be filled.
   std::byte* event_block(Kind kind, std::size_t bytes);
+  template <class Block, class Events>
+  void add_blocks(Kind kind, const Events& events);
   bool write_event_blocks() noexcept;
 
   std::filesystem::path file_;
@@ -71,8 +75,9 @@ class StepJournal {
 };
 
 /// Writes the rank file from the journal of a process that ended before it could, if there is a journal: its samples,
-/// metrics, operators and scopes, and the warning `fewer steps`. Removes the journal. Returns the number of measured
-/// steps, or nullopt if there was nothing to do. Throws Error if the rank file cannot be written.
+/// metrics, compilations, operators, scopes and collective calls, and the warning `fewer steps`. Removes the journal.
+/// Returns the number of measured steps, or nullopt if there was nothing to do. Throws Error if the rank file cannot be
+/// written.
 std::optional<std::int64_t> recover_from_journal(const std::filesystem::path& rank_file, std::int64_t run_id, int rank,
                                                  measure::Pass pass);
 

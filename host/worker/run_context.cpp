@@ -296,6 +296,12 @@ std::vector<event::Metric> RunContext::metrics_from(std::size_t first) {
   return {metrics_.begin() + static_cast<std::ptrdiff_t>(first), metrics_.end()};
 }
 
+std::vector<event::Compilation> RunContext::compilations_from(std::size_t first) {
+  const std::lock_guard lock(mutex_);
+  if (first >= compilations_.size()) return {};
+  return {compilations_.begin() + static_cast<std::ptrdiff_t>(first), compilations_.end()};
+}
+
 void RunContext::collect(event::PassRecord& record) {
   record.trace.phases = phases_.names();
   if (ranges_) ranges_->collect(record);

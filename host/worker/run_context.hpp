@@ -84,6 +84,8 @@ class RunContext {
   void rethrow_kept();
   /// The metrics from this number on.
   std::vector<event::Metric> metrics_from(std::size_t first);
+  /// The compilations from this number on.
+  std::vector<event::Compilation> compilations_from(std::size_t first);
   /// Moves metrics, marks, work and the counts of dropped records into the record.
   void collect(event::PassRecord& record);
 

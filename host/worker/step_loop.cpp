@@ -335,6 +335,9 @@ void StepLoop::journalize(const event::StepTime& step, const std::vector<PhaseTi
   if (!journal_) return;
   const std::vector<event::Metric> metrics = workload_.context().metrics_from(journalized_metrics_);
   journalized_metrics_ += metrics.size();
+  const std::vector<event::Compilation> compilations = workload_.context().compilations_from(journalized_compilations_);
+  journalized_compilations_ += compilations.size();
+  journal_->add(compilations);
   journalize_events();
   journal_->add(step, times, metrics);
 }
@@ -344,6 +347,7 @@ void StepLoop::journalize_events() {
   if (!ranges) return;
   new_events_.operators.clear();
   new_events_.ranges.clear();
+  new_events_.collectives.clear();
   // The ranges that operators refer to began before them.
   for (collect::Collector* collector : collectors_.all) collector->add_new_events(new_events_);
   ranges->add_new(new_events_);

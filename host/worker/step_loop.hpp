@@ -159,6 +159,7 @@ class StepLoop {
   std::optional<ProcessUsage> used_;  // timing free: at the end of the last step, unless something was done since
   store::StepJournal* journal_;
   std::size_t journalized_metrics_ = 0;
+  std::size_t journalized_compilations_ = 0;
   event::NewEvents new_events_;
   std::int64_t empty_interval_ns_ = 0;   // measured after the last step
   std::vector<std::int64_t> device_ns_;  // by phase

@@ -37,7 +37,7 @@ class KilledTest(TraceTest):
         self.check("kill_early", 128 + signal.SIGKILL, "signal 9")
         self.assertEqual(self.warnings("fewer steps"), [("the program ended after 2 of the 10 steps to measure",)])
         ((dropped,),) = self.warnings("dropped records")
-        self.assertIn("only the times, operators and scopes of complete steps are known", dropped)
+        self.assertIn("operators, scopes and collective calls of complete steps are known", dropped)
         self.assertIn("fewer steps", self.kymo("show", "1").stdout)
         self.check_operators()
 
@@ -59,6 +59,16 @@ class KilledTest(TraceTest):
 
     def test_by_a_segmentation_fault(self):
         self.check("segfault_early", 128 + signal.SIGSEGV, "signal 11")
+
+    def test_with_collective_calls(self):
+        self.check("group_early", 128 + signal.SIGKILL, "signal 9")
+        each = self.rows(
+            "SELECT step, count(*), min(operation), min(dtype), sum(returned_ns IS NULL) FROM collective "
+            "GROUP BY step ORDER BY step"
+        )
+        self.assertEqual(each, [(step, 2, "all_reduce", "f32", 0) for step in range(len(each))])
+        steps = self.rows("SELECT count(DISTINCT step) FROM sample")[0][0]
+        self.assertEqual(len(each), steps)
 
     def test_in_the_time_pass(self):
         self.check("kill_early", 128 + signal.SIGKILL, "signal 9", ["--passes", "time"])

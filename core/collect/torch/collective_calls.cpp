@@ -15,6 +15,7 @@
 #include <string>
 #include <torch/csrc/distributed/c10d/ParamCommsUtils.hpp>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "collect/torch/operator_arguments.hpp"
@@ -61,6 +62,8 @@ struct Recording {
   std::deque<Caller> callers;  // in a pass that records operators: those whose calls have not begun
   std::optional<Caller> last_caller;
   std::int64_t dropped = 0;
+  std::size_t added = 0;             // calls that add_new_collectives() has added
+  std::vector<std::size_t> pending;  // those of them that had not returned
 };
 constexpr std::size_t kMaxCallers = 10'000;
 
@@ -227,6 +230,26 @@ void watch_collectives(const PassSetting& setting) {
   ++state().number;
   recording->callback = at::addGlobalCallback(callback);
   state().recording = std::move(recording);
+}
+
+void add_new_collectives(event::NewEvents& events) {
+  const std::lock_guard lock(state().mutex);
+  Recording* const recording = state().recording.get();
+  if (!recording) return;
+  const auto has_returned = [&](std::size_t i) { return recording->calls[i].returned_ns >= 0; };
+  const auto add = [&](std::size_t i) {
+    event::Numbered<Collective> call{static_cast<std::int32_t>(i), recording->calls[i]};
+    call.event.communicator = events.texts.intern(recording->communicators[i]);
+    events.collectives.push_back(std::move(call));
+  };
+  std::erase_if(recording->pending, [&](std::size_t i) {
+    if (has_returned(i)) add(i);
+    return has_returned(i);
+  });
+  for (; recording->added < recording->calls.size(); ++recording->added) {
+    add(recording->added);
+    if (!has_returned(recording->added)) recording->pending.push_back(recording->added);
+  }
 }
 
 void end_collectives(event::PassRecord& record) {

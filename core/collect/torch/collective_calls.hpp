@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "collect/collector.hpp"
+#include "event/new_events.hpp"
 #include "event/trace.hpp"
 
 namespace kymo::collect {
@@ -26,6 +27,10 @@ void note_collective_operator(const char* name) noexcept;
 inline bool is_collective_operator(const char* name) noexcept {
   return name[0] == 'c' && name[1] == '1' && std::strncmp(name, "c10d::", 6) == 0;
 }
+
+/// Adds the calls since the last time, and again those of them that have returned since. Does nothing without a
+/// recording.
+void add_new_collectives(event::NewEvents& events);
 
 /// Ends the recording and adds the calls to record.trace.collectives. Does nothing without a recording.
 void end_collectives(event::PassRecord& record);

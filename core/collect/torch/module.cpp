@@ -42,7 +42,10 @@ class TorchCollector final : public Collector {
 
   void between_steps(std::int64_t) override { warm_operators(); }
 
-  void add_new_events(event::NewEvents& events) override { add_new_operators(events); }
+  void add_new_events(event::NewEvents& events) override {
+    add_new_operators(events);
+    add_new_collectives(events);
+  }
 
   void disarm(event::PassRecord& record) override {
     if (execution_context_ == nullptr) return;

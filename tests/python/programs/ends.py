@@ -18,6 +18,9 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 def train(steps):
     for _ in range(steps):
         model(torch.ones(2, 4)).mean().backward()
+        if torch.distributed.is_initialized():
+            for parameter in model.parameters():
+                torch.distributed.all_reduce(parameter.grad)
         optimizer.step()
 
 
@@ -48,6 +51,8 @@ if how == "evaluate":
         for _ in range(30):
             model(torch.ones(2, 4))
     sys.exit(0)
+if how == "group_early":
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
 train(2 if how == "short" else 8 if how.endswith("_early") or how in ("_exit", "raise", "memory", "hang") else 30)
 if how in ("exit", "exit_early"):
     sys.exit(3)
@@ -57,7 +62,7 @@ if how == "raise":
     raise ValueError("bad value")
 if how == "memory":
     torch.empty(1 << 50)
-if how in ("kill", "kill_early"):
+if how in ("kill", "kill_early", "group_early"):
     os.kill(os.getpid(), signal.SIGKILL)
 if how == "c_exit_early":
     ctypes.CDLL(None)._exit(6)

@@ -93,6 +93,7 @@ TEST_F(Journal, StepsOfAKilledProcessAreRecovered) {
 void add_events(event::NewEvents& events, std::int32_t step) {
   events.ranges.clear();
   events.operators.clear();
+  events.collectives.clear();
   event::Range range;
   range.name = events.texts.intern("layer");
   range.path = events.texts.intern("Model/layer");
@@ -135,7 +136,54 @@ TEST_F(Journal, OperatorsAndScopesOfCompleteStepsAreRecovered) {
   EXPECT_EQ(found->integer("SELECT count(*) FROM op WHERE parent IS NULL"), kSteps);
   EXPECT_EQ(found->integer("SELECT sum(calls) FROM op_total"), 2 * (kSteps - 2));
   EXPECT_THAT(found->text("SELECT detail FROM dropped_record WHERE source = 'store'"),
-              ::testing::HasSubstr("operators and scopes of complete steps"));
+              ::testing::HasSubstr("operators, scopes and collective calls of complete steps"));
+}
+
+TEST_F(Journal, CollectiveCallsAndCompilationsAreRecovered) {
+  {
+    OpenJournal journal(rank_file(), header(std::nullopt));
+    event::NewEvents events;
+    for (std::int32_t step = 0; step < 4; ++step) {
+      add_events(events, step);
+      event::Collective call;
+      call.operation = event::CollectiveOperation::kReduceScatter;
+      call.communicator = events.texts.intern("group 1");
+      call.sequence = step;
+      call.bytes = 4096;
+      call.group_ranks = 2;
+      call.dtype = "bf16";
+      call.position.step = step;
+      call.position.phase = 1;
+      call.enqueue_ns = 100 * step + 10;
+      if (step > 0) {  // the previous call has returned meanwhile
+        events.collectives.push_back({step - 1, call});
+        events.collectives.back().event.sequence = step - 1;
+        events.collectives.back().event.position.step = step - 1;
+        events.collectives.back().event.enqueue_ns = 100 * (step - 1) + 10;
+        events.collectives.back().event.returned_ns = 100 * (step - 1) + 30;
+      }
+      events.collectives.push_back({step, call});
+      journal.add(events);
+      event::Compilation compilation;
+      compilation.kind = event::CompilationKind::kRecompilation;
+      compilation.step = step;
+      compilation.function = "forward";
+      compilation.line = 12;
+      compilation.reason = "a \"shape\" changed";
+      journal.add({&compilation, step == 2 ? 1u : 0u});
+      journal.add(step);
+    }
+  }
+  EXPECT_THAT(recover(), Optional(2));
+  const auto found = open_rank_file(rank_file(), own_schema());
+  EXPECT_EQ(found->text("SELECT group_concat(step || ':' || call_number || ':' || bytes || ':' || dtype || ':' || "
+                        "operation || ':' || group_ranks, ' ') FROM (SELECT * FROM collective ORDER BY step)"),
+            "0:0:4096:bf16:reduce_scatter:2 1:1:4096:bf16:reduce_scatter:2 2:2:4096:bf16:reduce_scatter:2 "
+            "3:3:4096:bf16:reduce_scatter:2");
+  EXPECT_EQ(found->integer("SELECT count(*) FROM collective WHERE returned_ns - enqueue_ns = 20"),
+            3);  // the last did not end
+  EXPECT_EQ(found->text("SELECT kind || step || function || line || reason FROM compilation"),
+            "recompilation2forward12a \"shape\" changed");
 }
 
 TEST_F(Journal, EventsThatWereNotWrittenCompletelyAreIgnored) {

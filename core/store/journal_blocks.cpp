@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/journal_blocks.hpp"
+
+#include "base/json.hpp"
+#include "measure/json_field.hpp"
+
+namespace kymo::store {
+
+std::string metric_text(const event::Metric& metric) {
+  Json json{{"level", event::to_string(metric.level)},
+            {"step", metric.step},
+            {"phase", metric.phase},
+            {"name", metric.name},
+            {"unit", metric.unit},
+            {"text", metric.text}};
+  if (metric.number) json["number"] = *metric.number;
+  return dump_json(json);
+}
+
+event::Metric metric_from(std::string_view text) {
+  const Json json = parse_json(text, "a metric");
+  event::Metric metric;
+  metric.level = enum_from<event::MetricLevel>(text_at(json, "level"));
+  metric.step = integer_at(json, "step");
+  metric.phase = text_at(json, "phase");
+  metric.name = text_at(json, "name");
+  metric.unit = text_at(json, "unit");
+  metric.text = text_at(json, "text");
+  // A number that JSON cannot express is written as null.
+  if (json.contains("number") && json["number"].is_number()) metric.number = json["number"].get<double>();
+  return metric;
+}
+
+std::string compilation_text(const event::Compilation& compilation) {
+  Json json{{"kind", event::to_string(compilation.kind)},
+            {"step", compilation.step},
+            {"program_step", compilation.program_step},
+            {"start_ns", compilation.start_ns},
+            {"duration_ns", compilation.duration_ns},
+            {"function", compilation.function},
+            {"file", compilation.file},
+            {"reason", compilation.reason}};
+  if (compilation.inductor_ns) json["inductor_ns"] = *compilation.inductor_ns;
+  if (compilation.line) json["line"] = *compilation.line;
+  return dump_json(json);
+}
+
+event::Compilation compilation_from(std::string_view text) {
+  const Json json = parse_json(text, "a compilation");
+  event::Compilation compilation;
+  compilation.kind = enum_from<event::CompilationKind>(text_at(json, "kind"));
+  compilation.step = integer_at(json, "step");
+  compilation.program_step = integer_at(json, "program_step");
+  compilation.start_ns = integer_at(json, "start_ns");
+  compilation.duration_ns = integer_at(json, "duration_ns");
+  compilation.function = text_at(json, "function");
+  compilation.file = text_at(json, "file");
+  compilation.reason = text_at(json, "reason");
+  if (json.contains("inductor_ns")) compilation.inductor_ns = integer_at(json, "inductor_ns");
+  if (json.contains("line")) compilation.line = integer_at(json, "line");
+  return compilation;
+}
+
+}  // namespace kymo::store
