@@ -29,7 +29,8 @@ void survive_file_size_limit() {
 /// True for messages about a schema that kymo did not write. Statements of users are reported elsewhere.
 bool is_about_schema(std::string_view message) {
   return message.starts_with("unsupported file format") || message.starts_with("no such column") ||
-         message.find(" has no column named ") != message.npos;
+         message.find(" has no column named ") != message.npos ||
+         message.ends_with(" already exists");  // a view that the schema lists under another spelling
 }
 
 std::string remedy(int code, int system_error, std::string_view message) {

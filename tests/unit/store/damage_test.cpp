@@ -129,6 +129,22 @@ TEST_F(Damage, ASchemaThatKymoDidNotWriteIsDamage) {
   EXPECT_THAT(error_of(write), ::testing::HasSubstr("the file is damaged: its schema is not the one"));
 }
 
+TEST_F(Damage, AViewUnderAnotherSpellingIsDamage) {
+  {
+    ResultsDatabase database(path("a.db"), Mode::kCreate);
+    for (int i = 0; i < 3; ++i) database.begin_run(make_run(database.begin_invocation("x", {})));
+  }
+  tamper(path("a.db"),
+         "PRAGMA writable_schema = ON; UPDATE sqlite_master SET name = 'Run_list', tbl_name = 'Run_list' WHERE name = "
+         "'run_list'");
+  const auto read = [&] {
+    ResultsDatabase database(path("a.db"), Mode::kReadOnly);
+    database.select_runs({});
+    database.hide_history(true);
+  };
+  EXPECT_THAT(error_of(read), ::testing::HasSubstr("its schema is not the one that kymo created"));
+}
+
 TEST_F(Damage, ARankFileWithoutItsTableOfDevicesIsADroppedRecord) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = database.begin_run(make_run(database.begin_invocation("x", {})));
