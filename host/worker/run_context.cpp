@@ -24,6 +24,13 @@ constexpr std::int64_t kPollIntervalNs = 10'000'000;
 // The payloads of all ranks and their sizes must fit into one frame.
 constexpr std::uint64_t kMaxGatheredBytes = kMaxFrameBytes - (1u << 20);
 
+/// The records from this number on.
+template <class Record>
+std::vector<Record> from_number(const std::vector<Record>& all, std::size_t first) {
+  if (first >= all.size()) return {};
+  return {all.begin() + static_cast<std::ptrdiff_t>(first), all.end()};
+}
+
 kymo_value to_value(const measure::Value& value, std::uint32_t declared_type, const std::string& text) {
   kymo_value out{};
   if (const bool* flag = std::get_if<bool>(&value)) {
@@ -292,14 +299,12 @@ void RunContext::rethrow_kept() {
 
 std::vector<event::Metric> RunContext::metrics_from(std::size_t first) {
   const std::lock_guard lock(mutex_);
-  if (first >= metrics_.size()) return {};
-  return {metrics_.begin() + static_cast<std::ptrdiff_t>(first), metrics_.end()};
+  return from_number(metrics_, first);
 }
 
 std::vector<event::Compilation> RunContext::compilations_from(std::size_t first) {
   const std::lock_guard lock(mutex_);
-  if (first >= compilations_.size()) return {};
-  return {compilations_.begin() + static_cast<std::ptrdiff_t>(first), compilations_.end()};
+  return from_number(compilations_, first);
 }
 
 void RunContext::collect(event::PassRecord& record) {

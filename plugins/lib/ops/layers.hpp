@@ -22,6 +22,9 @@
 /// Invalid inputs throw c10::Error or a derived class with a one-line message that states the requirement.
 namespace kymo::ops {
 
+/// Whether `dtype` is bf16 or fp16, which are used together with sums, weights or optimizer states in fp32.
+inline bool is_narrow(at::ScalarType dtype) { return dtype == at::kBFloat16 || dtype == at::kHalf; }
+
 /// x / √(mean(x²) + epsilon) · weight over the last dimension. `weight` is [width] and has the type of x or fp32.
 /// `dtype` is the type of the result: that of x by default; bf16 and fp16 are also possible for fp32.
 KYMO_LAYERS_API at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon = 1e-5,

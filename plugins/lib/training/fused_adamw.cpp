@@ -41,8 +41,6 @@ const AdamWSetting& setting_of(const OptimizerParamGroup& group) {
   return dynamic_cast<const AdamWSetting&>(group.options());
 }
 
-bool is_narrow(at::ScalarType dtype) { return dtype == at::kBFloat16 || dtype == at::kHalf; }
-
 std::string described(const at::Tensor& tensor) {
   std::string sizes;
   for (const std::int64_t size : tensor.sizes()) sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
@@ -51,7 +49,7 @@ std::string described(const at::Tensor& tensor) {
 
 void check_master_weight(const at::Tensor& parameter, const at::Tensor& master, const AdamWSetting& setting) {
   if (!setting.own_kernel) throw std::invalid_argument("master weights require AdamWSetting::own_kernel");
-  if (!is_narrow(parameter.scalar_type()))
+  if (!ops::is_narrow(parameter.scalar_type()))
     throw std::invalid_argument("a parameter with a master weight is " + described(parameter) +
                                 "; it must be BFloat16 or Half");
   if (master.scalar_type() != at::kFloat || master.sizes() != parameter.sizes() ||
@@ -189,7 +187,7 @@ AdamWState& FusedAdamW::state_for(const at::Tensor& parameter, const AdamWSettin
   if (!slot) {
     auto made = std::make_unique<AdamWState>();
     made->step = at::zeros({}, parameter.options().dtype(at::kFloat).requires_grad(false));
-    const bool is_fp32 = master.defined() || (setting.fp32_moments && is_narrow(parameter.scalar_type()));
+    const bool is_fp32 = master.defined() || (setting.fp32_moments && ops::is_narrow(parameter.scalar_type()));
     made->mean = at::zeros_like(parameter, is_fp32 ? at::kFloat : parameter.scalar_type());
     made->square_mean = at::zeros_like(made->mean);
     made->master_weight = master;

@@ -4,6 +4,7 @@
 #include <kymo/torch.hpp>
 #include <stdexcept>
 
+#include "ops/layers.hpp"
 #include "transformer/attention.hpp"
 
 namespace kymo::training {
@@ -107,7 +108,7 @@ void skip_unless_supported(const Context& ctx, const LanguageModelSetting& setti
     ctx.skip("autocast requires fp32 weights: dtype=" + ctx.text("dtype") + " is not supported");
   if (setting.fp32_moments || setting.master_weights) {
     const std::string given = "optimizer_state=" + ctx.text("optimizer_state");
-    if (setting.dtype != at::kBFloat16 && setting.dtype != at::kHalf)
+    if (!ops::is_narrow(setting.dtype))
       ctx.skip(given + " requires dtype=bf16 or fp16: with fp32 weights, the optimizer state is fp32");
     if (!setting.fused.optimizer) ctx.skip(given + " requires kymo's AdamW: operators=fused");
   }

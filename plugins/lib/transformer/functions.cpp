@@ -23,10 +23,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-bool is_narrow(const at::Tensor& tensor) {
-  return tensor.scalar_type() == at::kBFloat16 || tensor.scalar_type() == at::kHalf;
-}
-
 /// Views pairs of the last dimension as complex numbers.
 at::Tensor pairs(const at::Tensor& tensor) {
   std::vector<std::int64_t> shape = tensor.sizes().vec();
@@ -45,7 +41,7 @@ at::Tensor pairs_of_any(const at::Tensor& tensor) {
 /// Writes `query` and `key`, rotated by `angles`, to to[0] and to[1]. Narrow types are converted to float, for accuracy
 /// and because complex requires it.
 void rotate(const at::Tensor& to, const at::Tensor& query, const at::Tensor& key, const at::Tensor& angles) {
-  if (!is_narrow(to)) {
+  if (!ops::is_narrow(to.scalar_type())) {
     at::Tensor query_to = pairs(to.select(0, 0)), key_to = pairs(to.select(0, 1));
     at::mul_out(query_to, pairs_of_any(query), angles);
     at::mul_out(key_to, pairs_of_any(key), angles);
@@ -60,7 +56,7 @@ void rotate(const at::Tensor& to, const at::Tensor& query, const at::Tensor& key
 
 /// The same with query and key in one tensor: half as many kernels. `to` may be `from`.
 void rotate_both(const at::Tensor& to, const at::Tensor& from, const at::Tensor& angles) {
-  if (!is_narrow(to)) {
+  if (!ops::is_narrow(to.scalar_type())) {
     at::Tensor target = pairs(to);
     at::mul_out(target, pairs(from), angles);
     return;

@@ -50,7 +50,7 @@ struct HopperBackwardCall {
   float scale, scale_log2;
   int* counters;             // early finish: completed additions to dQ of each (batch, key/value head), two per block
   int split_tiles;           // kSplitQ: query tiles of a block
-  int head_splits;           // kSplitQ: blocks that share the query heads of the group
+  int head_splits;           // blocks that share the query heads of the group; 1 without kSplitQ
   float *dk_sums, *dv_sums;  // kSplitQ: (batch * heads_kv, key_blocks * kKeys, kD)
 };
 

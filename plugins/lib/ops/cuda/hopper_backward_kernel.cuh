@@ -86,7 +86,7 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   device.group = static_cast<int>(p.heads_q / p.heads_kv), device.padded = sums.padded;
   device.query_tiles = static_cast<int>((p.seq_q + Tiles::kRows - 1) / Tiles::kRows);
   device.key_blocks = static_cast<int>((p.seq_k + Tiles::kKeys - 1) / Tiles::kKeys);
-  device.scale = p.scale, device.scale_log2 = p.scale * kLog2E;
+  device.scale = p.scale, device.scale_log2 = p.scale * kLog2E, device.head_splits = 1;
   cudaError_t error = begin_backward<T, Tiles::kD>(call, space, sums, dq, stream);
   if (error != cudaSuccess) return failure("backward_begin", error);
   int multiprocessors = 0;
@@ -99,8 +99,8 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
     device.split_tiles = splits.split_tiles, device.head_splits = splits.head_splits;
     blocks *= splits.count() * splits.head_splits;
   }
-  const int64_t heads = p.batch * p.heads_kv * (Tiles::kSplitQ ? device.head_splits : 1);
-  device.interleaved = interleaved_heads(p.causal, heads, device.key_blocks, multiprocessors);
+  device.interleaved =
+      interleaved_heads(p.causal, p.batch * p.heads_kv * device.head_splits, device.key_blocks, multiprocessors);
   error = queue(hopper_backward<Tiles>, {blocks, 384, Tiles::kShared, stream, true}, device);
   if (error != cudaSuccess) return failure("hopper_backward", error);
   if constexpr (Tiles::kSplitQ) {

@@ -30,7 +30,7 @@ at::ScalarType narrow_type(const AdamWTensors& t) {
   if (type != at::kFloat) return type;
   for (const TensorList list : {t.copies, t.gradients})
     for (const Tensor& tensor : list)
-      if (tensor.numel() > 0 && layer_checks::is_narrow(tensor.scalar_type())) return tensor.scalar_type();
+      if (tensor.numel() > 0 && is_narrow(tensor.scalar_type())) return tensor.scalar_type();
   return type;
 }
 
@@ -53,7 +53,7 @@ void check_copy(const AdamWTensors& t, std::size_t i) {
   if (!has_copy(t, i)) return;
   layer_checks::check_same_type(kName, "a parameter with a copy", t.parameters[i], at::kFloat);
   check_dense("a copy", t.copies[i], t.parameters[i]);
-  TORCH_CHECK_TYPE(layer_checks::is_narrow(t.copies[i].scalar_type()), "adamw_: a copy is ", t.copies[i].scalar_type(),
+  TORCH_CHECK_TYPE(is_narrow(t.copies[i].scalar_type()), "adamw_: a copy is ", t.copies[i].scalar_type(),
                    "; it must be BFloat16 or Half");
   layer_checks::check_same_type(kName, "a copy", t.copies[i], t.narrow);
 }

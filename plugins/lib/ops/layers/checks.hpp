@@ -3,9 +3,9 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace kymo::ops::layer_checks {
+#include "ops/layers.hpp"
 
-inline bool is_narrow(at::ScalarType dtype) { return dtype == at::kBFloat16 || dtype == at::kHalf; }
+namespace kymo::ops::layer_checks {
 
 /// Type of sums: fp64 for fp64, otherwise fp32.
 inline at::ScalarType sum_type(at::ScalarType dtype) { return dtype == at::kDouble ? at::kDouble : at::kFloat; }

@@ -56,8 +56,8 @@ void check_weight(const Tensor& x, const Tensor& weight, at::ScalarType stream) 
 
 at::ScalarType checked_type(const Tensor& x, Dtype dtype) {
   const at::ScalarType own = x.scalar_type(), wanted = dtype.value_or(own);
-  TORCH_CHECK_TYPE(wanted == own || (own == at::kFloat && layer_checks::is_narrow(wanted)), "rms_norm: dtype is ",
-                   wanted, "; it must be the type of x, ", own, own == at::kFloat ? ", BFloat16 or Half" : "");
+  TORCH_CHECK_TYPE(wanted == own || (own == at::kFloat && is_narrow(wanted)), "rms_norm: dtype is ", wanted,
+                   "; it must be the type of x, ", own, own == at::kFloat ? ", BFloat16 or Half" : "");
   return wanted;
 }
 
@@ -132,7 +132,7 @@ Pair backward_shapes(const Tensor& gradient, const std::optional<Tensor>& sum_gr
   check_weight(x, weight, x.scalar_type());
   layer_checks::check_sizes(kName, "gradient", gradient, x.sym_sizes());
   layer_checks::check_device(kName, "gradient", gradient, x);
-  const bool is_narrower = x.scalar_type() == at::kFloat && layer_checks::is_narrow(gradient.scalar_type());
+  const bool is_narrower = x.scalar_type() == at::kFloat && is_narrow(gradient.scalar_type());
   if (!is_narrower) layer_checks::check_same_type(kName, "gradient", gradient, x.scalar_type());
   if (sum_gradient) {
     layer_checks::check_sizes(kName, "sum_gradient", *sum_gradient, x.sym_sizes());
