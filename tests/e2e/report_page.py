@@ -204,7 +204,14 @@ class ReportPageTest(KymoTest):
         ]
 
     def exercise(self, script, width=1200):
-        """Runs a script after the page's own script, allowed by its hash in the same way; returns its `results`."""
+        """Runs a script in the page once its charts are interactive; returns its `results`."""
+        results, complaints = self.exercise_page(self.page, script, width)
+        self.assertEqual(complaints, [])
+        return results
+
+    def exercise_page(self, page, script, width=1200):
+        """Runs a script after the page's own script, allowed by its hash in the same way; returns its `results` and
+        the errors reported by the browser."""
         script = f"""kymoReady.then(() => {{
 {script}
 const shown = Object.assign(document.createElement('pre'), {{ textContent: JSON.stringify(results) }});
@@ -212,11 +219,10 @@ document.body.replaceChildren(shown);
 }});
 """
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        page = self.page.replace("script-src ", f"script-src 'sha256-{digest}' ", 1).replace(
+        page = page.replace("script-src ", f"script-src 'sha256-{digest}' ", 1).replace(
             "</body>", f"<script>{script}</script></body>"
         )
         text, complaints = self.open(page, width)
-        self.assertEqual(complaints, [])
         found = re.search(r"<pre>(\{.*\})</pre>", text, re.DOTALL)
-        self.assertIsNotNone(found, text[-2000:])
-        return json.loads(found.group(1).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+        self.assertIsNotNone(found, (text[-2000:], complaints))
+        return json.loads(found.group(1).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")), complaints

@@ -9,7 +9,13 @@ function unpacked(script) {
   const text = atob(script.textContent);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
+  const stream = new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  return new Response(stream.pipeThrough(new DecompressionStream("deflate")));
 }
 const rowsOf = (figure) => unpacked(figure.querySelector('script[type="application/zlib"]')).json();
 // The i-th file of a chart, which is after its rows.
