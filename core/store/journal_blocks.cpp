@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/journal_blocks.hpp"
 
+#include "base/error.hpp"
 #include "base/json.hpp"
 #include "measure/json_field.hpp"
 
 namespace kymo::store {
+
+std::string frame_text(const event::StackFrame& frame) {
+  std::string text(sizeof(frame.offset), '\0');
+  std::memcpy(text.data(), &frame.offset, sizeof(frame.offset));
+  return text.append(frame.module).append(1, '\0').append(frame.function);
+}
+
+event::StackFrame frame_from(std::string_view text) {
+  event::StackFrame frame;
+  const std::size_t middle = text.find('\0', sizeof(frame.offset));
+  if (text.size() < sizeof(frame.offset) || middle == std::string_view::npos)
+    throw Error("a frame has " + std::to_string(text.size()) + " bytes, but neither an offset nor a module");
+  std::memcpy(&frame.offset, text.data(), sizeof(frame.offset));
+  frame.module = text.substr(sizeof(frame.offset), middle - sizeof(frame.offset));
+  frame.function = text.substr(middle + 1);
+  return frame;
+}
 
 std::string metric_text(const event::Metric& metric) {
   Json json{{"level", event::to_string(metric.level)},

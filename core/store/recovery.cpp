@@ -6,8 +6,8 @@
 
 #include "base/file.hpp"
 #include "store/impl.hpp"
+#include "store/journal_recovery.hpp"
 #include "store/rank_import.hpp"
-#include "store/step_journal.hpp"
 
 namespace kymo::store {
 namespace {

@@ -12,12 +12,12 @@
 #include "event/new_events.hpp"
 #include "event/records.hpp"
 #include "event/step_time.hpp"
-#include "measure/plan.hpp"
+#include "store/journal_format.hpp"
 
 /// What an observed program has measured so far. The records of a pass are in the memory of the program until the pass
 /// is complete, so that they are lost if the program is killed before. The journal is a file next to the rank file, to
-/// which each complete step is added, and another one for its operators, scopes and collective calls; if the rank file
-/// is missing, it is made from them.
+/// which each complete step is added, and another one for its events; if the rank file is missing, it is made from them
+/// (journal_recovery.hpp).
 namespace kymo::store {
 
 /// Properties of a pass that are known when it begins.
@@ -53,38 +53,32 @@ class StepJournal {
   void remove() noexcept;
 
  private:
-  enum class Kind : std::uint32_t;
-  friend struct JournalReader;
-
   /// The next part of the file, mapped; false if it cannot be allocated.
   bool open_chunk() noexcept;
-  void append(Kind kind, std::span<const std::byte> content, std::span<const std::byte> more = {}) noexcept;
+  void append(BlockKind kind, std::span<const std::byte> content, std::span<const std::byte> more = {}) noexcept;
   /// Adds a block to event_blocks_. Returns its content, to be filled.
-  std::byte* event_block(Kind kind, std::size_t bytes);
+  std::byte* event_block(BlockKind kind, std::size_t bytes);
   template <class Block, class Events>
-  void add_blocks(Kind kind, const Events& events);
+  void add_blocks(BlockKind kind, const Events& events);
+  template <class Events>
+  void add_copies(BlockKind kind, const Events& events);
+  void add_names(const event::NewEvents& events);
   bool write_event_blocks() noexcept;
 
   std::filesystem::path file_;
   std::byte* chunk_ = nullptr;
   std::size_t chunks_ = 0;
-  std::size_t used_ = 0;   // of the chunk
-  std::size_t texts_ = 0;  // of the events that were added
+  std::size_t used_ = 0;  // of the chunk
+  // Number of the names that were added:
+  std::size_t texts_ = 0;
+  std::size_t shapes_ = 0;
+  std::size_t frames_ = 0;
+  std::size_t stacks_ = 0;
   std::size_t event_bytes_ = 0;
   std::vector<std::byte> event_blocks_;  // of the step; kept for its memory
 };
 
-/// Writes the rank file from the journal of a process that ended before it could, if there is a journal: its samples,
-/// metrics, compilations, operators, scopes and collective calls, and the warning `fewer steps`. Removes the journal.
-/// Returns the number of measured steps, or nullopt if there was nothing to do. Throws Error if the rank file cannot be
-/// written.
-std::optional<std::int64_t> recover_from_journal(const std::filesystem::path& rank_file, std::int64_t run_id, int rank,
-                                                 measure::Pass pass);
-
-/// The same for each journal in a folder of rank files. A journal that cannot be read is ignored.
-void recover_journals(const std::filesystem::path& folder);
-
-/// The detail of warning `fewer steps`.
-std::string fewer_steps_text(std::int64_t measured, std::int64_t wanted);
+/// Removes a journal and its events.
+void remove_journal(const std::filesystem::path& file) noexcept;
 
 }  // namespace kymo::store

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/ranges.hpp"
-#include "store/step_journal.hpp"
+#include "store/journal_recovery.hpp"
 #include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {

@@ -307,6 +307,12 @@ std::vector<event::Compilation> RunContext::compilations_from(std::size_t first)
   return from_number(compilations_, first);
 }
 
+void RunContext::add_new_tags(event::NewEvents& events) {
+  const std::lock_guard lock(mutex_);
+  events.tags.insert(events.tags.end(), tags_.begin() + static_cast<std::ptrdiff_t>(added_tags_), tags_.end());
+  added_tags_ = tags_.size();
+}
+
 void RunContext::collect(event::PassRecord& record) {
   record.trace.phases = phases_.names();
   if (ranges_) ranges_->collect(record);

@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "measure/plan.hpp"
+#include "store/journal_recovery.hpp"
 #include "store/step_journal.hpp"
 
 namespace kymo::worker {
@@ -345,12 +346,11 @@ void StepLoop::journalize(const event::StepTime& step, const std::vector<PhaseTi
 void StepLoop::journalize_events() {
   RangeRecorder* const ranges = workload_.context().ranges();
   if (!ranges) return;
-  new_events_.operators.clear();
-  new_events_.ranges.clear();
-  new_events_.collectives.clear();
+  new_events_.clear();
   // The ranges that operators refer to began before them.
   for (collect::Collector* collector : collectors_.all) collector->add_new_events(new_events_);
   ranges->add_new(new_events_);
+  workload_.context().add_new_tags(new_events_);
   journal_->add(new_events_);
 }
 

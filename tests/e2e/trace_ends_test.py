@@ -20,14 +20,14 @@ class KilledTest(TraceTest):
         super().setUp()
         self.addCleanup(lambda: self.assertFalse((self.work / "kymo.db.scratch").exists()))
 
-    def check(self, how, code, detail, options=()):
+    def check(self, how, code, detail, options=(), first_step=2):
         self.trace(ENDS, how, options=options, code=code)
         status, text = self.outcome()
         self.assertEqual(status, "crashed")
         self.assertIn(detail, text)
         phases = dict(self.rows("SELECT phase, count(*) FROM sample WHERE warmup = 0 GROUP BY phase"))
         self.assertEqual(phases, dict.fromkeys(("step", "forward", "backward", "optimizer", "other"), 2))
-        self.assertEqual(self.metric("first_step"), {2})
+        self.assertEqual(self.metric("first_step"), {first_step})
         self.assertEqual(self.rows("SELECT count(*) FROM rank WHERE device_id IS NOT NULL")[0][0], 1)
 
     def warnings(self, kind):
@@ -37,9 +37,7 @@ class KilledTest(TraceTest):
         self.check("kill_early", 128 + signal.SIGKILL, "signal 9")
         self.assertEqual(self.warnings("fewer steps"), [("the program ended after 2 of the 10 steps to measure",)])
         ((dropped,),) = self.warnings("dropped records")
-        self.assertIn(
-            "only the times, compilations, operators, scopes and collective calls of complete steps are known", dropped
-        )
+        self.assertIn("those since its last complete step are missing", dropped)
         self.assertIn("fewer steps", self.kymo("show", "1").stdout)
         self.check_operators()
 
@@ -71,6 +69,25 @@ class KilledTest(TraceTest):
         self.assertEqual(each, [(step, 2, "all_reduce", "f32", 0) for step in range(len(each))])
         steps = self.rows("SELECT count(DISTINCT step) FROM sample")[0][0]
         self.assertEqual(len(each), steps)
+
+    def test_in_the_memory_pass(self):
+        self.check("kill_early", 128 + signal.SIGKILL, "signal 9", ["--passes", "memory"], first_step=-1)
+        categories = dict(self.rows("SELECT category, count(*) FROM allocation GROUP BY category"))
+        for category in ("parameter", "gradient", "activation"):
+            self.assertGreater(categories[category], 0, categories)
+        scopes = self.rows(
+            "SELECT DISTINCT s.text FROM allocation a JOIN string s ON s.string_id = a.scope_id WHERE a.step > 0"
+        )
+        self.assertIn(("Linear",), scopes)
+        each = self.rows("SELECT step, count(*) FROM allocation WHERE step > 0 GROUP BY step ORDER BY step")
+        self.assertGreaterEqual(len(each), 4)
+        self.assertEqual(len({count for _, count in each[1:]}), 1, each)
+        self.assertEqual(self.rows("SELECT count(*) FROM allocation WHERE free_ns < alloc_ns"), [(0,)])
+        functions = self.rows(
+            "SELECT count(*) FROM stack_frame f JOIN string n ON n.string_id = f.function_id WHERE n.text LIKE 'at::%'"
+        )
+        self.assertGreater(functions[0][0], 0)
+        self.assertEqual(len(self.rows("SELECT * FROM memory_phase WHERE phase = 'forward' AND warmup = 0")), 2)
 
     def test_in_the_time_pass(self):
         self.check("kill_early", 128 + signal.SIGKILL, "signal 9", ["--passes", "time"])

@@ -7,7 +7,8 @@ check, with 77 without a GPU.
 Checks, for each program: its output is the same as without kymo, if two executions without kymo agree; the measured
 steps have the expected phases; no record was dropped; and at least 99.5 % of the time of the kernels in forward and
 backward belongs to a module, where those of the loss, which is not part of one, are not counted. KIND `memory` checks
-the categories of the memory of one of them.
+the categories of the memory of one of them, and KIND `killed` that the kernels and the memory of the steps before a
+`kill -9` are kept.
 
 Two more programs are, or use, another profiler: OTHER_PROFILERS. Their output must be the same, all steps must be
 measured, and the run must name the profiler. The client of CUPTI is tests/gpu/other_cupti_client.cpp in the build tree
@@ -16,6 +17,7 @@ of KYMO.
 
 import concurrent.futures
 import json
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -131,6 +133,31 @@ def check_memory(kymo, database):
     return [json.dumps(found)], faults
 
 
+def check_killed(kymo, folder):
+    """Whether all steps of a killed program have their kernels and memory: (what to print, faults)."""
+    lines, faults = [], []
+    queries = {
+        "trace": "SELECT step, count(*) AS count FROM kernel WHERE step BETWEEN 2 AND 9 GROUP BY step",
+        "memory": "SELECT step, count(*) AS count FROM allocation WHERE step BETWEEN 2 AND 9 AND device = 'cuda' "
+        "GROUP BY step",
+    }
+    for name, query in queries.items():
+        database = f"{folder}/killed_{name}.db"
+        program = [sys.executable, TRAIN, "killed", STEPS, "cuda"]
+        done = command(kymo, "trace", "--db", database, "--passes", name, "--steps", "3:100", "--", *program)
+        if done.returncode != 128 + signal.SIGKILL:
+            faults.append(f"{name}: exit code {done.returncode}: {done.stderr[-2000:]}")
+        counts = [row["count"] for row in rows(kymo, database, query)]
+        lines.append(f"{name}, rows of each step: {counts}")
+        if len(counts) != 8 or min(counts) != max(counts):
+            faults.append(f"{name}: not the same number in each of 8 steps")
+        lines += warnings(kymo, database)
+    scopes = "SELECT count(*) AS count FROM kernel WHERE step >= 3 AND scope_id IS NOT NULL"
+    if rows(kymo, f"{folder}/killed_trace.db", scopes)[0]["count"] == 0:
+        faults.append("no kernel belongs to a module")
+    return lines, faults
+
+
 def check_other(kymo, database, kind):
     """The same for a program with another profiler."""
     words, warning, name = OTHER_PROFILERS[kind]
@@ -166,6 +193,8 @@ def main(kymo, folder, kinds):
         }
         if not kinds or "memory" in kinds:
             checks[pool.submit(check_memory, kymo, f"{folder}/memory.db")] = "memory"
+        if not kinds or "killed" in kinds:
+            checks[pool.submit(check_killed, kymo, folder)] = "killed"
         checks |= {
             pool.submit(check_other, kymo, f"{folder}/{kind}.db", kind): kind
             for kind in OTHER_PROFILERS

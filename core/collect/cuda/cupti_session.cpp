@@ -4,7 +4,9 @@
 #include <cuda_runtime_api.h>
 #include <cupti.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <string>
@@ -20,6 +22,7 @@
 #include "collect/cuda/cuda_error.hpp"
 #include "collect/cuda/graph_nodes.hpp"
 #include "collect/cuda/launch_calls.hpp"
+#include "collect/cuda/new_activities.hpp"
 #include "collect/cuda/other_client.hpp"
 #include "collect/event_log/clock_conversion.hpp"
 #include "collect/event_log/event_arena.hpp"
@@ -34,9 +37,14 @@ constexpr int kClockAttempts = 64;
 // Prefaulted memory for the activity records of about 100,000 kernels, and for their launches.
 constexpr std::size_t kWarmLowBytes = std::size_t{32} << 20;
 constexpr std::size_t kWarmHighBytes = std::size_t{8} << 20;
+// Of the buffers whose records are wanted as they are delivered: those of about 2,000 kernels.
+constexpr std::size_t kEarlyBufferBytes = std::size_t{512} << 10;
+// Of the requests for buffers that are not full.
+constexpr std::int64_t kEarlyIntervalNs = 1'000'000'000;
 
 // CUPTI's buffer callbacks take no user data.
 std::atomic<BufferPool*> g_pool{nullptr};
+std::atomic<NewActivities*> g_new_activities{nullptr};
 
 void CUPTIAPI buffer_requested(std::uint8_t** memory, std::size_t* bytes, std::size_t* most_records) {
   BufferPool* pool = g_pool.load(std::memory_order_acquire);
@@ -53,7 +61,18 @@ std::int64_t count_dropped_by_cupti() {
                                                                                   : 0;
 }
 
+/// Without memory, the records are read when the pass ends.
+void read_early(NewActivities& activities, std::uint8_t* memory, std::size_t valid_bytes) noexcept {
+  try {
+    activities.read(memory, valid_bytes);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
 void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* memory, std::size_t, std::size_t valid_bytes) {
+  if (NewActivities* const activities = g_new_activities.load(std::memory_order_acquire); activities && memory)
+    read_early(*activities, memory, valid_bytes);
   if (BufferPool* pool = g_pool.load(std::memory_order_acquire))
     pool->complete(memory, valid_bytes, count_dropped_by_cupti());
 }
@@ -93,14 +112,17 @@ std::optional<ClockPair> compare_with_cupti() {
 }  // namespace
 
 struct CuptiSession::State {
-  State(const measure::Observation& observation, const ExecutionContext* where, std::int64_t run_start)
+  State(const measure::Observation& observation, const ExecutionContext* where, std::int64_t run_start, bool early)
       : options(observation),
         execution_context(where ? *where : unused),
         run_start_ns(run_start),
         arena(options.memory_bytes),
-        pool(arena, BufferPool::buffer_bytes_for(options.memory_bytes), count_activity_records),
+        pool(arena, std::min(BufferPool::buffer_bytes_for(options.memory_bytes), early ? kEarlyBufferBytes : SIZE_MAX),
+             count_activity_records),
         launches(arena, execution_context, run_start_ns),
-        nodes(arena) {}
+        nodes(arena) {
+    if (early) new_activities.emplace();
+  }
 
   static void CUPTIAPI called(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId call, const void* detail);
   void node_made(CUpti_CallbackId what, const CUpti_GraphData& graph) noexcept;
@@ -110,6 +132,9 @@ struct CuptiSession::State {
   void record_kind(CUpti_ActivityKind kind);
   void record_kind_if(bool wanted, CUpti_ActivityKind kind, const char* name);
   void end() noexcept;
+  event::ClockSync sync_of(const ClockPair& pair) const;
+  void refresh();
+  void add_new(event::NewEvents& events);
   void parse(event::PassRecord& record);
   void add_dropped_records(std::vector<event::DroppedRecords>& into) const;
 
@@ -121,6 +146,9 @@ struct CuptiSession::State {
   BufferPool pool;
   LaunchLog launches;
   GraphNodes nodes;
+  std::optional<NewActivities> new_activities;
+  std::int64_t refreshed_ns = 0;
+  ClockConversion clock_so_far;
   CUpti_SubscriberHandle subscriber = nullptr;
   std::vector<CUpti_ActivityKind> kinds;
   std::vector<event::DroppedRecords> dropped_records;
@@ -195,14 +223,15 @@ void CuptiSession::State::end() noexcept {
 }
 
 CuptiSession::CuptiSession(const measure::Observation& options, const ExecutionContext* execution_context,
-                           std::int64_t run_start_ns)
-    : state_(std::make_unique<State>(options, execution_context, run_start_ns)) {}
+                           std::int64_t run_start_ns, bool early)
+    : state_(std::make_unique<State>(options, execution_context, run_start_ns, early)) {}
 
 CuptiSession::~CuptiSession() {
   if (state_->recording) {
     state_->end();
     cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   }
+  g_new_activities.store(nullptr, std::memory_order_release);
   // CUPTI may request buffers until the process exits. It gets none from now on.
   BufferPool* mine = &state_->pool;
   g_pool.compare_exchange_strong(mine, nullptr);
@@ -211,6 +240,7 @@ CuptiSession::~CuptiSession() {
 void CuptiSession::start() {
   State& state = *state_;
   g_pool.store(&state.pool, std::memory_order_release);
+  if (state.new_activities) g_new_activities.store(&*state.new_activities, std::memory_order_release);
   warm();
   try {
     require(cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed));
@@ -241,9 +271,33 @@ void CuptiSession::context_made() {
   if (state_->recording && !state_->begin_clock) state_->begin_clock = compare_with_cupti();
 }
 
+/// Compares the clocks and asks CUPTI for the records of completed work, also those in buffers that are not full. Both
+/// take time, so they are not done at each step.
+void CuptiSession::State::refresh() {
+  const std::int64_t now = now_ns();
+  if (now - refreshed_ns < kEarlyIntervalNs) return;
+  refreshed_ns = now;
+  const std::optional<ClockPair> latest = compare_with_cupti();
+  if (begin_clock && latest) clock_so_far = ClockConversion(*begin_clock, *latest);
+  cuptiActivityFlushAll(0);
+}
+
+void CuptiSession::State::add_new(event::NewEvents& events) {
+  if (refreshed_ns == 0 && begin_clock) events.clock_syncs.push_back(sync_of(*begin_clock));
+  refresh();
+  launches.add_new(events.launches);
+  nodes.add_new(events.graph_nodes);
+  new_activities->add_new(events, clock_so_far, run_start_ns);
+}
+
+void CuptiSession::add_new(event::NewEvents& events) {
+  if (state_->recording && state_->new_activities) state_->add_new(events);
+}
+
 void CuptiSession::stop(event::PassRecord& record) {
   State& state = *state_;
   if (!state.recording) return;
+  g_new_activities.store(nullptr, std::memory_order_release);
   if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
     state.dropped_records.push_back({kSource, -1, "unfinished GPU work: " + take_cuda_error(error)});
   }
@@ -259,11 +313,13 @@ void CuptiSession::stop(event::PassRecord& record) {
   state.add_dropped_records(record.dropped_records);
 }
 
+event::ClockSync CuptiSession::State::sync_of(const ClockPair& pair) const {
+  return {kClock, pair.host_ns - run_start_ns, pair.clock_ns, pair.error_ns};
+}
+
 void CuptiSession::State::parse(event::PassRecord& record) {
-  for (const auto& pair : {begin_clock, end_clock}) {
-    if (pair)
-      record.trace.clock_syncs.push_back({kClock, pair->host_ns - run_start_ns, pair->clock_ns, pair->error_ns});
-  }
+  for (const auto& pair : {begin_clock, end_clock})
+    if (pair) record.trace.clock_syncs.push_back(sync_of(*pair));
   const ClockConversion clock = begin_clock && end_clock ? ClockConversion(*begin_clock, *end_clock)
                                 : begin_clock            ? ClockConversion(*begin_clock)
                                 : end_clock              ? ClockConversion(*end_clock)

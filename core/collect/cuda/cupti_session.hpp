@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "collect/execution_context.hpp"
+#include "event/new_events.hpp"
 #include "event/records.hpp"
 #include "measure/plan.hpp"
 
@@ -14,10 +15,11 @@ namespace kymo::collect {
 /// graph node. At most one session records at a time.
 class CuptiSession {
  public:
-  /// Does not start recording. `execution_context` (may be nullptr) must outlive the session. Throws Unavailable if
-  /// memory for events is not available.
+  /// Does not start recording. `execution_context` (may be nullptr) must outlive the session. `early`: add_new() is
+  /// used; CUPTI gets smaller buffers, so that it delivers them sooner. Throws Unavailable if memory for events is not
+  /// available.
   CuptiSession(const measure::Observation& options, const ExecutionContext* execution_context,
-               std::int64_t run_start_ns);
+               std::int64_t run_start_ns, bool early);
   /// Stops recording if necessary and discards unclaimed records.
   ~CuptiSession();
   CuptiSession(const CuptiSession&) = delete;
@@ -30,6 +32,9 @@ class CuptiSession {
   void context_made();
   /// Prefaults memory for the next events. Call it outside of timed regions.
   void warm() noexcept;
+  /// Adds the events since the last call that CUPTI has delivered, of completed work at the latest a second after it
+  /// was completed. Always pass the same object. stop() adds all events again.
+  void add_new(event::NewEvents& events);
   /// Synchronizes the device, stops recording and adds all events, clock comparisons and dropped-record counts to
   /// `record`. After a CUDA error, the events up to that point are kept.
   void stop(event::PassRecord& record);

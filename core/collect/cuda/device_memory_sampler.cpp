@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -76,8 +77,15 @@ void DeviceMemorySampler::thin() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < before; i += 2) background_[kept++] = std::move(background_[i]);
   background_.resize(kept);
+  added_background_ = (added_background_ + 1) / 2;
   thinned_out_ += static_cast<std::int64_t>(before - kept);
   interval_ns_ *= 2;
+}
+
+void DeviceMemorySampler::add_new(std::vector<event::DeviceMemory>& readings) {
+  const std::lock_guard lock(mutex_);
+  append_range(readings, std::span(moments_).subspan(std::exchange(added_moments_, moments_.size())));
+  append_range(readings, std::span(background_).subspan(std::exchange(added_background_, background_.size())));
 }
 
 void DeviceMemorySampler::take(event::PassRecord& record) {

@@ -46,6 +46,8 @@ class DeviceMemorySampler {
   void start_background();
   /// Joins the background thread; does nothing if there is none.
   void stop_background();
+  /// Adds the readings since the last call.
+  void add_new(std::vector<event::DeviceMemory>& readings);
   /// Moves all readings, sorted by time, and the counts of failed and dropped readings into `record`. Call
   /// stop_background() first.
   void take(event::PassRecord& record);
@@ -63,6 +65,9 @@ class DeviceMemorySampler {
   std::int64_t interval_ns_;
   std::vector<event::DeviceMemory> moments_;
   std::vector<event::DeviceMemory> background_;
+  // Number of readings that add_new() has added:
+  std::size_t added_moments_ = 0;
+  std::size_t added_background_ = 0;
   std::int64_t failed_ = 0;
   std::int64_t thinned_out_ = 0;
 };

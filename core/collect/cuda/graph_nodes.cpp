@@ -15,6 +15,7 @@ constexpr std::size_t kNodesAtOnce = 512;
 void GraphNodes::put(std::uint64_t node, const event::Position& position) noexcept {
   if (const auto known = positions_.find(node); known != positions_.end()) {
     known->second = position;
+    if (keeps_new_) new_.push_back(node);
     return;
   }
   if (positions_.size() == capacity_) {
@@ -27,6 +28,7 @@ void GraphNodes::put(std::uint64_t node, const event::Position& position) noexce
   }
   try {
     positions_.emplace(node, position);
+    if (keeps_new_) new_.push_back(node);
   } catch (const std::bad_alloc&) {
     ++dropped_;
   }
@@ -52,6 +54,15 @@ void GraphNodes::take(std::vector<event::GraphNode>& nodes) {
   const std::lock_guard lock(mutex_);
   nodes.reserve(nodes.size() + positions_.size());
   for (const auto& [node, position] : positions_) nodes.push_back({node, position});
+}
+
+void GraphNodes::add_new(std::vector<event::GraphNode>& nodes) {
+  const std::lock_guard lock(mutex_);
+  if (!keeps_new_)
+    for (const auto& [node, position] : positions_) nodes.push_back({node, position});
+  for (const std::uint64_t node : new_) nodes.push_back({node, positions_.at(node)});
+  new_.clear();
+  keeps_new_ = true;
 }
 
 std::int64_t GraphNodes::dropped() const {

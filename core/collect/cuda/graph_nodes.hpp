@@ -25,6 +25,8 @@ class GraphNodes {
   void cloned(std::uint64_t node, std::uint64_t original) noexcept;
 
   void take(std::vector<event::GraphNode>& nodes);
+  /// Adds the nodes since the last call, also those whose number was used again.
+  void add_new(std::vector<event::GraphNode>& nodes);
   std::int64_t dropped() const;
   /// Number of copies of nodes that were created before recording began.
   std::int64_t unmatched_originals() const;
@@ -35,7 +37,9 @@ class GraphNodes {
   EventArena& arena_;
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, event::Position> positions_;
-  std::size_t capacity_ = 0;  // number of nodes charged to the arena
+  std::vector<std::uint64_t> new_;  // numbers since add_new()
+  bool keeps_new_ = false;          // once it was called
+  std::size_t capacity_ = 0;        // number of nodes charged to the arena
   std::int64_t dropped_ = 0;
   std::int64_t unmatched_originals_ = 0;
 };

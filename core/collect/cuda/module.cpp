@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -76,6 +77,7 @@ class CudaCollector final : public Collector {
   void scope_begin(const char* name) override;
   void scope_end() override;
   void between_steps(std::int64_t step) override;
+  void add_new_events(event::NewEvents& events) override;
   void reset() override;
   void disarm(event::PassRecord& record) override;
 
@@ -96,6 +98,7 @@ class CudaCollector final : public Collector {
   std::unique_ptr<CuptiSession> session_;
   std::unique_ptr<DeviceMemorySampler> memory_;  // uses nvml_, so it is destroyed first
   std::vector<event::GpuSample> readings_;
+  std::size_t added_readings_ = 0;  // by add_new_events()
   std::vector<event::DroppedRecords> dropped_records_;
   std::int64_t next_reading_ns_ = 0;
   bool events_only_ = false;
@@ -107,6 +110,7 @@ void CudaCollector::reset() {
   memory_.reset();
   session_.reset();
   readings_.clear();
+  added_readings_ = 0;
   dropped_records_.clear();
   next_reading_ns_ = 0;
   events_only_ = false;
@@ -137,8 +141,8 @@ void CudaCollector::arm(const PassSetting& setting) {
 
 void CudaCollector::start_tracing() {
   try {
-    auto session =
-        std::make_unique<CuptiSession>(setting_.observation, setting_.execution_context, setting_.run_start_ns);
+    auto session = std::make_unique<CuptiSession>(setting_.observation, setting_.execution_context,
+                                                  setting_.run_start_ns, setting_.observes_program);
     session->start();
     session_ = std::move(session);
   } catch (const Unavailable& reason) {
@@ -245,6 +249,13 @@ void CudaCollector::between_steps(std::int64_t step) {
   next_reading_ns_ = now + kReadingIntervalNs;
   if (setting_.observes_program)
     next_reading_ns_ = std::max(next_reading_ns_, now + kMinTimesTheReading * (now_ns() - now));
+}
+
+void CudaCollector::add_new_events(event::NewEvents& events) {
+  if (session_) session_->add_new(events);
+  if (memory_) memory_->add_new(events.device_memory);
+  append_range(events.gpu_samples, std::span(readings_).subspan(added_readings_));
+  added_readings_ = readings_.size();
 }
 
 void CudaCollector::disarm(event::PassRecord& record) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace kymo::collect {
 namespace {
@@ -31,6 +32,7 @@ thread_local CurrentLog t_current;
 struct LaunchLog::Chunk {
   std::atomic<std::uint32_t> used{0};
   std::uint32_t capacity = 0;
+  std::uint32_t added = 0;  // by add_new()
   std::atomic<Chunk*> next{nullptr};
 
   event::Launch* launches() { return reinterpret_cast<event::Launch*>(this + 1); }
@@ -125,6 +127,18 @@ void LaunchLog::retract() noexcept {
   thread_log.open = ThreadLog::Open::kNone;
 }
 
+void LaunchLog::add_new(std::vector<event::Launch>& launches) {
+  const std::lock_guard lock(mutex_);
+  clock_.finish();
+  for (const auto& thread_log : thread_logs_) {
+    for (Chunk* chunk = thread_log->first.load(std::memory_order_acquire); chunk;
+         chunk = chunk->next.load(std::memory_order_acquire)) {
+      const std::uint32_t used = chunk->used.load(std::memory_order_acquire);
+      copy(*chunk, std::exchange(chunk->added, used), used, launches);
+    }
+  }
+}
+
 void LaunchLog::take(std::vector<event::Launch>& launches) {
   const std::lock_guard lock(mutex_);
   std::size_t count = launches.size();
@@ -140,7 +154,7 @@ void LaunchLog::take(std::vector<event::Launch>& launches) {
     for (Chunk* chunk = thread_log->first.load(std::memory_order_acquire); chunk;) {
       // Read before the contents: a chunk with a successor is full, so a late thread leaves no gap.
       Chunk* next = chunk->next.load(std::memory_order_acquire);
-      take_chunk(*chunk, launches);
+      copy(*chunk, 0, chunk->used.load(std::memory_order_acquire), launches);
       // A late thread sees zeros, which means a full chunk, and does no harm.
       EventArena::release(reinterpret_cast<std::byte*>(chunk), chunk_bytes_);
       chunk = next;
@@ -149,9 +163,8 @@ void LaunchLog::take(std::vector<event::Launch>& launches) {
   }
 }
 
-void LaunchLog::take_chunk(Chunk& chunk, std::vector<event::Launch>& launches) const {
-  const std::uint32_t used = chunk.used.load(std::memory_order_acquire);
-  for (std::uint32_t i = 0; i < used; ++i) {
+void LaunchLog::copy(Chunk& chunk, std::uint32_t first, std::uint32_t end, std::vector<event::Launch>& launches) const {
+  for (std::uint32_t i = first; i < end; ++i) {
     event::Launch& launch = chunk.launches()[i];
     const event::LaunchKind kind = std::atomic_ref(launch.kind).load(std::memory_order_relaxed);
     if (kind == kRetracted) continue;

@@ -33,6 +33,9 @@ class LaunchLog {
   void close() noexcept;
   /// Removes that call if it has not returned, because it is being captured into a graph and launches nothing.
   void retract() noexcept;
+  /// Adds the launches since the last call to the end of `launches`. A launch on another thread that is retracted later
+  /// may be among them. One thread at a time, while others append.
+  void add_new(std::vector<event::Launch>& launches);
   /// Moves all launches to the end of `launches`, grouped by thread and in each thread's order. Call it once, when no
   /// thread appends any more.
   void take(std::vector<event::Launch>& launches);
@@ -44,7 +47,7 @@ class LaunchLog {
 
   ThreadLog* log_of_this_thread() noexcept;
   Chunk* new_chunk(ThreadLog& thread_log) noexcept;
-  void take_chunk(Chunk& chunk, std::vector<event::Launch>& launches) const;
+  void copy(Chunk& chunk, std::uint32_t first, std::uint32_t end, std::vector<event::Launch>& launches) const;
 
   EventArena& arena_;
   const ExecutionContext& execution_context_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collect/stacks/stack.hpp"
+#include "event/new_events.hpp"
 #include "event/records.hpp"
 #include "event/texts.hpp"
 
@@ -30,6 +31,17 @@ class Chunks {
     return chunks_.back().back();
   }
   std::size_t size() const { return size_; }
+
+  /// Passes the rows from `first` to before `end` to `visit`, in order.
+  template <class Visit>
+  void each(std::size_t first, std::size_t end, Visit visit) const {
+    std::size_t begin = 0;  // of the chunk
+    for (const auto& chunk : chunks_) {
+      for (std::size_t i = std::max(first, begin); i < std::min(end, begin + chunk.size()); ++i)
+        visit(chunk[i - begin]);
+      begin += chunk.size();
+    }
+  }
 
   /// Passes every row to `take`, in order, and frees the memory on the way.
   template <class Take>
@@ -61,6 +73,8 @@ class MemoryLog {
   event::MemoryEvent* add(event::MemoryEvent event, std::string_view op, const Stack* stack);
   /// Counts an observed event that could not be kept.
   void count_dropped() { ++dropped_; }
+  /// Adds the events since the last call; the last one only if it is `complete`. Always pass the same object.
+  void add_new(event::NewEvents& events, bool complete = true);
   /// Moves all events into the record, with dropped-record counts for `source`, and clears the log.
   void hand_over(event::PassRecord& record, const std::string& source);
 
@@ -71,6 +85,10 @@ class MemoryLog {
   Chunks<event::MemoryEvent> events_;
   event::Texts ops_;
   StackTable stacks_;
+  // What add_new() has added:
+  std::size_t added_ = 0;
+  std::vector<event::TextId> added_texts_;  // ids in NewEvents, by id in ops_ - 1
+  StackTable::Kept added_stacks_;
 };
 
 }  // namespace kymo::collect

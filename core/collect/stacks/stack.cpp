@@ -160,19 +160,19 @@ std::int32_t StackTable::number(const Stack& stack) {
   return number;
 }
 
-std::int32_t StackTable::append_to(event::Memory& memory) const {
-  const auto first = static_cast<std::int32_t>(memory.stacks.size());
-  std::unordered_map<void*, std::uint32_t> numbers;
-  for (const Extent& extent : stacks_) {
-    auto& stack = memory.stacks.emplace_back();
+void StackTable::add_new(Kept& kept, std::vector<event::StackFrame>& frames,
+                         std::vector<std::vector<std::uint32_t>>& stacks) const {
+  while (kept.stacks.size() < stacks_.size()) {
+    const Extent& extent = stacks_[kept.stacks.size()];
+    kept.stacks.push_back(static_cast<std::int32_t>(stacks.size()));
+    auto& stack = stacks.emplace_back();
     stack.reserve(extent.depth);
     for (std::size_t i = extent.begin; i < extent.begin + extent.depth; ++i) {
-      const auto [entry, is_new] = numbers.emplace(frames_[i], static_cast<std::uint32_t>(memory.frames.size()));
-      if (is_new) memory.frames.push_back(locate(frames_[i]));
+      const auto [entry, is_new] = kept.frames.emplace(frames_[i], static_cast<std::uint32_t>(frames.size()));
+      if (is_new) frames.push_back(locate(frames_[i]));
       stack.push_back(entry->second);
     }
   }
-  return first;
 }
 
 }  // namespace kymo::collect

@@ -48,8 +48,14 @@ class StackTable {
   std::int32_t number(const Stack& stack);
   /// Number of dropped stacks.
   std::int64_t dropped() const { return dropped_; }
-  /// Appends all stacks, symbolized and ordered by id. Returns the index of the first one.
-  std::int32_t append_to(event::Memory& memory) const;
+  /// Frames and stacks of some events. Their indices are not those of the table.
+  struct Kept {
+    std::unordered_map<void*, std::uint32_t> frames;  ///< index by return address
+    std::vector<std::int32_t> stacks;                 ///< index by id
+  };
+  /// Adds the stacks that `kept` does not have yet, symbolized, to the end of `stacks`, and their frames to `frames`.
+  void add_new(Kept& kept, std::vector<event::StackFrame>& frames,
+               std::vector<std::vector<std::uint32_t>>& stacks) const;
 
  private:
   struct Extent {

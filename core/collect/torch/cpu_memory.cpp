@@ -27,6 +27,7 @@ void give_back(void* block);
 class RecordingAllocator final : public c10::Allocator {
  public:
   void begin(const PassSetting& setting);
+  void add_new(event::NewEvents& events);
   bool end(event::PassRecord& record, const char* source);
 
   c10::DataPtr allocate(std::size_t bytes) override;
@@ -96,6 +97,11 @@ void RecordingAllocator::install() {
     c10::SetCPUAllocator(this, priority_);
     if (c10::GetCPUAllocator() == this) return;
   }
+}
+
+void RecordingAllocator::add_new(event::NewEvents& events) {
+  const std::lock_guard lock(mutex_);
+  if (recording_) log_.add_new(events);
 }
 
 bool RecordingAllocator::end(event::PassRecord& record, const char* source) {
@@ -186,6 +192,8 @@ void RecordingAllocator::failed(std::size_t bytes, const Stack& stack) {
 }  // namespace
 
 void record_cpu_memory(const PassSetting& setting) { recorder().begin(setting); }
+
+void add_new_cpu_memory(event::NewEvents& events) { recorder().add_new(events); }
 
 void end_cpu_memory(event::PassRecord& record, const char* source) { recorder().end(record, source); }
 

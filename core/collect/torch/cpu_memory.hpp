@@ -11,6 +11,9 @@ namespace kymo::collect {
 /// wrapped.
 void record_cpu_memory(const PassSetting& setting);
 
+/// Adds the events since the last call. Does nothing without a recording.
+void add_new_cpu_memory(event::NewEvents& events);
+
 /// Restores the previous allocator and moves the events into record.memory_trace. Events beyond
 /// setting.how.memory_bytes are counted as dropped records of `source`. Does nothing without a recording.
 void end_cpu_memory(event::PassRecord& record, const char* source);

@@ -45,6 +45,7 @@ class TorchCollector final : public Collector {
   void add_new_events(event::NewEvents& events) override {
     add_new_operators(events);
     add_new_collectives(events);
+    add_new_cpu_memory(events);
   }
 
   void disarm(event::PassRecord& record) override {

@@ -50,6 +50,7 @@ std::optional<MemoryAction> action_of(const TraceEntry& entry) {
 class AllocatorRecorder {
  public:
   void begin(const PassSetting& setting, c10::DeviceIndex device);
+  void add_new(event::NewEvents& events);
   void end(event::PassRecord& record, const char* source);
   void report(const TraceEntry& entry) noexcept;
 
@@ -71,7 +72,7 @@ class AllocatorRecorder {
   MemoryLog log_;
   CounterLedger ledger_;
   event::MemoryEvent* last_ = nullptr;  // event whose counters are still pending; nullptr if it was dropped
-  bool ended_ = false;
+  bool ended_ = true;                   // or never began
   std::unordered_map<void*, std::uint32_t> streams_;
 };
 
@@ -152,6 +153,11 @@ void AllocatorRecorder::keep(const TraceEntry& entry, MemoryAction action, const
   last_ = log_.add(event, name ? name() : std::string_view(), stack);
 }
 
+void AllocatorRecorder::add_new(event::NewEvents& events) {
+  const std::lock_guard lock(mutex_);
+  if (!ended_) log_.add_new(events, last_ == nullptr);
+}
+
 void AllocatorRecorder::end(event::PassRecord& record, const char* source) {
   auto recording = State::kRecording;
   if (!state_.compare_exchange_strong(recording, State::kEnding)) return;
@@ -178,6 +184,8 @@ void AllocatorRecorder::end(event::PassRecord& record, const char* source) {
 }  // namespace
 
 void record_allocator(const PassSetting& setting, c10::DeviceIndex device) { recorder().begin(setting, device); }
+
+void add_new_allocator_events(event::NewEvents& events) { recorder().add_new(events); }
 
 void end_allocator_record(event::PassRecord& record, const char* source) { recorder().end(record, source); }
 

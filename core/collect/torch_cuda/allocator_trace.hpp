@@ -34,6 +34,10 @@ inline AllocatorState allocator_state(const c10::cuda::CUDACachingAllocator::Dev
 /// be set. Throws c10::Error if the active allocator does not support trackers.
 void record_allocator(const PassSetting& setting, c10::DeviceIndex device);
 
+/// Adds the events since the last call, without the last one, whose counters are not known yet. Does nothing without a
+/// recording.
+void add_new_allocator_events(event::NewEvents& events);
+
 /// Ends the recording and moves the events into record.memory_trace, with dropped-record counts for `source`. Does
 /// nothing without a recording.
 void end_allocator_record(event::PassRecord& record, const char* source);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -77,6 +78,7 @@ class TorchCudaCollector final : public Collector {
     armed_ = false;
     missing_events_.reset();
     readings_.clear();
+    added_readings_ = 0;
     readings_.reserve(kReadingsReserved);
     readings_dropped_ = 0;
     try {
@@ -99,6 +101,12 @@ class TorchCudaCollector final : public Collector {
 
   void before_steps() override { read(kBeforeSteps); }
   void between_steps(std::int64_t step) override { read(step); }
+
+  void add_new_events(event::NewEvents& events) override {
+    append_range(events.memory_counters, std::span(readings_).subspan(added_readings_));
+    added_readings_ = readings_.size();
+    if (records_events_) add_new_allocator_events(events);
+  }
 
   void reset() override {
     if (!armed_) return;
@@ -184,6 +192,7 @@ class TorchCudaCollector final : public Collector {
   std::int64_t run_start_ns_ = 0;
   std::int64_t allocations_at_start_ = 0;
   std::vector<event::MemoryCounter> readings_;
+  std::size_t added_readings_ = 0;  // by add_new_events()
   std::int64_t readings_dropped_ = 0;
   std::optional<event::DroppedRecords> missing_events_;
   bool records_events_ = false;

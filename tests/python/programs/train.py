@@ -5,7 +5,10 @@ train.py KIND [STEPS [DEVICE]]
 """
 
 import contextlib
+import os
+import signal
 import sys
+import time
 
 import torch
 from torch import nn
@@ -52,12 +55,16 @@ def batch():
     return torch.randint(0, WORDS, (BATCH, LENGTH)), torch.randint(0, WORDS, (BATCH * LENGTH,))
 
 
-def transformer(steps, checkpointed=False, dtype=None, backend=None, mode=None, accumulated=1, scaled=False):
+def transformer(
+    steps, checkpointed=False, dtype=None, backend=None, mode=None, accumulated=1, scaled=False, wait_before=None
+):
     model = Transformer(checkpointed)
     called = torch.compile(model, backend=backend, mode=mode) if backend else model
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
     scaler = torch.amp.GradScaler(DEVICE, init_scale=2.0**10, enabled=scaled)
     for step in range(steps):
+        if step == wait_before:
+            time.sleep(1.5)
         for _ in range(accumulated):
             words, targets = batch()
             with torch.autocast(DEVICE, dtype) if dtype else contextlib.nullcontext():
@@ -193,6 +200,12 @@ def inference(steps):
             show(model(batch()[0]).sum())
 
 
+def killed(steps):
+    """Ends by a signal. Before the last two steps, it waits until the records of the others can have been delivered."""
+    transformer(steps, wait_before=steps - 2)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 KINDS = {
     "transformer": transformer,
     "autocast": lambda steps: transformer(steps, dtype=torch.bfloat16),
@@ -213,6 +226,7 @@ KINDS = {
     "loader_fork": lambda steps: with_loader(steps, 2, "fork"),
     "loader_spawn": lambda steps: with_loader(steps, 2, "spawn"),
     "inference": inference,
+    "killed": killed,
 }
 
 if __name__ == "__main__":

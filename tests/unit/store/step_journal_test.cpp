@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "store/journal_recovery.hpp"
 #include "store/open.hpp"
 #include "unit/store/fixture.hpp"
 
@@ -91,9 +92,7 @@ TEST_F(Journal, StepsOfAKilledProcessAreRecovered) {
 
 /// An operator of a step, in its own range; the one after it is its child. `texts` are those of the journal.
 void add_events(event::NewEvents& events, std::int32_t step) {
-  events.ranges.clear();
-  events.operators.clear();
-  events.collectives.clear();
+  events.clear();
   event::Range range;
   range.name = events.texts.intern("layer");
   range.path = events.texts.intern("Model/layer");
@@ -136,7 +135,7 @@ TEST_F(Journal, OperatorsAndScopesOfCompleteStepsAreRecovered) {
   EXPECT_EQ(found->integer("SELECT count(*) FROM op WHERE parent IS NULL"), kSteps);
   EXPECT_EQ(found->integer("SELECT sum(calls) FROM op_total"), 2 * (kSteps - 2));
   EXPECT_THAT(found->text("SELECT detail FROM dropped_record WHERE source = 'store'"),
-              ::testing::HasSubstr("operators, scopes and collective calls of complete steps"));
+              ::testing::HasSubstr("those since its last complete step are missing"));
 }
 
 TEST_F(Journal, CollectiveCallsAndCompilationsAreRecovered) {
@@ -184,6 +183,148 @@ TEST_F(Journal, CollectiveCallsAndCompilationsAreRecovered) {
             3);  // the last did not end
   EXPECT_EQ(found->text("SELECT kind || step || function || line || reason FROM compilation"),
             "recompilation2forward12a \"shape\" changed");
+}
+
+/// Adds a kernel with its launch, a copy within a graph, and what else is recorded of a GPU.
+void add_device_events(event::NewEvents& events, std::int32_t step) {
+  const auto correlation = static_cast<std::uint32_t>(step);
+  event::Position position;
+  position.step = step;
+  position.phase = 0;
+  position.range = step;
+  events.launches.push_back({correlation, event::LaunchKind::kKernel, 100 * step + 5, position});
+  event::Activity kernel;
+  kernel.name = events.texts.intern(step % 2 ? "gemm" : "softmax");
+  kernel.correlation_id = correlation;
+  kernel.start_ns = 100 * step + 10;
+  kernel.end_ns = 100 * step + 60;
+  kernel.shape = static_cast<std::uint32_t>(events.shapes.size());
+  events.shapes.push_back({{step, 1, 1}, {128, 1, 1}, 0, 0, 32});
+  events.activities.push_back(kernel);
+  position.phase = 1;
+  events.graph_nodes.push_back({77, position});  // the same number in each step
+  event::Activity copy;
+  copy.kind = event::ActivityKind::kMemcpy;
+  copy.name = events.texts.intern("memcpy");
+  copy.graph_node = 77;
+  copy.correlation_id = correlation;
+  copy.bytes = 4096;
+  copy.start_ns = 100 * step + 70;
+  copy.end_ns = 100 * step + 80;
+  events.activities.push_back(copy);
+  events.api_calls.push_back({100 * step + 1, 100 * step + 2, events.texts.intern("cudaLaunchKernel"), 1, 9});
+  events.synchronizations.push_back({"stream event", 100 * step + 3, 100 * step + 4, 7, 1});
+  events.overhead_records.push_back({"buffer flush", 100 * step + 3, 100 * step + 4});
+  if (step == 0) events.clock_syncs.push_back({"cupti", 1, 2, 3});
+  event::GpuSample sample;
+  sample.step = step;
+  sample.power_mw = 250'000;
+  events.gpu_samples.push_back(sample);
+  events.memory_counters.push_back({step, 100 * step, 512, 1024, 1});
+}
+
+TEST_F(Journal, KernelsAreRecoveredWithTheirPhaseAndScope) {
+  constexpr std::int32_t kSteps = 5;
+  {
+    OpenJournal journal(rank_file(), header(std::nullopt));
+    event::NewEvents events;
+    for (std::int32_t step = 0; step < kSteps; ++step) {
+      add_events(events, step);
+      add_device_events(events, step);
+      journal.add(events);
+      journal.add(step);
+    }
+  }
+  EXPECT_THAT(recover(), Optional(3));
+  const auto found = open_rank_file(rank_file(), own_schema());
+  EXPECT_EQ(found->text("SELECT group_concat(n.text || ':' || k.step || ':' || p.text || ':' || s.text || ':' || "
+                        "(k.end_ns - k.start_ns), ' ') FROM kernel k JOIN string n ON n.string_id = k.name_id "
+                        "JOIN string p ON p.string_id = k.phase_id JOIN string s ON s.string_id = k.scope_id "
+                        "WHERE k.step > 2"),
+            "gemm:3:forward:Model/layer:50 softmax:4:forward:Model/layer:50");
+  EXPECT_EQ(found->integer("SELECT sum(calls) FROM kernel_total WHERE kind = 'kernel'"), 3);
+  EXPECT_EQ(found->text("SELECT group_concat(c.grid_x, ' ') FROM kernel k JOIN launch_config c USING (launch_config)"),
+            "0 1 2 3 4");
+  EXPECT_EQ(found->integer("SELECT count(*) FROM memcpy c JOIN string p ON p.string_id = c.phase_id "
+                           "WHERE p.text = 'backward' AND bytes = 4096 AND attribution = 'graph'"),
+            kSteps);
+  EXPECT_EQ(found->text("SELECT DISTINCT n.text || thread FROM api_call JOIN string n ON n.string_id = name_id"),
+            "cudaLaunchKernel9");
+  EXPECT_EQ(found->integer("SELECT count(*) FROM synchronization WHERE kind = 'stream event' AND stream = 7"), kSteps);
+  EXPECT_EQ(found->integer("SELECT count(*) FROM cupti_overhead WHERE kind = 'buffer flush'"), kSteps);
+  EXPECT_EQ(found->text("SELECT clock || clock_ns || error_ns FROM clock_sync"), "cupti23");
+  EXPECT_EQ(found->integer("SELECT count(*) FROM gpu_sample WHERE power_mw = 250000 AND sm_clock_mhz IS NULL"), kSteps);
+  EXPECT_EQ(found->integer("SELECT count(*) FROM memory_counter WHERE reserved_bytes = 1024"), kSteps);
+  EXPECT_THAT(found->text("SELECT detail FROM dropped_record WHERE source = 'store'"),
+              ::testing::HasSubstr("not yet delivered by CUPTI"));
+}
+
+TEST_F(Journal, MemoryIsRecoveredWithItsStacksAndCategories) {
+  constexpr std::int32_t kSteps = 4;
+  {
+    OpenJournal journal(rank_file(), header(std::nullopt));
+    event::NewEvents events;
+    events.frames = {{"libtorch.so", 16, "at::empty"}, {"python3", 32, ""}};
+    for (std::int32_t step = 0; step < kSteps; ++step) {
+      add_events(events, step);
+      events.operators.clear();
+      event::MemoryEvent event;
+      event.device = event::MemoryDevice::kCpu;
+      event.time_ns = 100 * step + 10;
+      event.address = 4096;
+      event.bytes = 1000 + step;
+      event.position.step = step;
+      event.position.phase = 0;
+      event.position.range = step;
+      event.op = events.texts.intern("aten::empty");
+      event.stack = step == 0 ? -1 : step - 1;
+      event.after = {1000 + step, 1000 + step, 1000 + step, 1000 + step};
+      if (step > 0) events.stacks.push_back({0, 1});
+      events.memory_events.push_back(event);
+      events.tags.push_back({event.time_ns + 1, 4096, 1000 + step, 1});
+      event.action = event::MemoryAction::kFreeRequested;
+      event.time_ns += 50;
+      event.stack = -1;
+      event.after = {};
+      events.memory_events.push_back(event);
+      event.action = event::MemoryAction::kFreeCompleted;
+      events.memory_events.push_back(event);
+      events.device_memory.push_back({100 * (kSteps - step), "after step", step, 2048, std::nullopt});
+      journal.add(events);
+      journal.add(step);
+    }
+  }
+  EXPECT_THAT(recover_from_journal(rank_file(), 3, 1, Pass::kMemory), Optional(2));
+  const auto found = open_rank_file(rank_file(), own_schema());
+  EXPECT_EQ(
+      found->text("SELECT group_concat(b.requested_bytes || ':' || category || ':' || o.text || ':' || p.text || "
+                  "':' || s.text || ':' || (free_ns - alloc_ns) || ':' || coalesce(stack, 'none'), ' ') "
+                  "FROM allocation b JOIN string o ON o.string_id = b.op_id JOIN string p ON p.string_id = b.phase_id "
+                  "JOIN string s ON s.string_id = b.scope_id WHERE step IN (0, 3)"),
+      "1000:parameter:aten::empty:forward:Model/layer:50:none "
+      "1003:parameter:aten::empty:forward:Model/layer:50:2");
+  EXPECT_EQ(
+      found->text("SELECT group_concat(f.module || f.offset || coalesce(n.text, '?'), ' ') FROM stack s JOIN "
+                  "stack_frame f USING (frame) LEFT JOIN string n ON n.string_id = f.function_id WHERE stack = 2"),
+      "libtorch.so16at::empty python332?");
+  EXPECT_EQ(found->text("SELECT group_concat(step, ' ') FROM device_memory"), "3 2 1 0") << "in order of time";
+  EXPECT_EQ(found->integer("SELECT max(peak_allocated_bytes) FROM memory_phase"), 1003);
+}
+
+TEST_F(Journal, ReferencesToMissingNamesAreDamage) {
+  const auto with = [&](auto change) {
+    OpenJournal journal(rank_file(), header());
+    event::NewEvents events;
+    add_events(events, 2);
+    change(events);
+    journal.add(events);
+    journal.add(2);
+  };
+  with([](event::NewEvents& events) { events.activities.emplace_back(); });
+  EXPECT_THAT([&] { recover(); }, ::testing::ThrowsMessage<Error>(::testing::HasSubstr("unknown shape 0")));
+  std::filesystem::remove(journal_file().string() + ".events");
+  with([](event::NewEvents& events) { events.stacks.push_back({3}); });
+  EXPECT_THAT([&] { recover(); }, ::testing::ThrowsMessage<Error>(::testing::HasSubstr("unknown frame 3")));
 }
 
 TEST_F(Journal, EventsThatWereNotWrittenCompletelyAreIgnored) {

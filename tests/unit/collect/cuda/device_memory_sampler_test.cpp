@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <set>
 
 #include "base/clock.hpp"
 
@@ -38,6 +40,27 @@ TEST(DeviceMemorySampler, NotesMomentsInOrderOfTime) {
   EXPECT_FALSE(readings[2].process_bytes);
   EXPECT_GE(readings[2].time_ns, readings[1].time_ns);
   EXPECT_THAT(record.dropped_records, IsEmpty());
+}
+
+TEST(DeviceMemorySampler, NewReadingsAreAddedOnce) {
+  std::atomic<std::int64_t> used{0};
+  DeviceMemorySampler sampler([&](bool) -> std::optional<Reading> { return Reading{++used, std::nullopt}; },
+                              {.run_start_ns = now_ns(), .interval_ns = 10'000, .max_background = 16});
+  std::vector<event::DeviceMemory> readings;
+  sampler.start_background();
+  while (used < 100) sampler.add_new(readings);  // the readings were thinned out meanwhile
+  sampler.stop_background();
+  sampler.note("end", -1, false);
+  sampler.add_new(readings);
+  sampler.add_new(readings);
+  std::set<std::int64_t> values;
+  for (const event::DeviceMemory& reading : readings) values.insert(reading.used_bytes);
+  EXPECT_EQ(values.size(), readings.size()) << "each one once";
+  EXPECT_EQ(std::ranges::count(readings, "end", &event::DeviceMemory::stage), 1);
+  event::PassRecord record;
+  sampler.take(record);
+  for (const event::DeviceMemory& reading : record.memory_trace.device)
+    EXPECT_TRUE(values.contains(reading.used_bytes)) << "whatever is kept was added, too";
 }
 
 TEST(DeviceMemorySampler, SamplesInTheBackgroundWithItsStep) {

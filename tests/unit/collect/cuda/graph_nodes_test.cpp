@@ -53,6 +53,27 @@ TEST(GraphNodes, ANumberThatIsUsedAgainHasItsNewPosition) {
   EXPECT_EQ(taken(nodes).at(1), 11);
 }
 
+TEST(GraphNodes, NewOnesAreAddedWhileThePassRuns) {
+  EventArena arena(kArenaBytes);
+  GraphNodes nodes(arena);
+  nodes.created(1, at_range(10));
+  nodes.created(2, at_range(11));
+  std::vector<event::GraphNode> added;
+  nodes.add_new(added);
+  EXPECT_EQ(added.size(), 2u);
+  added.clear();
+  nodes.cloned(3, 2);
+  nodes.created(1, at_range(12));
+  nodes.add_new(added);
+  ASSERT_EQ(added.size(), 2u);
+  EXPECT_EQ(added[0].node, 3u);
+  EXPECT_EQ(added[0].position.range, 11);
+  EXPECT_EQ(added[1].position.range, 12) << "its number was used again";
+  nodes.add_new(added);
+  EXPECT_EQ(added.size(), 2u);
+  EXPECT_EQ(taken(nodes).size(), 3u);
+}
+
 TEST(GraphNodes, AreBounded) {
   EventArena arena(kArenaBytes);
   GraphNodes nodes(arena);

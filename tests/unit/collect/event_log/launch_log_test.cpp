@@ -38,6 +38,31 @@ TEST(LaunchLog, KeepsEverythingInOrder) {
   EXPECT_TRUE(taken(log).empty());
 }
 
+TEST(LaunchLog, NewLaunchesAreAddedWhileOthersFollow) {
+  EventArena arena(64 * kMib);
+  LaunchLog log(arena, kNobody, 0);
+  constexpr std::uint32_t kCount = 10'000;  // several chunks
+  std::vector<event::Launch> launches;
+  log.add_new(launches);
+  EXPECT_TRUE(launches.empty());
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    append(log, i);
+    if (i % 7 == 0) log.add_new(launches);
+  }
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint32_t> next{kCount};
+  std::thread other([&] {
+    while (!stop) append(log, next++);
+  });
+  while (next < 2 * kCount) log.add_new(launches);
+  stop = true;
+  other.join();
+  log.add_new(launches);
+  ASSERT_EQ(launches.size(), next);
+  for (std::uint32_t i = 0; i < next; ++i) ASSERT_EQ(launches[i].correlation_id, i);
+  EXPECT_EQ(taken(log).size(), next) << "all of them";
+}
+
 TEST(LaunchLog, ThreadsThatEndedLoseNothing) {
   constexpr std::uint32_t kThreads = 16;
   constexpr std::uint32_t kCount = 10'000;

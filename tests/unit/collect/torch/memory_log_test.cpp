@@ -34,6 +34,46 @@ TEST(MemoryLog, HandsOverEventsWithTextsAndStacksOfTheRecord) {
   EXPECT_TRUE(again.memory_trace.events.empty());
 }
 
+TEST(MemoryLog, NewEventsAreAddedWhileThePassRuns) {
+  MemoryLog log(1 << 24);
+  event::NewEvents events;
+  events.texts.intern("something else");
+  Stack stack;
+  stack.depth = 1;
+  const auto add = [&](std::int64_t bytes, std::uintptr_t frame) {
+    stack.frames[0] = reinterpret_cast<void*>(frame);
+    event::MemoryEvent event;
+    event.bytes = bytes;
+    return log.add(event, bytes % 2 ? "aten::mm" : "aten::add", &stack);
+  };
+  for (std::int64_t i = 0; i < 100; ++i) add(i, 0x10);
+  event::MemoryEvent* const pending = add(100, 0x20);
+  log.add_new(events, false);
+  ASSERT_EQ(events.memory_events.size(), 100u);
+  EXPECT_EQ(events.texts.text(events.memory_events[99].op), "aten::mm");
+  pending->after.allocated_bytes = 77;
+  events.clear();
+  log.add_new(events, false);
+  EXPECT_TRUE(events.memory_events.empty()) << "its counters are not known yet";
+  log.add_new(events);
+  add(101, 0x10);
+  log.add_new(events);
+  ASSERT_EQ(events.memory_events.size(), 2u);
+  EXPECT_EQ(events.memory_events[0].after.allocated_bytes, 77);
+  EXPECT_EQ(events.texts.text(events.memory_events[0].op), "aten::add");
+  EXPECT_EQ(events.memory_events[0].stack, 1);
+  EXPECT_EQ(events.memory_events[1].bytes, 101);
+  EXPECT_EQ(events.memory_events[1].stack, 0);
+  EXPECT_EQ(events.stacks, (std::vector<std::vector<std::uint32_t>>{{0}, {1}}));
+  EXPECT_EQ(events.frames.size(), 2u);
+  event::PassRecord record;
+  log.hand_over(record, "source");
+  EXPECT_EQ(record.memory_trace.events.size(), 102u) << "all of them";
+  event::NewEvents none;
+  log.add_new(none);
+  EXPECT_TRUE(none.memory_events.empty() && none.stacks.empty());
+}
+
 TEST(MemoryLog, CountsWhatItCannotKeep) {
   MemoryLog log(10 * static_cast<std::int64_t>(sizeof(event::MemoryEvent)));
   Stack stack;

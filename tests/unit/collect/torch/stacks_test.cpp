@@ -102,13 +102,24 @@ TEST(StackTable, EqualStacksHaveOneNumber) {
   EXPECT_EQ(table.number(stack_of({1, 2, 3})), 0);
   EXPECT_EQ(table.number(Stack()), -1);
   EXPECT_EQ(table.dropped(), 0);
+}
+
+TEST(StackTable, AddsEachStackAndFrameOnce) {
+  StackTable table(1 << 20);
+  table.number(stack_of({1, 2, 3}));
   event::Memory memory;
   memory.stacks.push_back({});
-  EXPECT_EQ(table.append_to(memory), 1) << "after those that are there";
+  StackTable::Kept kept;
+  table.add_new(kept, memory.frames, memory.stacks);
+  table.number(stack_of({1, 2}));
+  table.number(stack_of({4, 2, 1}));
+  table.add_new(kept, memory.frames, memory.stacks);
+  table.add_new(kept, memory.frames, memory.stacks);
+  EXPECT_EQ(kept.stacks, (std::vector<std::int32_t>{1, 2, 3})) << "after those that are there";
   ASSERT_EQ(memory.stacks.size(), 4u);
-  EXPECT_EQ(memory.frames.size(), 3u) << "each address once";
+  EXPECT_EQ(memory.frames.size(), 4u) << "each address once";
   EXPECT_EQ(memory.stacks[1].size(), 3u);
-  EXPECT_EQ(memory.frames[memory.stacks[3][0]].offset, 2u) << "the call before the return address";
+  EXPECT_EQ(memory.frames[memory.stacks[3][0]].offset, 3u) << "the call before the return address";
 }
 
 TEST(StackTable, NewStacksBeyondTheBoundAreCounted) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "collect/cuda/activity_parser.hpp"
+#include "event/new_events.hpp"
+
+namespace kymo::collect {
+
+/// The activity records of a session as they are delivered, before the session ends. Thread-safe.
+class NewActivities {
+ public:
+  NewActivities() : parser_(ClockConversion(), 0, trace_) {}
+
+  /// Reads the records of a buffer. The thread on which CUPTI delivers it has the time that the program's lacks.
+  void read(std::uint8_t* buffer, std::size_t valid_bytes);
+  /// Adds the records since the last call. Always pass the same object, whose shapes are only those of this one.
+  /// `clock` converts CUPTI's times to those of the host, to which `run_start_ns` refers.
+  void add_new(event::NewEvents& events, const ClockConversion& clock, std::int64_t run_start_ns);
+
+ private:
+  event::TextId text_in(event::NewEvents& events, event::TextId text);
+
+  std::mutex mutex_;  // guards the following members
+  event::Trace trace_;
+  ActivityParser parser_;             // of times as CUPTI states them
+  std::vector<event::TextId> texts_;  // ids in NewEvents, by id in trace_ - 1
+  std::size_t shapes_ = 0;            // number of the shapes that were added
+};
+
+}  // namespace kymo::collect
