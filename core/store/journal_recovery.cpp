@@ -305,7 +305,7 @@ struct JournalReader {
 std::string lost_events_text(const JournalReader& journal) {
   std::string text = "the process was ended before it wrote its events: those since its last complete step are missing";
   if (!journal.record.trace.activities.empty())
-    text += ", and those on the GPU that were not yet delivered by CUPTI, which is at most a second before";
+    text += ", and the last kernels and copies before it, up to about 2,000, which CUPTI had not delivered";
   if (journal.events_left_out) text += ", as is everything beyond 1 GiB of events";
   return text;
 }

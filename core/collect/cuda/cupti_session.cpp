@@ -271,8 +271,8 @@ void CuptiSession::context_made() {
   if (state_->recording && !state_->begin_clock) state_->begin_clock = compare_with_cupti();
 }
 
-/// Compares the clocks and asks CUPTI for the records of completed work, also those in buffers that are not full. Both
-/// take time, so they are not done at each step.
+/// Compares the clocks and asks CUPTI for buffers that are not full, which it delivers if all of their records are
+/// complete. Both take time, so they are not done at each step.
 void CuptiSession::State::refresh() {
   const std::int64_t now = now_ns();
   if (now - refreshed_ns < kEarlyIntervalNs) return;

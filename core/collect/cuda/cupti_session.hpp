@@ -32,8 +32,8 @@ class CuptiSession {
   void context_made();
   /// Prefaults memory for the next events. Call it outside of timed regions.
   void warm() noexcept;
-  /// Adds the events since the last call that CUPTI has delivered, of completed work at the latest a second after it
-  /// was completed. Always pass the same object. stop() adds all events again.
+  /// Adds the events since the last call that CUPTI has delivered. Always pass the same object. stop() adds all events
+  /// again.
   void add_new(event::NewEvents& events);
   /// Synchronizes the device, stops recording and adds all events, clock comparisons and dropped-record counts to
   /// `record`. After a CUDA error, the events up to that point are kept.

@@ -256,7 +256,7 @@ TEST_F(Journal, KernelsAreRecoveredWithTheirPhaseAndScope) {
   EXPECT_EQ(found->integer("SELECT count(*) FROM gpu_sample WHERE power_mw = 250000 AND sm_clock_mhz IS NULL"), kSteps);
   EXPECT_EQ(found->integer("SELECT count(*) FROM memory_counter WHERE reserved_bytes = 1024"), kSteps);
   EXPECT_THAT(found->text("SELECT detail FROM dropped_record WHERE source = 'store'"),
-              ::testing::HasSubstr("not yet delivered by CUPTI"));
+              ::testing::HasSubstr("which CUPTI had not delivered"));
 }
 
 TEST_F(Journal, MemoryIsRecoveredWithItsStacksAndCategories) {
