@@ -59,6 +59,7 @@ struct Differentiable : torch::autograd::Function<Differentiable> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* saved,
                                                  const torch::autograd::variable_list& output_gradients) {
     const torch::autograd::variable_list tensors = saved->get_saved_variables();
+    const SkipAutogradInBackward skip_autograd;
     const auto [dq, dk, dv] =
         call_backward(output_gradients[0], tensors[0], tensors[1], tensors[2], tensors[3], tensors[4],
                       saved->saved_data["causal"].toBool(), saved->saved_data["scale"].toOptional<double>(),

@@ -168,6 +168,7 @@ struct Norm : torch::autograd::Function<Norm> {
 
   static variable_list backward(AutogradContext* saved, const variable_list& gradients) {
     const variable_list tensors = saved->get_saved_variables();
+    const SkipAutogradInBackward skip_autograd;
     const auto [x_gradient, weight_gradient] =
         call_backward(gradients[0], std::nullopt, tensors[0], tensors[1], saved->saved_data["epsilon"].toDouble());
     return {x_gradient, weight_gradient, Tensor(), Tensor()};
@@ -192,6 +193,7 @@ struct AddNorm : torch::autograd::Function<AddNorm> {
     if (!gradient.defined())
       return {sum_gradient.defined() ? sum_gradient.to(x_type) : Tensor(), sum_gradient, Tensor(), Tensor()};
     const variable_list tensors = saved->get_saved_variables();
+    const SkipAutogradInBackward skip_autograd;
     const auto [stream, weight] =
         call_backward(gradient, sum_gradient.defined() ? std::optional(sum_gradient) : std::nullopt, tensors[0],
                       tensors[1], saved->saved_data["epsilon"].toDouble());

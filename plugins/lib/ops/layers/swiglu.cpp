@@ -85,6 +85,7 @@ struct Differentiable : torch::autograd::Function<Differentiable> {
   }
 
   static variable_list backward(AutogradContext* saved, const variable_list& gradients) {
+    const SkipAutogradInBackward skip_autograd;
     return {call_backward(gradients[0], saved->get_saved_variables()[0])};
   }
 };
