@@ -89,12 +89,21 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& 
   return optimizer;
 }
 
+void check_shardable(const torch::optim::OptimizerOptions& settings) {
+  const auto* adamw = dynamic_cast<const AdamWSetting*>(&settings);
+  if (adamw && adamw->max_norm > 0)
+    throw std::invalid_argument(
+        "clipping by the norm of all gradients cannot be sharded: each rank knows the gradients of its own parameters "
+        "only; set AdamWSetting::max_norm to 0 and clip the gradients before the update");
+}
+
 std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const OptimizerFactory& make) {
   const auto empty = make_optimizer(make, OptimizerParamGroup(std::vector<at::Tensor>{}));
   if (dynamic_cast<const torch::optim::LBFGS*>(empty.get()))
     throw std::invalid_argument(
         "LBFGS cannot be sharded: each update needs all parameters; use an optimizer that updates parameters "
         "independently");
+  check_shardable(empty->defaults());
   return empty->defaults().clone();
 }
 
@@ -134,6 +143,7 @@ ShardedOptimizer::ShardedOptimizer(std::vector<at::Tensor> parameters, Optimizer
 
 void ShardedOptimizer::add_param_group(const OptimizerParamGroup& group) {
   register_groups();
+  if (group.has_options()) check_shardable(group.options());
   OptimizerParamGroup once = without_repeats(group);
   check_new(once.params());
   Optimizer::add_param_group(once);

@@ -37,8 +37,11 @@ OptimizerFactory optimizer_factory(Settings settings) {
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& make,
                                                         torch::optim::OptimizerParamGroup group);
 
+/// Throws std::invalid_argument for settings that need all gradients together: clipping by their norm.
+void check_shardable(const torch::optim::OptimizerOptions& settings);
+
 /// Settings for groups without their own. Throws std::invalid_argument for LBFGS, whose update needs all parameters
-/// together.
+/// together, and like check_shardable().
 std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const OptimizerFactory& make);
 
 /// State tensors of an optimizer: FusedAdamW and LibTorch's SGD, Adam, AdamW, Adagrad and RMSprop. Many are allocated

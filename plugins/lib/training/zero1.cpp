@@ -15,6 +15,7 @@ Zero1::Zero1(const torch::optim::OptimizerParamGroup& group, OptimizerFactory ma
 }
 
 void Zero1::add_group(const torch::optim::OptimizerParamGroup& group) {
+  if (group.has_options()) check_shardable(group.options());
   const std::vector<at::Tensor> parameters = each_once(group.params());
   for (const at::Tensor& parameter : parameters) {
     if (known_.count(parameter.unsafeGetTensorImpl()))

@@ -294,7 +294,14 @@ TEST(ShardedOptimizer, RejectsWhatItCannotDo) {
                  std::invalid_argument);
     EXPECT_THROW(ShardedOptimizer(Tensors{values({6}, 0).requires_grad_(true) * 2}, make, communicator, {}),
                  std::invalid_argument);
+    AdamWSetting clipped;
+    clipped.max_norm = 1;
+    EXPECT_THAT([&] { ShardedOptimizer(all, optimizer_factory<FusedAdamW>(clipped), communicator, {}); },
+                testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("norm of all gradients")));
     ShardedOptimizer sharded(all, make, communicator, {});
+    EXPECT_THROW(
+        sharded.add_param_group(OptimizerParamGroup({values({2}, 1)}, std::make_unique<AdamWSetting>(clipped))),
+        std::invalid_argument);
     EXPECT_THROW(sharded.add_param_group(OptimizerParamGroup({values({2}, 1), all[2]})), std::invalid_argument);
     EXPECT_EQ(sharded.param_groups().size(), 1u);
   });
