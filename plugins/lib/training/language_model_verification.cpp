@@ -35,7 +35,7 @@ LanguageModelSetting small_settings(const LanguageModelSetting& settings) {
 void check_model(Context& ctx, const LanguageModelSetting& run, const at::Device& device, Verification& result) {
   const LanguageModelSetting settings = small_settings(run);
   at::Generator generator = libtorch::make_generator(device, ctx.seed() + 1);
-  const TrainedWeights weights = make_trained_weights(settings, device, generator);
+  const TrainedWeights weights = make_trained_weights(settings.model, settings, device, generator);
   transformer::LanguageModel model(settings.model, weights.model, settings.attention, settings.fused);
   const auto draw = [&] {
     return at::empty({settings.batch, settings.model.context}, at::TensorOptions().dtype(at::kLong).device(device))
@@ -115,12 +115,12 @@ class ReferenceModel {
  public:
   ReferenceModel(const LanguageModelSetting& settings, const at::Device& device, std::uint64_t seed)
       : generator_(libtorch::make_generator(device, seed)),
-        weights_(make_trained_weights(settings, device, generator_)),
+        weights_(make_trained_weights(settings.model, settings, device, generator_)),
         model_(settings.model, weights_.model, settings.attention, settings.fused),
         batch_(at::zeros({2, settings.batch, settings.model.context},
                          at::TensorOptions().dtype(at::kLong).device(device))),
         optimizer_(transformer::parameters(model_.weights()), large_steps(settings.adamw())) {
-    optimizer_.set_master_weights(master_weights(weights_));
+    if (settings.has_master_weights()) optimizer_.set_master_weights(master_weights(weights_));
     optimizer_.make_state();
     parts.mode = settings.mode;
     parts.autocast = settings.autocast;
