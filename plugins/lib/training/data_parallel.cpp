@@ -60,16 +60,22 @@ class NoExchange final : public GradientExchange {
 /// The exchange of make_flat_exchange().
 class FlatExchange final : public GradientExchange {
  public:
-  explicit FlatExchange(const Replica& replica) : communicator_(*replica.communicator), layout_(replica.parameters) {
-    layout_.zero_gradients();  // allocates the buffer
+  explicit FlatExchange(const Replica& replica) : communicator_(*replica.communicator) {
+    for (std::vector<at::Tensor>& alike : split_by_type(replica.parameters)) layouts_.emplace_back(std::move(alike));
+    begin_step();  // allocates the buffers
   }
 
-  void begin_step() override { layout_.zero_gradients(); }
-  void finish_step() override { communicator_.all_reduce(layout_.gradients(), comm::Reduction::kAverage)->wait(); }
+  void begin_step() override {
+    for (FlatLayout& layout : layouts_) layout.zero_gradients();
+  }
+  void finish_step() override {
+    for (const FlatLayout& layout : layouts_)
+      communicator_.all_reduce(layout.gradients(), comm::Reduction::kAverage)->wait();
+  }
 
  private:
   comm::Communicator& communicator_;
-  FlatLayout layout_;
+  std::vector<FlatLayout> layouts_;  // one for each type
 };
 
 /// Tags the allocations of the gradients, each once even if several share one.

@@ -54,7 +54,7 @@ struct Replica {
   UpdateRule rule;  ///< the configured rule, or the one requested by verification
 };
 
-/// One all-reduce of all gradients, which are views of one buffer, so that nothing is copied.
+/// One all-reduce of all gradients of a type, which are views of one buffer, so that nothing is copied.
 std::unique_ptr<GradientExchange> make_flat_exchange(const Replica& replica);
 
 /// A training step on each rank's part of a batch: forward, backward, communication, optimizer. A strategy's plugin

@@ -62,6 +62,19 @@ TEST(Buckets, TaperOnlyDownToOneMebibyte) {
   EXPECT_THAT(assign_buckets({10, 20, 30, 40}, 70, true), ElementsAre(Bucket{3, 2}, Bucket{1, 0}));
 }
 
+/// With master weights, matrices are bf16 and norms fp32: a norm between two matrices does not close their bucket.
+TEST(Buckets, FillOneForEachType) {
+  const auto matrix = [](std::int64_t elements) { return at::empty({elements}, at::kBFloat16); };
+  const auto norm = [] { return at::empty({4}, at::kFloat); };
+  const std::vector<at::Tensor> parameters{
+      at::empty({50}, at::kFloat), norm(), matrix(20), matrix(30), norm(), matrix(40)};
+  EXPECT_THAT(assign_buckets(parameters, 1), ElementsAre(Bucket{5, 3, 2}, Bucket{4, 1, 0}));
+  EXPECT_THAT(assign_buckets(parameters, 150.0 / 1048576),
+              ElementsAre(Bucket{5, 3}, Bucket{2}, Bucket{4, 1}, Bucket{0}))
+      << "in the order in which they are complete";
+  EXPECT_EQ(split_by_type(parameters).size(), 2u);
+}
+
 TEST(Buckets, OfNothing) { EXPECT_TRUE(assign_buckets(std::vector<std::int64_t>{}, 10).empty()); }
 
 /// The toy model has weights of 400, 2000 and 1000 bytes.
