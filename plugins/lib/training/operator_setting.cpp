@@ -43,6 +43,11 @@ const char* const kAutocastText =
     "weights of the multiplications and their gradients are bf16, and AdamW holds the fp32 master weights; otherwise "
     "they are cast in each step";
 
+double tolerance_of(const OperatorSetting& setting) {
+  if (setting.autocast || setting.dtype == at::kBFloat16) return 6e-2;
+  return setting.dtype == at::kHalf ? 1e-2 : 2e-5;
+}
+
 OperatorSetting read_operators(const Context& ctx) {
   OperatorSetting setting;
   setting.dtype = libtorch::dtype(ctx.text("dtype"));

@@ -47,6 +47,10 @@ extern const char* const kOperatorsText;
 extern const char* const kOptimizerStateText;
 extern const char* const kAutocastText;
 
+/// Allowed deviation of the results of a small model, relative to the largest expected value: a few times their
+/// rounding error. A wrong mask, rotation or gradient changes the leading digits.
+double tolerance_of(const OperatorSetting& setting);
+
 /// Reads the four parameters. Throws std::invalid_argument for an unknown name.
 OperatorSetting read_operators(const Context& ctx);
 

@@ -79,7 +79,7 @@ TEST(Buckets, OfNothing) { EXPECT_TRUE(assign_buckets(std::vector<std::int64_t>{
 
 /// The toy model has weights of 400, 2000 and 1000 bytes.
 TEST(Buckets, OfAModelBySize) {
-  const auto toy = make_model({"toy"}, at::kFloat, 1)->trained();
+  const auto toy = make_model({"toy"}, at::kCPU, 1)->trained();
   ASSERT_EQ(toy.size(), 3u);
   EXPECT_THAT(assign_buckets(toy, 0.0001), ElementsAre(Bucket{2}, Bucket{1}, Bucket{0}));  // 104 bytes
   EXPECT_THAT(assign_buckets(toy, 0.0016), ElementsAre(Bucket{2}, Bucket{1}, Bucket{0}));  // 1677
@@ -96,7 +96,7 @@ TEST(Buckets, CountInMebibytes) {
 }
 
 TEST(Buckets, HoldEachParameterOnce) {
-  const auto tiny = make_model({"tiny", 16, 100}, at::kFloat, 1)->trained();
+  const auto tiny = make_model({"tiny", 16, 100}, at::kCPU, 1)->trained();
   for (const double limit : {0.0001, 0.0016, 0.01, 0.05, 1.0, 1000.0}) {
     Bucket all;
     for (const Bucket& bucket : assign_buckets(tiny, limit)) all.insert(all.end(), bucket.begin(), bucket.end());
