@@ -273,11 +273,4 @@ std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vect
   return optimizer;
 }
 
-std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
-                                             double learning_rate) {
-  AdamWSetting setting;
-  setting.learning_rate = learning_rate;
-  return make_fused_adamw(ctx, parameters, setting);
-}
-
 }  // namespace kymo::training

@@ -99,8 +99,6 @@ std::unique_ptr<torch::optim::Optimizer> make_adamw(bool fused, const std::vecto
 /// (see FusedAdamW::set_master_weights()), if there are any.
 std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
                                              const AdamWSetting& setting, const std::vector<at::Tensor>& masters = {});
-std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
-                                             double learning_rate);
 
 /// Floating-point operations of one update of one element: decay 1, mean 3, square mean 4, denominator 3, update 3.
 inline constexpr double kAdamWFlopsPerElement = 14;
