@@ -201,7 +201,9 @@ void ShardedOptimizer::register_groups() {
 
 ShardedOptimizer::Shard ShardedOptimizer::make_shard(const OptimizerParamGroup& group) {
   std::vector<std::int64_t> sizes;
-  for (const at::Tensor& parameter : group.params()) sizes.push_back(static_cast<std::int64_t>(parameter.nbytes()));
+  // The state of AdamW is twice the size of a parameter and its master weight.
+  for (const at::Tensor& parameter : group.params())
+    sizes.push_back(bytes_of({parameter}) + bytes_of(masters_.of({parameter})));
   const std::vector<int> owners = balanced_owners(sizes, load_bytes_);
   Shard shard;
   std::vector<at::Tensor> owned;

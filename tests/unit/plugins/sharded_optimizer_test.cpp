@@ -306,6 +306,20 @@ TEST(ShardedOptimizer, HoldsMasterWeightsOfItsOwnParameters) {
     });
 }
 
+/// By the sizes of the parameters alone, the fp32 one would be as large as the other two.
+TEST(ShardedOptimizer, CountsMasterWeightsInTheLoadOfARank) {
+  ThreadRanks::run(2, [&](comm::Communicator& communicator) {
+    Tensors all{at::zeros({100})}, masters{at::Tensor()};
+    for (int i = 0; i < 2; ++i) {
+      all.push_back(at::zeros({100}, at::kBFloat16));
+      masters.push_back(at::zeros({100}));
+    }
+    const ShardedOptimizer sharded(all, WithMasters::factory(), communicator, {}, masters);
+    EXPECT_EQ(sharded.owned_parameters().size(), communicator.rank() == 0 ? 2u : 1u);
+    EXPECT_EQ(sharded.owned_parameters().back().scalar_type(), at::kBFloat16);
+  });
+}
+
 TEST(ShardedOptimizer, RejectsMasterWeightsOfOtherOptimizers) {
   ThreadRanks::run(1, [&](comm::Communicator& communicator) {
     const WithMasters made;
