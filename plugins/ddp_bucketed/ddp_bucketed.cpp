@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -89,11 +90,15 @@ std::unique_ptr<Bucket> make_bucket(Communicator& communicator, std::vector<at::
 
 class Bucketed final : public training::GradientExchange {
  public:
-  Bucketed(const Replica& replica, double limit_mib, bool in_buffers, bool taper = false) {
+  Bucketed(const Replica& replica, double limit_mib, bool in_buffers, bool taper = false)
+      : bucket_of_(replica.parameters.size()) {
+    std::unordered_map<const void*, std::size_t> position;
+    for (const at::Tensor& parameter : replica.parameters)
+      position.emplace(parameter.unsafeGetTensorImpl(), position.size());
     // From the last parameter to the first, the order of the backward pass, so that buckets fill up one after another.
     for (std::vector<at::Tensor>& members : training::split_by_bytes(
              {replica.parameters.rbegin(), replica.parameters.rend()}, limit_mib * 1048576.0, taper)) {
-      bucket_of_.insert(bucket_of_.begin(), members.size(), buckets_.size());
+      for (const at::Tensor& member : members) bucket_of_[position.at(member.unsafeGetTensorImpl())] = buckets_.size();
       buckets_.push_back(make_bucket(*replica.communicator, std::move(members), in_buffers));
     }
     missing_.resize(buckets_.size());
@@ -140,7 +145,7 @@ class DdpBucketed final : public training::DataParallelWorkload {
         .param("bucket_mb",
                kymo::Real{25}.at_least(0).unit("MiB").axis({1, 10, 100, 1000}).title("{} MiB", kymo::Shown::Always),
                "maximum bucket size in MiB (2^20 bytes); a larger gradient has its own bucket. Buckets are filled in "
-               "reverse parameter order")
+               "reverse parameter order, one for each data type at a time")
         .param("taper", kymo::Bool{false}.title("tapered"),
                "also limit a bucket to half of the remaining bytes, down to 1 MiB: large buckets have the highest "
                "bandwidth, but nothing hides the transfer of the last one")

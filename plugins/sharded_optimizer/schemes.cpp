@@ -54,7 +54,8 @@ class WholeUpdate final : public training::ParameterUpdate {
  public:
   WholeUpdate(const training::Replica& replica, const training::OptimizerFactory& make, bool report)
       : ctx_(replica.ctx),
-        optimizer_(training::make_optimizer(make, torch::optim::OptimizerParamGroup(replica.parameters))),
+        optimizer_(training::make_optimizer(make, torch::optim::OptimizerParamGroup(replica.parameters),
+                                            replica.master_weights)),
         state_(replica.ctx, report) {
     state_.look(*optimizer_, false);
   }
@@ -80,7 +81,8 @@ class BroadcastUpdate final : public training::ParameterUpdate {
                   bool report)
       : ctx_(replica.ctx),
         share_(scheme.communicate),
-        optimizer_(replica.parameters, make, *replica.communicator, {.flat = scheme.flat, .pieces = scheme.pieces}),
+        optimizer_(replica.parameters, make, *replica.communicator, {.flat = scheme.flat, .pieces = scheme.pieces},
+                   replica.master_weights),
         state_(replica.ctx, report) {
     tag_parameters(ctx_, optimizer_.parameter_buffers());
     state_.look(optimizer_, false);
@@ -149,7 +151,7 @@ Halves make_zero1(const Scheme& scheme, const training::Replica& replica, const 
   if (scheme.bucket_mib > 0) options.bucket_bytes = scheme.bucket_mib * 1048576.0;
   options.overlap = scheme.overlap;
   auto zero = std::make_shared<training::Zero1>(torch::optim::OptimizerParamGroup(replica.parameters), make,
-                                                *replica.communicator, options);
+                                                *replica.communicator, options, replica.master_weights);
   Halves halves;
   halves.owned_bytes = zero->owned_bytes();
   halves.exchange = std::make_unique<Zero1Exchange>(zero);
@@ -161,9 +163,7 @@ training::OptimizerFactory configured(const training::UpdateRule& rule) {
   if (rule.name == "sgd") return training::optimizer_factory<optim::SGD>(optim::SGDOptions(rule.learning_rate));
   if (rule.name != "adamw")
     throw std::invalid_argument("unknown optimizer '" + rule.name + "' for sharding, must be one of adamw, sgd");
-  training::AdamWSetting setting;
-  setting.learning_rate = rule.learning_rate;
-  return training::optimizer_factory<training::FusedAdamW>(setting);
+  return training::optimizer_factory<training::FusedAdamW>(rule.adamw_setting());
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ Halves make_halves(const Scheme& scheme, const kymo::training::Replica& replica,
 
 /// Compares 10 steps of the scheme around the wrapped optimizer, with a second group added after 5, with the same
 /// unsharded optimizer on every rank, in float64. The parameters must be bitwise equal on all ranks. All ranks must
-/// call this together.
+/// call this together. The learning rate of the rule is not used.
 void expect_equal_to_unsharded(kymo::Verification& result, const kymo::Context& ctx,
-                               kymo::comm::Communicator& communicator, const Scheme& scheme,
-                               const std::string& wrapped);
+                               kymo::comm::Communicator& communicator, const Scheme& scheme, const std::string& wrapped,
+                               kymo::training::UpdateRule rule);

@@ -59,7 +59,8 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
   kymo::Verification verify(Context& ctx) override {
     verifying_ = true;
     kymo::Verification result = DataParallelWorkload::verify(ctx);
-    if (scheme_.communicate && communicator_) expect_equal_to_unsharded(result, ctx, *communicator_, scheme_, wrapped_);
+    if (scheme_.communicate && communicator_)
+      expect_equal_to_unsharded(result, ctx, *communicator_, scheme_, wrapped_, rule_);
     return result;
   }
 
@@ -75,6 +76,10 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
     return update_ ? std::move(update_) : make(replica).update;
   }
 
+  std::string other_optimizer(const Context& ctx) const override {
+    return wrapped_ == "configured" ? DataParallelWorkload::other_optimizer(ctx) : "wrapped=" + wrapped_;
+  }
+
  private:
   Halves make(const training::Replica& replica) {
     // Verification specifies its own rules, so that they can be compared with a single process.
@@ -82,6 +87,7 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
         make_halves(scheme_, replica, wrapped_factory(verifying_ ? "configured" : wrapped_, replica.rule), !verifying_);
     if (!verifying_) {
       communicator_ = replica.communicator;
+      rule_ = replica.rule;
       parameter_bytes_ = training::bytes_of(replica.parameters);
       owned_bytes_ = halves.owned_bytes;
     }
@@ -90,6 +96,7 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
 
   Scheme scheme_;
   std::string wrapped_;
+  training::UpdateRule rule_;
   bool verifying_ = false;
   kymo::comm::Communicator* communicator_ = nullptr;
   std::int64_t parameter_bytes_ = 0, owned_bytes_ = 0;

@@ -116,12 +116,13 @@ void set_gradients(const Side& sharded, const Side& whole, const kymo::Context& 
 }  // namespace
 
 void expect_equal_to_unsharded(kymo::Verification& result, const kymo::Context& ctx,
-                               kymo::comm::Communicator& communicator, const Scheme& scheme,
-                               const std::string& wrapped) {
+                               kymo::comm::Communicator& communicator, const Scheme& scheme, const std::string& wrapped,
+                               training::UpdateRule rule) {
   if (scheme.name == "none") return;
   const at::Device device = kymo::libtorch::select_device(ctx);
   at::Generator generator = kymo::libtorch::make_generator(device, ctx.seed() + 7);
-  const training::OptimizerFactory make = wrapped_factory(wrapped, {ctx.text("optimizer"), 1e-2});
+  rule.learning_rate = 1e-2;
+  const training::OptimizerFactory make = wrapped_factory(wrapped, rule);
   const std::vector<at::Tensor> first = draw(kFirst, device, generator), second = draw(kSecond, device, generator);
   Side whole = unsharded(copies(first), make);
   Side sharded = scheme.name == "zero1" ? by_zero1(copies(first), make, communicator, scheme)

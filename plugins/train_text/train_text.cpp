@@ -67,12 +67,16 @@ class TrainText final : public kymo::Workload {
         .param("attention",
                Choice{"naive", transformer::attention_names()}.axis({"naive", "sdpa"}).title("{} attention"),
                "implementation of attention, as in transformer_lm; the run is skipped if it is not supported")
+        .param("operators", training::operators_choice(), training::kOperatorsText)
+        .param("dtype", Choice{"fp32", kymo::libtorch::dtype_names()}.title("{} weights"),
+               "data type of weights, gradients and optimizer state")
+        .param("optimizer_state", training::optimizer_state_choice(), training::kOptimizerStateText)
         .param("optimizer", Choice{"plain", {"plain", "fused"}}.axis({"plain", "fused"}).title("{} optimizer"),
-               "AdamW in several operators for each parameter, or in a few kernels for all parameters")
+               "AdamW in several operators for each parameter, or in a few kernels for all parameters. Kymo's kernel, "
+               "the fp32 optimizer state and master weights are those of optimizer=fused with operators=fused")
         .param("prefetch", Bool{false}.title("prefetch"),
                "prepare the next batch in a thread while the step runs; otherwise the phase data does it")
-        .param("autocast", Bool{false}.title("autocast bf16"),
-               "run the forward pass in mixed precision: bf16 matrix multiplications, fp32 weights")
+        .param("autocast", Bool{false}.title("autocast bf16"), training::kAutocastText)
         .param("execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}).title("CUDA {}"),
                "eager, or graph: replay the step as a CUDA graph (device=cuda and optimizer=fused only). The steps of "
                "lr_warmup run eagerly, because a graph keeps the learning rate with which it was captured")
@@ -125,14 +129,14 @@ class TrainText final : public kymo::Workload {
   bool is_observed() const { return ctx_->host()->scope_begin != nullptr; }
 
   void read_settings(const Context& ctx) {
+    static_cast<training::OperatorSetting&>(settings_) = training::read_operators(ctx);
     settings_.model = training::read_model(ctx, kByteValues);
     settings_.batch = ctx.integer("batch");
     settings_.attention = ctx.text("attention");
     settings_.graph = ctx.text("execution") == "graph";
     settings_.fused_optimizer = ctx.text("optimizer") == "fused";
-    if (ctx.boolean("autocast")) settings_.autocast = at::kBFloat16;
     if (settings_.graph && !settings_.fused_optimizer) ctx.skip("execution=graph requires optimizer=fused");
-    training::skip_unless_supported(ctx, settings_);
+    training::skip_unless_supported(ctx, settings_, "optimizer=" + ctx.text("optimizer"));
     learning_rate_ = ctx.real("learning_rate");
     lr_warmup_ = ctx.integer("lr_warmup");
     target_loss_ = ctx.real("target_loss");
@@ -170,10 +174,12 @@ class TrainText final : public kymo::Workload {
   }
 
   void make_model(const Context& ctx) {
-    at::Generator generator = kymo::libtorch::make_generator(device_, ctx.seed());
-    const auto options = at::TensorOptions().dtype(settings_.dtype).device(device_);
-    model_ = std::make_unique<transformer::LanguageModel>(
-        settings_.model, transformer::make_weights(settings_.model, options, generator), settings_.attention);
+    const at::Generator generator = kymo::libtorch::make_generator(device_, ctx.seed());
+    const training::TrainedWeights weights =
+        training::make_trained_weights(settings_.model, settings_, device_, generator);
+    model_ = std::make_unique<transformer::LanguageModel>(settings_.model, weights.model, settings_.attention,
+                                                          settings_.fused);
+    master_weights_ = training::master_weights(weights);
     parts_.autocast = settings_.autocast;
     parts_.parameters = transformer::parameters(model_->weights());
     parts_.loss = [this](const Context& seen_by) { return model_->loss(seen_by, batch_[0], batch_[1]); };
@@ -182,13 +188,13 @@ class TrainText final : public kymo::Workload {
   }
 
   void make_optimizer(const Context& ctx) {
-    if (settings_.fused_optimizer) {
-      optimizer_ = training::make_fused_adamw(ctx, parts_.parameters, learning_rate_);
-    } else {
-      training::AdamWSetting setting;
-      setting.learning_rate = learning_rate_;
+    training::AdamWSetting setting = settings_.adamw();
+    setting.learning_rate = learning_rate_;
+    if (settings_.fused_optimizer)
+      optimizer_ = training::make_fused_adamw(ctx, parts_.parameters, setting, master_weights_);
+    else
       optimizer_ = training::make_adamw(/*fused=*/false, parts_.parameters, setting);
-    }
+    master_weights_.clear();  // the optimizer holds them
     parts_.optimizer = optimizer_.get();
     parts_.optimizer_scope = "adamw";
   }
@@ -254,6 +260,7 @@ class TrainText final : public kymo::Workload {
   kymo::text::Text text_;
   std::optional<kymo::text::Loader> loader_;  // reads text_
   std::unique_ptr<transformer::LanguageModel> model_;
+  std::vector<at::Tensor> master_weights_;  // until there is an optimizer
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
   training::StepDefinition parts_;
   std::unique_ptr<training::StepGraph> graph_;  // none in eager execution

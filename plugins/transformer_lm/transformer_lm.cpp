@@ -40,26 +40,15 @@ class TransformerLm final : public kymo::Workload {
         .param("batch", Int{4}.at_least(1).unit("sequences").axis({1, 2, 4, 8, 16}), "batch size")
         .param("dtype", Choice{"fp32", kymo::libtorch::dtype_names()},
                "data type of weights, gradients and optimizer state")
-        .param("optimizer_state", Choice{"dtype", training::optimizer_state_names()},
-               "data type of AdamW's state with dtype=bf16 or fp16 and operators=fused; dtype: that of the weights; "
-               "fp32: moments in fp32; master_weights: moments in fp32, and fp32 master weights, which are updated and "
-               "rounded to the weights")
-        .param("autocast", Bool{false},
-               "run the forward pass in mixed precision: bf16 matrix multiplications, fp32 weights. With "
-               "operators=fused, the weights of the multiplications and their gradients are bf16, and AdamW holds the "
-               "fp32 master weights; otherwise they are cast in each step")
+        .param("optimizer_state", training::optimizer_state_choice(), training::kOptimizerStateText)
+        .param("autocast", Bool{false}, training::kAutocastText)
         .param("mode", Choice{"train", training::mode_names()}.axis(training::mode_names()),
                "passes of a step; forward records no gradients")
         .param("attention", Choice{"naive", transformer::attention_names()}.axis({"naive", "tiled", "flash", "sdpa"}),
                "naive: all scores in memory; tiled and flash: FlashAttention-2 in tensor operations and in CUDA; sdpa: "
                "LibTorch's scaled_dot_product_attention, with sdpa_cudnn, sdpa_flash, sdpa_efficient and sdpa_math "
                "selecting its backend. The run is skipped if the device, type and shape are not supported")
-        .param(
-            "operators",
-            Choice{"library", transformer::fused_layers_names()}.axis({"library", "fused"}).title("{} operators"),
-            "library: LibTorch's RMSNorm, rotary embedding, SwiGLU, head with cross entropy, and AdamW; fused: kymo's "
-            "fused operators for these five; fused_except_LAYER: LibTorch's for one of them; "
-            "fused_except_master_weights: under autocast, a cast of the weights and gradients per step")
+        .param("operators", training::operators_choice(), training::kOperatorsText)
         .param(
             "execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}).title("CUDA {}"),
             "eager, or graph: capture the step into a CUDA graph and replay it (device=cuda only). Step 0 captures in "
@@ -108,20 +97,18 @@ class TransformerLm final : public kymo::Workload {
 
  private:
   void read_settings(const Context& ctx) {
+    static_cast<training::OperatorSetting&>(settings_) = training::read_operators(ctx);
     settings_.model = training::read_model(ctx, ctx.integer("vocab_size"));
     settings_.batch = ctx.integer("batch");
-    settings_.dtype = kymo::libtorch::dtype(ctx.text("dtype"));
     settings_.mode = training::mode_of(ctx.text("mode"));
     settings_.attention = ctx.text("attention");
-    settings_.fused = transformer::fused_layers(ctx.text("operators"));
     settings_.graph = ctx.text("execution") == "graph";
-    if (ctx.boolean("autocast")) settings_.autocast = at::kBFloat16;
-    training::set_optimizer_state(settings_, ctx.text("optimizer_state"));
     training::skip_unless_supported(ctx, settings_);
   }
 
   void make_model(Context& ctx) {
-    const training::TrainedWeights weights = training::make_trained_weights(settings_, device_, generator_);
+    const training::TrainedWeights weights =
+        training::make_trained_weights(settings_.model, settings_, device_, generator_);
     model_ = std::make_unique<transformer::LanguageModel>(settings_.model, weights.model, settings_.attention,
                                                           settings_.fused);
     if (settings_.mode == training::Mode::kTrain) master_weights_ = training::master_weights(weights);

@@ -12,9 +12,12 @@ QUICK = ["--device", "cpu", "--warmup", "1", "--observed-steps", "2", "--timeout
 
 @needs_torch_parts
 class ShardedTest(KymoTest):
-    def train(self, ranks, scheme, *settings, passes="verify,memory"):
+    def run_scheme(self, ranks, scheme, *settings, passes="verify,memory"):
         words = [word for setting in (f"scheme={scheme}", *settings) for word in ("--set", setting)]
         self.kymo("run", "sharded_optimizer", "--ranks", ranks, "--passes", passes, *QUICK, *words)
+
+    def train(self, ranks, scheme, *settings):
+        self.run_scheme(ranks, scheme, *settings)
         self.assertEqual(self.rows("SELECT status FROM run"), [("ok",)])
         checks = self.rows("SELECT rank, name, outcome, detail FROM verification")
         self.assertEqual([check for check in checks if check[2] != "passed"], [])
@@ -79,6 +82,34 @@ class ShardedTest(KymoTest):
 
     def test_more_ranks_than_parameters_of_a_rank(self):
         self.train(4, "broadcast", "model=toy", "wrapped=torch_adamw")
+
+    def test_master_weights(self):
+        """A rank holds the fp32 master weights and moments of its own part: 12 bytes for each bf16 weight, and 8 for
+        each fp32 one."""
+        bf16 = ["dtype=bf16", "optimizer_state=master_weights", "operators=fused"]
+        for scheme, share in (("none", 1), ("broadcast", 2), ("zero1", 2)):
+            with self.subTest(scheme):
+                self.make_folders()
+                names = self.train(2, scheme, *bf16)
+                self.assertIn("tiny with master weights, a step of adamw", names)
+                self.assert_near(sum(self.state_bytes()), 2 / share * 6 * self.metric("parameter_bytes"))
+        self.make_folders()
+        names = self.train(2, "zero1", "autocast=true", "operators=fused", "bucket_mb=1")
+        self.assertIn("tiny with master weights, a step of adamw", names)
+        # The embedding of 10,000 x 64 and 5 norms are fp32.
+        fp32_bytes = 4 * (10_000 * 64 + 5 * 64)
+        bf16_bytes = self.metric("parameter_bytes") - fp32_bytes
+        self.assert_near(sum(self.state_bytes()), 6 * bf16_bytes + 2 * fp32_bytes)
+
+    def test_optimizers_without_master_weights(self):
+        momentum = ["zero1", "wrapped=momentum", "operators=fused"]
+        self.run_scheme(2, *momentum, "autocast=true", passes="verify")
+        self.assertEqual(self.rows("SELECT status FROM run"), [("ok",)])
+        self.make_folders()
+        self.run_scheme(2, *momentum, "dtype=bf16", "optimizer_state=master_weights", passes="verify")
+        ((status, reason),) = self.rows("SELECT status, detail FROM run")
+        self.assertEqual(status, "skipped")
+        self.assertIn("requires kymo's AdamW: it has no effect with wrapped=momentum", reason)
 
     def test_wrapped_optimizers(self):
         for scheme, wrapped, elements in (

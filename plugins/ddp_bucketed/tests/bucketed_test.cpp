@@ -132,6 +132,22 @@ TEST_P(BucketedExchange, SendsZerosForWhatTheLossDoesNotDependOn) {
   EXPECT_TRUE(at::equal(parameters_[2].grad(), at::ones({32}, at::kDouble) * 5));
 }
 
+TEST_P(BucketedExchange, SendsAlternatingTypesInBucketsOfTheirOwn) {
+  for (const int i : {0, 2}) parameters_[i] = at::ones({32}, at::kFloat).requires_grad_(true);
+  Bucketed bucketed = exchange();
+  bucketed.begin_step();
+  (parameters_[3].sum() + parameters_[2].sum()).backward();
+  EXPECT_EQ(calls(), 0u);
+  (parameters_[1] * 2).sum().backward();
+  EXPECT_EQ(calls(), per_bucket()) << "both of one type are ready";
+  (parameters_[0] * 3).sum().backward();
+  bucketed.finish_step();
+  EXPECT_EQ(calls(), 2 * per_bucket());
+  EXPECT_EQ(communicator_.calls.front().tensor.scalar_type(), at::kDouble);
+  EXPECT_EQ(communicator_.calls.back().tensor.scalar_type(), at::kFloat);
+  EXPECT_TRUE(at::equal(parameters_[0].grad(), at::ones({32}) * 3));
+}
+
 TEST_P(BucketedExchange, GroupsCallsOfSeparateGradients) {
   Bucketed bucketed = exchange();
   bucketed.begin_step();

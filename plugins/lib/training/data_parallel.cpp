@@ -3,11 +3,13 @@
 
 #include <kymo/torch.hpp>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "training/equality.hpp"
 #include "training/flat_layout.hpp"
 #include "training/gradient_hooks.hpp"
+#include "training/language_model.hpp"
 #include "training/step.hpp"
 #include "training/trained_model.hpp"
 #include "transformer/attention.hpp"
@@ -19,30 +21,28 @@ namespace {
 struct DataParallelSettings {
   ModelSetting model;
   std::int64_t batch = 2;  ///< examples per rank
-  at::ScalarType dtype = at::kFloat;
-  std::optional<at::ScalarType> autocast;
   UpdateRule rule;
   comm::Backend backend = comm::Backend::kGloo;
   int max_blocks = 0;  ///< maximum thread blocks of NCCL's kernels; 0 uses NCCL's default
   bool communicate = true;
 };
 
-/// Throws std::invalid_argument for an invalid choice. Skips the run if autocast has no effect.
-DataParallelSettings read_data_parallel(const Context& ctx) {
+/// Throws std::invalid_argument for an invalid choice. Skips the run if autocast or the optimizer state has no effect.
+DataParallelSettings read_data_parallel(const Context& ctx, const std::string& other_optimizer) {
   DataParallelSettings settings;
   settings.model.name = ctx.text("model");
   settings.model.context = ctx.integer("context");
   settings.model.attention = ctx.text("attention");
   settings.batch = ctx.integer("batch");
-  settings.dtype = libtorch::dtype(ctx.text("dtype"));
+  OperatorSetting& operators = settings.model.operators;
+  operators = read_operators(ctx);
+  operators.fused_optimizer = other_optimizer.empty();
+  skip_unless_supported(ctx, operators, other_optimizer);
   settings.rule.name = ctx.text("optimizer");
+  settings.rule.adamw = operators.adamw();
   settings.backend = comm::backend_of(ctx.text("backend"), ctx);
   settings.max_blocks = static_cast<int>(ctx.integer("nccl_blocks"));
   settings.communicate = ctx.boolean("communicate");
-  if (!ctx.boolean("autocast")) return settings;
-  if (settings.dtype != at::kFloat)
-    ctx.skip("autocast requires fp32 weights: dtype=" + ctx.text("dtype") + " is not supported");
-  settings.autocast = at::kBFloat16;
   return settings;
 }
 
@@ -60,16 +60,22 @@ class NoExchange final : public GradientExchange {
 /// The exchange of make_flat_exchange().
 class FlatExchange final : public GradientExchange {
  public:
-  explicit FlatExchange(const Replica& replica) : communicator_(*replica.communicator), layout_(replica.parameters) {
-    layout_.zero_gradients();  // allocates the buffer
+  explicit FlatExchange(const Replica& replica) : communicator_(*replica.communicator) {
+    for (std::vector<at::Tensor>& alike : split_by_type(replica.parameters)) layouts_.emplace_back(std::move(alike));
+    begin_step();  // allocates the buffers
   }
 
-  void begin_step() override { layout_.zero_gradients(); }
-  void finish_step() override { communicator_.all_reduce(layout_.gradients(), comm::Reduction::kAverage)->wait(); }
+  void begin_step() override {
+    for (FlatLayout& layout : layouts_) layout.zero_gradients();
+  }
+  void finish_step() override {
+    for (const FlatLayout& layout : layouts_)
+      communicator_.all_reduce(layout.gradients(), comm::Reduction::kAverage)->wait();
+  }
 
  private:
   comm::Communicator& communicator_;
-  FlatLayout layout_;
+  std::vector<FlatLayout> layouts_;  // one for each type
 };
 
 /// Tags the allocations of the gradients, each once even if several share one.
@@ -84,6 +90,14 @@ void tag_gradients(const Context& ctx, const std::vector<at::Tensor>& parameters
 }
 
 }  // namespace
+
+Replica make_replica(const Context& ctx, TrainedModel& model, comm::Communicator& communicator,
+                     const UpdateRule& rule) {
+  Replica replica{ctx, model.trained(), &communicator, rule, model.take_master_weights()};
+  broadcast_parameters(communicator, model.parameters());
+  broadcast_parameters(communicator, replica.master_weights);
+  return replica;
+}
 
 std::unique_ptr<GradientExchange> make_flat_exchange(const Replica& replica) {
   return std::make_unique<FlatExchange>(replica);
@@ -129,10 +143,11 @@ Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t orde
              "sequences (perceptrons: examples) per rank and step")
       .param("dtype", Choice{"fp32", libtorch::dtype_names()}.title("{}", Shown::Always).setting(),
              "data type of weights, gradients and optimizer state")
-      .param("autocast", Bool{false}.title(" autocast").setting(),
-             "run the forward pass in mixed precision: bf16 matrix multiplications, fp32 weights and gradients")
+      .param("optimizer_state", optimizer_state_choice().setting(), kOptimizerStateText)
+      .param("autocast", Bool{false}.title(" autocast").setting(), kAutocastText)
       .param("attention", Choice{"naive", transformer::attention_names()}.title("{} attention").setting(),
              "naive: all scores in memory; sdpa: LibTorch's scaled_dot_product_attention")
+      .param("operators", operators_choice().setting(), kOperatorsText)
       .param("optimizer", Choice{"adamw", rule_names()}.title("{}").setting(), "optimizer; sgd keeps no state")
       .param("backend", Choice{"auto", comm::backend_names()}.title("{}", Shown::Always).setting(),
              "communication backend; auto selects NCCL on GPUs and Gloo on the CPU")
@@ -146,13 +161,18 @@ Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t orde
 }
 
 std::unique_ptr<ParameterUpdate> DataParallelWorkload::make_update(const Replica& replica) {
-  return make_whole_update(replica.ctx, replica.rule, replica.parameters);
+  return make_whole_update(replica.ctx, replica.rule, replica.parameters, replica.master_weights);
+}
+
+std::string DataParallelWorkload::other_optimizer(const Context& ctx) const {
+  const std::string name = ctx.text("optimizer");
+  return name == "adamw" ? "" : "optimizer=" + name;
 }
 
 void DataParallelWorkload::prepare(Context& ctx) {
   state_ = std::make_unique<State>(ctx);
   State& state = *state_;
-  state.settings = read_data_parallel(ctx);
+  state.settings = read_data_parallel(ctx, other_optimizer(ctx));
   state.device = libtorch::select_device(ctx);
   state.communicator = comm::make_communicator(ctx, state.settings.backend, {.max_blocks = state.settings.max_blocks});
   ctx.metric("backend", comm::to_string(state.communicator->backend()));
@@ -165,9 +185,8 @@ void DataParallelWorkload::make_replica() {
   State& state = *state_;
   const Context& ctx = state.ctx;
   // Each rank starts with different weights, like programs that do not set a seed; the broadcast makes them equal.
-  state.model = make_model(state.settings.model, at::TensorOptions().dtype(state.settings.dtype).device(state.device),
-                           ctx.seed() + static_cast<std::uint64_t>(ctx.rank()));
-  broadcast_parameters(*state.communicator, state.model->parameters());
+  state.model = make_model(state.settings.model, state.device, ctx.seed() + static_cast<std::uint64_t>(ctx.rank()));
+  state.replica = training::make_replica(ctx, *state.model, *state.communicator, state.settings.rule);
   for (const at::Tensor& parameter : state.model->parameters()) libtorch::tag(ctx, parameter, Block::Parameter);
   ctx.mark("model_ready");
 
@@ -180,16 +199,16 @@ void DataParallelWorkload::make_replica() {
 void DataParallelWorkload::make_training() {
   State& state = *state_;
   const Context& ctx = state.ctx;
-  state.replica = Replica{ctx, state.model->trained(), state.communicator.get(), state.settings.rule};
   if (state.settings.communicate)
     state.exchange = make_exchange(*state.replica);
   else
     state.exchange = std::make_unique<NoExchange>(state.replica->parameters);
   state.update = make_update(*state.replica);
+  state.replica->master_weights.clear();  // the optimizer holds them, or this rank's part of them
   ctx.mark("optimizer_ready");
 
   state.parts.mode = Mode::kForwardBackward;  // the update happens here and need not be a LibTorch optimizer
-  state.parts.autocast = state.settings.autocast;
+  state.parts.autocast = state.settings.model.operators.autocast;
   state.parts.loss = [&state](const Context& seen_by) { return state.model->loss(seen_by, state.share); };
   state.parts.after_backward = [&state] {
     auto phase = libtorch::phase(state.ctx, "communication");
@@ -204,10 +223,11 @@ void DataParallelWorkload::declare() {
   for (const at::Tensor& parameter : state.model->parameters()) elements += static_cast<double>(parameter.numel());
   for (const at::Tensor& parameter : state.replica->parameters)
     gradient_bytes += static_cast<double>(parameter.nbytes());
-  const double flops = state.model->forward_flops(state.settings.batch);
-  if (flops > 0) {
-    ctx.work("forward", flops, 0);
-    ctx.work("backward", 2 * flops, 0);
+  const transformer::ForwardFlops forward = state.model->forward_flops(state.settings.batch);
+  if (forward.total() > 0) {
+    const PhaseFlops flops = phase_flops(forward, /*has_backward=*/true, state.settings.model.operators.fused.loss);
+    ctx.work("forward", flops.forward, 0);
+    ctx.work("backward", flops.backward, 0);
   }
   ctx.metric("parameters", elements);
   ctx.metric("parameter_tensors", static_cast<double>(state.replica->parameters.size()));
@@ -242,6 +262,13 @@ Verification DataParallelWorkload::verify(Context& ctx) {
                           [this](const Replica& replica) { return make_exchange(replica); },
                           [this](const Replica& replica) { return make_update(replica); }};
   expect_equal_to_one_process(result, strategy, state.settings.model, state.settings.batch);
+  if (const ModelSetting& model = state.settings.model; is_transformer(model) && model.operators.fused.any()) {
+    LanguageModelSetting small;
+    static_cast<OperatorSetting&>(small) = model.operators;
+    small.attention = model.attention;
+    small.mode = model.operators.fused_optimizer ? Mode::kTrain : Mode::kForwardBackward;
+    check_language_model(ctx, small, state.device, result);
+  }
   before_step(ctx);
   step(ctx);
   expect_bitwise_equal(result, "bitwise across ranks after a step of " + state.settings.model.name, ctx,

@@ -9,7 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "training/fused_adamw.hpp"
+
 namespace kymo::training {
+
+class TrainedModel;
 
 /// Updates the parameters from their gradients.
 class ParameterUpdate {
@@ -23,16 +27,21 @@ class ParameterUpdate {
 struct UpdateRule {
   std::string name = "adamw";
   double learning_rate = 1e-4;
+  AdamWSetting adamw{};  ///< of the rule adamw, but for its learning rate
+
+  AdamWSetting adamw_setting() const;
 };
 
 /// Returns adamw, sgd.
 std::vector<std::string> rule_names();
 
 /// Updates `parameters` by the rule in a few kernels, and reports to the host which memory is optimizer state, which
-/// exists when this returns. Parameters without a gradient are unchanged. The parameters share device and type. Throws
-/// std::invalid_argument for an unknown name.
+/// exists when this returns. Parameters without a gradient are unchanged. The parameters, or their fp32 master weights
+/// (see FusedAdamW::set_master_weights()), share device and type. Throws std::invalid_argument for an unknown name, and
+/// for master weights of a rule that does not use them.
 std::unique_ptr<ParameterUpdate> make_whole_update(const Context& ctx, const UpdateRule& rule,
-                                                   std::vector<at::Tensor> parameters);
+                                                   std::vector<at::Tensor> parameters,
+                                                   const std::vector<at::Tensor>& masters = {});
 
 /// Interface of a data-parallel strategy: averages the gradients of all ranks. Created once per training, after the
 /// parameters of all ranks are equal.
@@ -51,10 +60,14 @@ struct Replica {
   Context ctx;
   std::vector<at::Tensor> parameters;  ///< trained parameters, each once, in model order
   comm::Communicator* communicator = nullptr;
-  UpdateRule rule;  ///< the configured rule, or the one requested by verification
+  UpdateRule rule{};                         ///< the configured rule, or the one requested by verification
+  std::vector<at::Tensor> master_weights{};  ///< of the parameters, until make_update() returns; empty without any
 };
 
-/// One all-reduce of all gradients, which are views of one buffer, so that nothing is copied.
+/// Gives all ranks the parameters and master weights of rank 0.
+Replica make_replica(const Context& ctx, TrainedModel& model, comm::Communicator& communicator, const UpdateRule& rule);
+
+/// One all-reduce of all gradients of a type, which are views of one buffer, so that nothing is copied.
 std::unique_ptr<GradientExchange> make_flat_exchange(const Replica& replica);
 
 /// A training step on each rank's part of a batch: forward, backward, communication, optimizer. A strategy's plugin
@@ -76,6 +89,8 @@ class DataParallelWorkload : public Workload {
   virtual std::unique_ptr<GradientExchange> make_exchange(const Replica& replica) = 0;
   /// Default: make_whole_update(), in which every rank updates all parameters by the replica's rule.
   virtual std::unique_ptr<ParameterUpdate> make_update(const Replica& replica);
+  /// The parameter that selects another optimizer than FusedAdamW, such as "optimizer=sgd"; empty if none does.
+  virtual std::string other_optimizer(const Context& ctx) const;
 
  private:
   struct State;

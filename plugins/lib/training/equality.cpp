@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <kymo/torch.hpp>
+#include <optional>
 #include <utility>
 
 #include "training/gradient_hooks.hpp"
@@ -17,6 +18,8 @@
 
 namespace kymo::training {
 namespace {
+
+const OperatorSetting kLibraryInDouble{.dtype = at::kDouble};
 
 constexpr std::int64_t kLargestChecked = 2'000'000;
 constexpr std::int64_t kElementsAtOnce = std::int64_t{1} << 22;  // bounds the temporary memory of a checksum
@@ -67,19 +70,30 @@ ModelSetting small_model(const ModelSetting& configured) {
   return small;
 }
 
-/// A float64 model and its training: weights and batches are derived from two seeds.
+/// The same operators in float64, without other data types.
+OperatorSetting in_double(OperatorSetting setting) {
+  setting.dtype = at::kDouble;
+  setting.autocast.reset();
+  setting.fp32_moments = setting.master_weights = false;
+  return setting;
+}
+
+/// A model and its training: weights and batches are derived from two seeds.
 class ReferenceModel {
  public:
-  ReferenceModel(const ModelSetting& setting, const at::Device& device, std::int64_t examples,
-                 std::uint64_t weight_seed, std::uint64_t batch_seed)
-      : model(make_model(setting, at::TensorOptions().dtype(at::kDouble).device(device), weight_seed)),
-        batch(model->make_batch(examples)),
-        generator_(libtorch::make_generator(device, batch_seed)) {}
+  ReferenceModel(ModelSetting setting, const OperatorSetting& operators, const at::Device& device,
+                 std::int64_t examples, std::uint64_t weight_seed, std::uint64_t batch_seed)
+      : generator_(libtorch::make_generator(device, batch_seed)), autocast_(operators.autocast) {
+    setting.operators = operators;
+    model = make_model(setting, device, weight_seed);
+    batch = model->make_batch(examples);
+  }
 
+  void draw() { model->draw(batch, generator_); }
   void step(const Context& ctx, const Batch& share, GradientExchange* exchange, ParameterUpdate& update) {
-    model->draw(batch, generator_);
     StepDefinition parts;
     parts.mode = Mode::kForwardBackward;
+    parts.autocast = autocast_;
     parts.loss = [&](const Context& seen_by) { return model->loss(seen_by, share); };
     if (exchange)
       exchange->begin_step();
@@ -95,7 +109,12 @@ class ReferenceModel {
 
  private:
   at::Generator generator_;
+  std::optional<at::ScalarType> autocast_;
 };
+
+void copy_all(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>& to) {
+  for (std::size_t i = 0; i < from.size(); ++i) to[i].copy_(from[i]);
+}
 
 struct Trajectory {
   UpdateRule rule;
@@ -110,17 +129,20 @@ void expect_equal_trajectory(Verification& result, const Strategy& strategy, con
   const std::int64_t ranks = ctx.world_size();
   const std::uint64_t seed = ctx.seed() + 5;
   // Different weights on each rank, so that a missing broadcast is detected.
-  ReferenceModel data_parallel(setting, strategy.device, batch * ranks, seed + static_cast<std::uint64_t>(ctx.rank()),
-                               seed);
-  ReferenceModel alone(setting, strategy.device, batch * ranks, seed, seed);
+  const OperatorSetting operators = in_double(setting.operators);
+  ReferenceModel data_parallel(setting, operators, strategy.device, batch * ranks,
+                               seed + static_cast<std::uint64_t>(ctx.rank()), seed);
+  ReferenceModel alone(setting, kLibraryInDouble, strategy.device, batch * ranks, seed, seed);
 
-  broadcast_parameters(*strategy.communicator, data_parallel.model->parameters());
-
-  const Replica replica{ctx, data_parallel.model->trained(), strategy.communicator, trajectory.rule};
+  UpdateRule rule = trajectory.rule;
+  rule.adamw = operators.adamw();
+  const Replica replica = make_replica(ctx, *data_parallel.model, *strategy.communicator, rule);
   const std::unique_ptr<GradientExchange> exchange = strategy.make_exchange(replica);
   const std::unique_ptr<ParameterUpdate> update = strategy.make_update(replica);
   const std::unique_ptr<ParameterUpdate> update_alone = make_whole_update(ctx, trajectory.rule, alone.model->trained());
   for (int i = 0; i < trajectory.steps; ++i) {
+    data_parallel.draw();
+    alone.draw();
     data_parallel.step(ctx, data_parallel.batch.part(ctx.rank(), ranks), exchange.get(), *update);
     alone.step(ctx, alone.batch, nullptr, *update_alone);
   }
@@ -132,11 +154,69 @@ void expect_equal_trajectory(Verification& result, const Strategy& strategy, con
   expect_bitwise_equal(result, what + ", bits", ctx, data_parallel.model->parameters());
 }
 
+/// Copies of the parameters in float64, with the values of their master weights.
+std::vector<at::Tensor> exact_values(const Replica& replica) {
+  std::vector<at::Tensor> exact;
+  for (std::size_t i = 0; i < replica.parameters.size(); ++i) {
+    const at::Tensor& master = replica.master_weights[i];
+    exact.push_back((master.defined() ? master : replica.parameters[i]).detach().to(at::kDouble, false, /*copy=*/true));
+  }
+  return exact;
+}
+
+/// What a step added to the parameters.
+std::vector<at::Tensor> changes(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& before) {
+  std::vector<at::Tensor> all;
+  for (std::size_t i = 0; i < parameters.size(); ++i) all.push_back(parameters[i].to(at::kDouble) - before[i]);
+  return all;
+}
+
+/// One step of AdamW in the data types of the run, on all ranks, and in float64 with LibTorch's operators on this rank
+/// alone. With this epsilon, the update is nearly proportional to the gradient, and with this learning rate, it is much
+/// larger than a weight and thus than what rounding the weight changes.
+void expect_equal_update(Verification& result, const Strategy& strategy, const ModelSetting& setting,
+                         std::int64_t batch) {
+  const c10::NoGradGuard no_gradients;
+  const Context& ctx = strategy.ctx;
+  const std::int64_t ranks = ctx.world_size();
+  const std::uint64_t seed = ctx.seed() + 6;
+  ReferenceModel data_parallel(setting, setting.operators, strategy.device, batch * ranks,
+                               seed + static_cast<std::uint64_t>(ctx.rank()), seed);
+  ReferenceModel alone(setting, kLibraryInDouble, strategy.device, batch * ranks, seed, seed);
+  UpdateRule rule{"adamw", 1e4, setting.operators.adamw()};
+  rule.adamw.epsilon = 1;
+  rule.adamw.weight_decay = 0;
+  const Replica replica = make_replica(ctx, *data_parallel.model, *strategy.communicator, rule);
+  if (replica.master_weights.empty()) return;  // a perceptron under autocast, whose weights are cast
+  const std::vector<at::Tensor> before = exact_values(replica);
+  copy_all(data_parallel.model->parameters(), alone.model->parameters());
+  copy_all(before, alone.model->trained());
+  data_parallel.draw();
+  copy_all({data_parallel.batch.input, data_parallel.batch.target}, {alone.batch.input, alone.batch.target});
+
+  const std::unique_ptr<GradientExchange> exchange = strategy.make_exchange(replica);
+  const std::unique_ptr<ParameterUpdate> update = strategy.make_update(replica);
+  rule.adamw.own_kernel = false;
+  const std::unique_ptr<ParameterUpdate> update_alone = make_whole_update(ctx, rule, alone.model->trained());
+  {
+    const c10::AutoGradMode with_gradients(true);
+    data_parallel.step(ctx, data_parallel.batch.part(ctx.rank(), ranks), exchange.get(), *update);
+    alone.step(ctx, alone.batch, nullptr, *update_alone);
+  }
+  const std::string what = setting.name + " with master weights, a step of adamw";
+  transformer::expect_close(
+      result, what, "float64 model in a single process, whole batch of " + std::to_string(batch * ranks),
+      transformer::worst_distance(changes(replica.parameters, before), changes(alone.model->trained(), before)),
+      tolerance_of(setting.operators));
+  expect_bitwise_equal(result, what + ", bits", ctx, replica.parameters);
+}
+
 }  // namespace
 
 void broadcast_parameters(comm::Communicator& communicator, const std::vector<at::Tensor>& parameters) {
   const c10::NoGradGuard no_gradients;
-  for (const at::Tensor& parameter : parameters) communicator.broadcast(parameter.detach(), 0)->wait();
+  for (const at::Tensor& parameter : parameters)
+    if (parameter.defined()) communicator.broadcast(parameter.detach(), 0)->wait();
 }
 
 void expect_bitwise_equal(Verification& result, const std::string& name, const Context& ctx,
@@ -159,6 +239,7 @@ void expect_equal_to_one_process(Verification& result, const Strategy& strategy,
   batch = std::min<std::int64_t>(batch, 2);
   expect_equal_trajectory(result, strategy, setting, batch, {{"sgd", 0.05}, 5, 1e-12});
   expect_equal_trajectory(result, strategy, setting, batch, {{"adamw", 1e-3}, 10, 1e-10});
+  if (setting.operators.has_master_weights()) expect_equal_update(result, strategy, setting, batch);
 }
 
 }  // namespace kymo::training

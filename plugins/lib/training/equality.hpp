@@ -17,7 +17,7 @@
 /// Checks that training on several ranks is equivalent to training in one process.
 namespace kymo::training {
 
-/// Broadcasts the parameters of rank 0 to all ranks.
+/// Broadcasts the parameters of rank 0 to all ranks. Undefined tensors are left out.
 void broadcast_parameters(comm::Communicator& communicator, const std::vector<at::Tensor>& parameters);
 
 /// Adds a check that each tensor is bitwise equal on all ranks. All ranks must call this together.
@@ -34,9 +34,9 @@ struct Strategy {
 };
 
 /// Trains small models in float64 with the strategy and, on every rank independently, in one process on the whole
-/// batch. Adds checks that both give the same parameters after 5 steps of SGD and after 10 of AdamW. Uses the
-/// model if it has at most two million elements, otherwise a small one of the same kind, and at most two examples per
-/// rank.
+/// batch with LibTorch's operators. Adds checks that both give the same parameters after 5 steps of SGD and after 10 of
+/// AdamW, and, with master weights, the same update in the data types of the run. Uses the model if it has at most two
+/// million elements, otherwise a small one of the same kind, and at most two examples per rank.
 void expect_equal_to_one_process(Verification& result, const Strategy& strategy, const ModelSetting& model,
                                  std::int64_t batch);
 

@@ -6,6 +6,8 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <unordered_set>
@@ -103,20 +105,35 @@ std::int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
 std::vector<std::vector<at::Tensor>> split_by_bytes(const std::vector<at::Tensor>& tensors, double limit_bytes,
                                                     bool taper) {
   constexpr double kSmallestTaper = 1 << 20;
-  std::vector<std::vector<at::Tensor>> lists;
-  double bytes = 0, limit = limit_bytes, left = static_cast<double>(bytes_of(tensors));
-  for (const at::Tensor& tensor : tensors) {
-    const auto more = static_cast<double>(tensor.nbytes());
-    if (lists.empty() || bytes + more > limit || lists.back().front().scalar_type() != tensor.scalar_type()) {
-      lists.emplace_back();
-      bytes = 0;
-      if (taper) limit = std::min(limit_bytes, std::max(left / 2, kSmallestTaper));
+  struct List {
+    std::vector<at::Tensor> tensors;
+    double bytes = 0, limit = 0;
+    std::size_t last = 0;  // position of the last tensor
+  };
+  std::vector<List> lists;
+  std::map<at::ScalarType, std::size_t> open;  // the list that takes more tensors of a type
+  auto left = static_cast<double>(bytes_of(tensors));
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto more = static_cast<double>(tensors[i].nbytes());
+    const auto [found, is_new] = open.try_emplace(tensors[i].scalar_type(), lists.size());
+    if (is_new || lists[found->second].bytes + more > lists[found->second].limit) {
+      found->second = lists.size();
+      lists.emplace_back().limit = taper ? std::min(limit_bytes, std::max(left / 2, kSmallestTaper)) : limit_bytes;
     }
-    lists.back().push_back(tensor);
-    bytes += more;
+    List& list = lists[found->second];
+    list.tensors.push_back(tensors[i]);
+    list.bytes += more;
+    list.last = i;
     left -= more;
   }
-  return lists;
+  std::ranges::sort(lists, {}, &List::last);
+  std::vector<std::vector<at::Tensor>> split;
+  for (List& list : lists) split.push_back(std::move(list.tensors));
+  return split;
+}
+
+std::vector<std::vector<at::Tensor>> split_by_type(const std::vector<at::Tensor>& tensors) {
+  return split_by_bytes(tensors, std::numeric_limits<double>::infinity());
 }
 
 at::Tensor as_line(const at::Tensor& tensor) {

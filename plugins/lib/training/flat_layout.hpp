@@ -59,9 +59,12 @@ std::int64_t bytes_of(const std::vector<at::Tensor>& tensors);
 /// Splits tensors, in order, into lists of at most `limit_bytes` with the same type. A larger tensor has its own list.
 /// (Li et al., "PyTorch Distributed", VLDB 2020, section 3.2.3; there a bucket is closed once it has reached the
 /// limit.) With `taper`, a list also holds at most half of the remaining bytes, down to 1 MiB: large buckets have the
-/// highest bandwidth, but nothing hides the transfer of the last one.
+/// highest bandwidth, but nothing hides the transfer of the last one. Tensors of different types may alternate, each
+/// type fills its own list; lists are sorted by their last tensors, the order in which they are complete.
 std::vector<std::vector<at::Tensor>> split_by_bytes(const std::vector<at::Tensor>& tensors, double limit_bytes,
                                                     bool taper = false);
+/// One list for each type.
+std::vector<std::vector<at::Tensor>> split_by_type(const std::vector<at::Tensor>& tensors);
 
 /// The values of a dense tensor in memory order, as a contiguous view.
 at::Tensor as_line(const at::Tensor& tensor);

@@ -1,26 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/fused_adamw.hpp"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/optim/adamw.h>
 
+#include <algorithm>
 #include <array>
 #include <kymo/torch.hpp>
+#include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "ops/layers.hpp"
+#include "training/fused_adamw_state.hpp"
 
 namespace kymo::training {
-namespace {
 
 using torch::optim::OptimizerParamGroup;
+
+namespace adamw {
+namespace {
 
 void require(bool holds, const char* name, double value, const char* range) {
   if (!holds)
@@ -28,12 +38,15 @@ void require(bool holds, const char* name, double value, const char* range) {
                                 range);
 }
 
+}  // namespace
+
 const AdamWSetting& checked(const AdamWSetting& setting) {
   require(setting.learning_rate >= 0, "learning_rate", setting.learning_rate, "at least 0");
   require(setting.beta1 >= 0 && setting.beta1 < 1, "beta1", setting.beta1, "in [0, 1)");
   require(setting.beta2 >= 0 && setting.beta2 < 1, "beta2", setting.beta2, "in [0, 1)");
   require(setting.epsilon >= 0, "epsilon", setting.epsilon, "at least 0");
   require(setting.weight_decay >= 0, "weight_decay", setting.weight_decay, "at least 0");
+  require(setting.max_norm >= 0, "max_norm", setting.max_norm, "above 0, or 0 for gradients that are not clipped");
   return setting;
 }
 
@@ -47,6 +60,11 @@ std::string described(const at::Tensor& tensor) {
   return std::string(c10::toString(tensor.scalar_type())) + " [" + sizes + "] on " + tensor.device().str();
 }
 
+at::ScalarType moment_type(const at::Tensor& parameter, const AdamWSetting& setting, bool has_master) {
+  const at::ScalarType type = parameter.scalar_type();
+  return has_master || (setting.fp32_moments && ops::is_narrow(type)) ? at::kFloat : type;
+}
+
 void check_master_weight(const at::Tensor& parameter, const at::Tensor& master, const AdamWSetting& setting) {
   if (!setting.own_kernel) throw std::invalid_argument("master weights require AdamWSetting::own_kernel");
   if (!ops::is_narrow(parameter.scalar_type()))
@@ -58,6 +76,12 @@ void check_master_weight(const at::Tensor& parameter, const at::Tensor& master, 
                                 described(parameter) +
                                 "; it must be Float, contiguous, and of the same shape and device");
 }
+
+}  // namespace adamw
+
+namespace {
+
+using adamw::setting_of;
 
 /// The tensors of one update; a master weight is the parameter, and the parameter its copy.
 struct UpdateLists {
@@ -96,11 +120,22 @@ struct UpdateLists {
 
 }  // namespace
 
+at::Tensor global_norm(const std::vector<at::Tensor>& tensors) {
+  std::map<at::ScalarType, std::vector<at::Tensor>> by_type;  // one kernel takes tensors of one type
+  for (const at::Tensor& tensor : tensors) by_type[tensor.scalar_type()].push_back(tensor);
+  std::vector<at::Tensor> norms;
+  for (const auto& [type, alike] : by_type)
+    norms.push_back(
+        at::linalg_vector_norm(at::stack(at::_foreach_norm(alike, 2, type == at::kDouble ? type : at::kFloat)))
+            .to(at::kFloat));
+  return norms.size() == 1 ? norms.front() : at::linalg_vector_norm(at::stack(norms));
+}
+
 FusedAdamW::FusedAdamW(std::vector<at::Tensor> parameters, const AdamWSetting& setting)
-    : Optimizer(std::move(parameters), std::make_unique<AdamWSetting>(checked(setting))) {}
+    : Optimizer(std::move(parameters), std::make_unique<AdamWSetting>(adamw::checked(setting))) {}
 
 FusedAdamW::FusedAdamW(const std::vector<OptimizerParamGroup>& groups, const AdamWSetting& defaults)
-    : Optimizer(groups, std::make_unique<AdamWSetting>(checked(defaults))) {}
+    : Optimizer(groups, std::make_unique<AdamWSetting>(adamw::checked(defaults))) {}
 
 void FusedAdamW::make_state() {
   for (const OptimizerParamGroup& group : param_groups_)
@@ -121,7 +156,7 @@ void FusedAdamW::set_master_weights(const std::vector<at::Tensor>& masters) {
 
 void FusedAdamW::set_master_weight(const OptimizerParamGroup& group, const at::Tensor& parameter,
                                    const at::Tensor& master) {
-  check_master_weight(parameter, master, setting_of(group));
+  adamw::check_master_weight(parameter, master, setting_of(group));
   if (state_of(parameter))
     throw std::invalid_argument(
         "a parameter already has an optimizer state; set its master weight before the first step");
@@ -156,30 +191,46 @@ at::Tensor FusedAdamW::step(LossClosure closure) {
     const c10::AutoGradMode with_gradients(true);
     loss = closure();
   }
-  for (const OptimizerParamGroup& group : param_groups_) update(group);
+  const at::Tensor norm = gradient_norm();
+  for (const OptimizerParamGroup& group : param_groups_) update(group, norm);
   return loss;
 }
 
-void FusedAdamW::update(const OptimizerParamGroup& group) {
+/// Undefined if no group clips its gradients, or none has one.
+at::Tensor FusedAdamW::gradient_norm() const {
+  if (std::ranges::none_of(param_groups_, [](const auto& group) { return setting_of(group).max_norm > 0; })) return {};
+  std::vector<at::Tensor> gradients;
+  for (const OptimizerParamGroup& group : param_groups_)
+    for (const at::Tensor& parameter : group.params())
+      if (parameter.grad().defined()) gradients.push_back(parameter.grad());
+  return gradients.empty() ? at::Tensor() : global_norm(gradients);
+}
+
+void FusedAdamW::update(const OptimizerParamGroup& group, const at::Tensor& norm) {
   const AdamWSetting& setting = setting_of(group);
   UpdateLists lists(group.params().size());
   for (const at::Tensor& parameter : group.params())
     if (parameter.grad().defined()) lists.add(parameter, state_for(parameter, setting));
   if (lists.parameters.empty()) return;
+  const bool clips = setting.max_norm > 0;
   if (setting.own_kernel) {
     ops::adamw_(lists.parameters, lists.gradients, lists.means, lists.square_means, lists.steps,
                 {.learning_rate = setting.learning_rate,
                  .beta1 = setting.beta1,
                  .beta2 = setting.beta2,
                  .epsilon = setting.epsilon,
-                 .weight_decay = setting.weight_decay},
+                 .weight_decay = setting.weight_decay,
+                 .gradient_norm = clips ? norm : at::Tensor(),
+                 .max_norm = setting.max_norm},
                 lists.copies_or_none());
     return;
   }
+  // LibTorch's kernel divides the gradients by a scale.
+  const auto scale = clips ? std::optional(((norm + 1e-6) / setting.max_norm).clamp_min(1)) : std::nullopt;
   at::_foreach_add_(lists.steps, 1);
   at::_fused_adamw_(lists.parameters, lists.gradients, lists.means, lists.square_means, {}, lists.steps,
                     setting.learning_rate, setting.beta1, setting.beta2, setting.weight_decay, setting.epsilon,
-                    /*amsgrad=*/false, /*maximize=*/false);
+                    /*amsgrad=*/false, /*maximize=*/false, scale);
 }
 
 AdamWState& FusedAdamW::state_for(const at::Tensor& parameter, const AdamWSetting& setting, const at::Tensor& master) {
@@ -187,8 +238,7 @@ AdamWState& FusedAdamW::state_for(const at::Tensor& parameter, const AdamWSettin
   if (!slot) {
     auto made = std::make_unique<AdamWState>();
     made->step = at::zeros({}, parameter.options().dtype(at::kFloat).requires_grad(false));
-    const bool is_fp32 = master.defined() || (setting.fp32_moments && ops::is_narrow(parameter.scalar_type()));
-    made->mean = at::zeros_like(parameter, is_fp32 ? at::kFloat : parameter.scalar_type());
+    made->mean = at::zeros_like(parameter, adamw::moment_type(parameter, setting, master.defined()));
     made->square_mean = at::zeros_like(made->mean);
     made->master_weight = master;
     slot = std::move(made);
@@ -221,13 +271,6 @@ std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vect
       if (part.defined()) libtorch::tag(ctx, part, Block::OptimizerState);
   }
   return optimizer;
-}
-
-std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
-                                             double learning_rate) {
-  AdamWSetting setting;
-  setting.learning_rate = learning_rate;
-  return make_fused_adamw(ctx, parameters, setting);
 }
 
 }  // namespace kymo::training

@@ -18,6 +18,10 @@ struct AdamWSetting : torch::optim::OptimizerCloneableOptions<AdamWSetting> {
   double weight_decay = 1e-2;  ///< decoupled: p ← p·(1 − learning_rate·weight_decay)
   bool own_kernel = false;     ///< kymo::adamw_ (ops/layers.hpp) instead of LibTorch's _fused_adamw_
   bool fp32_moments = false;   ///< for parameters in bf16 and fp16; requires own_kernel
+  /// If above 0, the gradients are multiplied by min(1, max_norm / (norm + 1e-6)), as by clip_grad_norm_(), where
+  /// `norm` is that of the gradients of all groups. The update reads the product; the gradients themselves may change
+  /// or not.
+  double max_norm = 0;
 
   double get_lr() const override { return learning_rate; }
   void set_lr(double rate) override { learning_rate = rate; }
@@ -31,6 +35,10 @@ struct AdamWState : torch::optim::OptimizerCloneableParamState<AdamWState> {
   at::Tensor square_mean;
   at::Tensor master_weight;  ///< fp32; undefined if the parameter itself is updated
 };
+
+/// The norm of all elements of all tensors, which share a device, as a scalar in fp32 on that device. Does not
+/// synchronize. Requires at least one tensor.
+at::Tensor global_norm(const std::vector<at::Tensor>& tensors);
 
 /// AdamW that updates all parameters of a group in a few kernels. Parameters without a gradient are unchanged, and
 /// their step count does not increase. The parameters of a group, or their master weights, share device and type.
@@ -60,6 +68,16 @@ class FusedAdamW : public torch::optim::Optimizer {
   /// gradients enabled, and its loss is returned.
   at::Tensor step(LossClosure closure = nullptr) override;
 
+  /// Writes the settings of all groups and the state of all parameters, including master weights, but not the
+  /// parameters, as LibTorch's optimizers do. Groups and parameters are identified by their order.
+  void save(torch::serialize::OutputArchive& archive) const override;
+
+  /// Restores what save() wrote, after which training continues with the same bits. Settings are replaced. A state
+  /// keeps its addresses if it already exists in the saved types, and master weights are rounded to their parameters.
+  /// Throws std::invalid_argument, without having changed anything, unless the archive was written for parameters of
+  /// the same number, shapes and types, and with master weights for those parameters that have one here.
+  void load(torch::serialize::InputArchive& archive) override;
+
   /// The state of one parameter, or nullptr before its first step.
   const AdamWState* state_of(const at::Tensor& parameter) const;
 
@@ -67,7 +85,9 @@ class FusedAdamW : public torch::optim::Optimizer {
   AdamWState& state_for(const at::Tensor& parameter, const AdamWSetting& setting, const at::Tensor& master = {});
   void set_master_weight(const torch::optim::OptimizerParamGroup& group, const at::Tensor& parameter,
                          const at::Tensor& master);
-  void update(const torch::optim::OptimizerParamGroup& group);
+  at::Tensor gradient_norm() const;
+  void update(const torch::optim::OptimizerParamGroup& group, const at::Tensor& norm);
+  void restore(const at::Tensor& parameter, const AdamWState* saved);
 };
 
 /// A FusedAdamW, or LibTorch's AdamW with the same settings, which updates one parameter after another in several
@@ -79,8 +99,6 @@ std::unique_ptr<torch::optim::Optimizer> make_adamw(bool fused, const std::vecto
 /// (see FusedAdamW::set_master_weights()), if there are any.
 std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
                                              const AdamWSetting& setting, const std::vector<at::Tensor>& masters = {});
-std::unique_ptr<FusedAdamW> make_fused_adamw(const Context& ctx, const std::vector<at::Tensor>& parameters,
-                                             double learning_rate);
 
 /// Floating-point operations of one update of one element: decay 1, mean 3, square mean 4, denominator 3, update 3.
 inline constexpr double kAdamWFlopsPerElement = 14;

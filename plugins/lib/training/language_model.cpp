@@ -4,7 +4,6 @@
 #include <kymo/torch.hpp>
 #include <stdexcept>
 
-#include "ops/layers.hpp"
 #include "transformer/attention.hpp"
 
 namespace kymo::training {
@@ -31,55 +30,19 @@ double update_bytes(const LanguageModelSetting& setting) {
 void declare_work(const Context& ctx, const LanguageModelSetting& setting, const transformer::ForwardFlops& forward,
                   double elements) {
   const bool has_backward = setting.mode != Mode::kForward;
-  // The fused loss computes the gradients of the head in the forward pass.
-  const double moved = has_backward && setting.fused.loss ? 2 * forward.head : 0;
-  const double backward = has_backward ? forward.backward() - moved : 0;
+  const PhaseFlops flops = phase_flops(forward, has_backward, setting.fused.loss);
   const bool updates = setting.mode == Mode::kTrain;
   const double update = updates ? elements * kAdamWFlopsPerElement : 0;
   if (setting.graph) {  // once: phases add up to the step, and a replay covers all of it
-    ctx.work("replay", forward.total() + moved + backward + update, 0);
+    ctx.work("replay", flops.forward + flops.backward + update, 0);
     return;
   }
-  ctx.work("forward", forward.total() + moved, 0);
-  if (backward > 0) ctx.work("backward", backward, 0);
+  ctx.work("forward", flops.forward, 0);
+  if (has_backward) ctx.work("backward", flops.backward, 0);
   if (updates) ctx.work("optimizer", update, elements * update_bytes(setting));
 }
 
 }  // namespace
-
-AdamWSetting LanguageModelSetting::adamw() const {
-  AdamWSetting setting;
-  setting.own_kernel = fused.optimizer;
-  setting.fp32_moments = fp32_moments;
-  return setting;
-}
-
-std::vector<std::string> optimizer_state_names() { return {"dtype", "fp32", "master_weights"}; }
-
-void set_optimizer_state(LanguageModelSetting& setting, std::string_view name) {
-  setting.fp32_moments = name == "fp32";
-  setting.master_weights = name == "master_weights";
-  if (name != "dtype" && !setting.fp32_moments && !setting.master_weights)
-    throw std::invalid_argument("unknown optimizer state '" + std::string(name) +
-                                "', must be one of dtype, fp32, master_weights");
-}
-
-TrainedWeights make_trained_weights(const LanguageModelSetting& setting, const at::Device& device,
-                                    const at::Generator& generator) {
-  const auto options = at::TensorOptions().dtype(setting.dtype).device(device);
-  transformer::Weights drawn = transformer::make_weights(setting.model, options, generator);
-  if (!setting.has_master_weights()) return {drawn, drawn};
-  if (setting.autocast) return {transformer::with_converted_products(drawn, *setting.autocast), drawn};
-  return {drawn, transformer::converted(drawn, at::kFloat)};
-}
-
-std::vector<at::Tensor> master_weights(const TrainedWeights& weights) {
-  const std::vector<at::Tensor> read = transformer::parameters(weights.model);
-  std::vector<at::Tensor> masters = transformer::parameters(weights.exact);
-  for (std::size_t i = 0; i < masters.size(); ++i)
-    masters[i] = masters[i].is_same(read[i]) ? at::Tensor() : masters[i].detach();
-  return masters;
-}
 
 std::vector<std::string> size_choices() {
   std::vector<std::string> names = transformer::size_names();
@@ -102,16 +65,9 @@ transformer::Config read_model(const Context& ctx, std::int64_t vocab_size) {
   return config;
 }
 
-void skip_unless_supported(const Context& ctx, const LanguageModelSetting& setting) {
+void skip_unless_supported(const Context& ctx, const LanguageModelSetting& setting, const std::string& optimizer) {
   if (setting.graph && !ctx.is_cuda()) ctx.skip("execution=graph requires device=cuda");
-  if (setting.autocast && setting.dtype != at::kFloat)
-    ctx.skip("autocast requires fp32 weights: dtype=" + ctx.text("dtype") + " is not supported");
-  if (setting.fp32_moments || setting.master_weights) {
-    const std::string given = "optimizer_state=" + ctx.text("optimizer_state");
-    if (!ops::is_narrow(setting.dtype))
-      ctx.skip(given + " requires dtype=bf16 or fp16: with fp32 weights, the optimizer state is fp32");
-    if (!setting.fused.optimizer) ctx.skip(given + " requires kymo's AdamW: operators=fused");
-  }
+  skip_unless_supported(ctx, static_cast<const OperatorSetting&>(setting), optimizer);
   // Under autocast, attention receives the output type of the projections.
   const std::string reason = transformer::why_unavailable(setting.attention, libtorch::select_device(ctx),
                                                           setting.autocast.value_or(setting.dtype),

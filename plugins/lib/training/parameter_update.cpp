@@ -46,11 +46,21 @@ class SgdUpdate final : public ParameterUpdate {
 
 }  // namespace
 
+AdamWSetting UpdateRule::adamw_setting() const {
+  AdamWSetting setting = adamw;
+  setting.learning_rate = learning_rate;
+  return setting;
+}
+
 std::vector<std::string> rule_names() { return {"adamw", "sgd"}; }
 
 std::unique_ptr<ParameterUpdate> make_whole_update(const Context& ctx, const UpdateRule& rule,
-                                                   std::vector<at::Tensor> parameters) {
-  if (rule.name == "adamw") return std::make_unique<AdamWUpdate>(make_fused_adamw(ctx, parameters, rule.learning_rate));
+                                                   std::vector<at::Tensor> parameters,
+                                                   const std::vector<at::Tensor>& masters) {
+  if (rule.name == "adamw")
+    return std::make_unique<AdamWUpdate>(make_fused_adamw(ctx, parameters, rule.adamw_setting(), masters));
+  if (!masters.empty())
+    throw std::invalid_argument("optimizer '" + rule.name + "' does not use master weights; use adamw");
   if (rule.name == "sgd") return std::make_unique<SgdUpdate>(rule.learning_rate, std::move(parameters));
   throw std::invalid_argument("unknown optimizer '" + rule.name + "', must be one of adamw, sgd");
 }

@@ -13,6 +13,7 @@
 #include <map>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "training/flat_layout.hpp"
@@ -80,13 +81,47 @@ std::vector<at::Tensor> tensors_of(const torch::optim::OptimizerParamState& stat
 
 }  // namespace
 
-std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& make, OptimizerParamGroup group) {
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& make, OptimizerParamGroup group,
+                                                        const std::vector<at::Tensor>& masters) {
   std::vector<OptimizerParamGroup> groups;
   groups.push_back(std::move(group));
   std::unique_ptr<torch::optim::Optimizer> optimizer = make ? make(std::move(groups)) : nullptr;
   if (!optimizer) throw std::invalid_argument("the factory of a sharded optimizer returned no optimizer");
-  if (auto* fused = dynamic_cast<FusedAdamW*>(optimizer.get())) fused->make_state();
+  auto* fused = dynamic_cast<FusedAdamW*>(optimizer.get());
+  if (!masters.empty()) {
+    if (!fused) throw std::invalid_argument("this optimizer does not use master weights; use FusedAdamW");
+    fused->set_master_weights(masters);
+  }
+  if (fused) fused->make_state();
   return optimizer;
+}
+
+MasterWeights::MasterWeights(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& masters) {
+  if (!masters.empty() && masters.size() != parameters.size())
+    throw std::invalid_argument("there are " + std::to_string(masters.size()) + " master weights for " +
+                                std::to_string(parameters.size()) +
+                                " parameters; pass one for each, undefined where a parameter has none");
+  for (std::size_t i = 0; i < masters.size(); ++i)
+    if (masters[i].defined()) masters_.emplace(parameters[i].unsafeGetTensorImpl(), masters[i]);
+}
+
+std::vector<at::Tensor> MasterWeights::of(const std::vector<at::Tensor>& parameters) const {
+  std::vector<at::Tensor> found;
+  bool has_one = false;
+  for (const at::Tensor& parameter : parameters) {
+    const auto place = masters_.find(parameter.unsafeGetTensorImpl());
+    found.push_back(place == masters_.end() ? at::Tensor() : place->second);
+    has_one = has_one || found.back().defined();
+  }
+  return has_one ? found : std::vector<at::Tensor>{};
+}
+
+void check_shardable(const torch::optim::OptimizerOptions& settings) {
+  const auto* adamw = dynamic_cast<const AdamWSetting*>(&settings);
+  if (adamw && adamw->max_norm > 0)
+    throw std::invalid_argument(
+        "clipping by the norm of all gradients cannot be sharded: each rank knows the gradients of its own parameters "
+        "only; set AdamWSetting::max_norm to 0 and clip the gradients before the update");
 }
 
 std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const OptimizerFactory& make) {
@@ -95,6 +130,7 @@ std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const Optimizer
     throw std::invalid_argument(
         "LBFGS cannot be sharded: each update needs all parameters; use an optimizer that updates parameters "
         "independently");
+  check_shardable(empty->defaults());
   return empty->defaults().clone();
 }
 
@@ -122,18 +158,22 @@ std::vector<int> balanced_owners(const std::vector<std::int64_t>& size_bytes, st
 }
 
 ShardedOptimizer::ShardedOptimizer(std::vector<at::Tensor> parameters, OptimizerFactory make,
-                                   comm::Communicator& communicator, Options options)
+                                   comm::Communicator& communicator, Options options,
+                                   const std::vector<at::Tensor>& masters)
     : Optimizer(std::vector<OptimizerParamGroup>{}, default_settings(make)),
       make_(std::move(make)),
       communicator_(communicator),
       options_(options),
-      load_bytes_(static_cast<std::size_t>(communicator.size())) {
+      load_bytes_(static_cast<std::size_t>(communicator.size())),
+      masters_(parameters, masters) {
   if (options_.pieces < 1) throw std::invalid_argument("the number of pieces must be at least 1");
   add_param_group(OptimizerParamGroup(std::move(parameters)));
+  masters_ = {};  // those of other ranks' parameters are not held
 }
 
 void ShardedOptimizer::add_param_group(const OptimizerParamGroup& group) {
   register_groups();
+  if (group.has_options()) check_shardable(group.options());
   OptimizerParamGroup once = without_repeats(group);
   check_new(once.params());
   Optimizer::add_param_group(once);
@@ -161,7 +201,9 @@ void ShardedOptimizer::register_groups() {
 
 ShardedOptimizer::Shard ShardedOptimizer::make_shard(const OptimizerParamGroup& group) {
   std::vector<std::int64_t> sizes;
-  for (const at::Tensor& parameter : group.params()) sizes.push_back(static_cast<std::int64_t>(parameter.nbytes()));
+  // The state of AdamW is twice the size of a parameter and its master weight.
+  for (const at::Tensor& parameter : group.params())
+    sizes.push_back(bytes_of({parameter}) + bytes_of(masters_.of({parameter})));
   const std::vector<int> owners = balanced_owners(sizes, load_bytes_);
   Shard shard;
   std::vector<at::Tensor> owned;
@@ -170,8 +212,10 @@ ShardedOptimizer::Shard ShardedOptimizer::make_shard(const OptimizerParamGroup& 
     if (owners[i] == communicator_.rank()) owned.push_back(group.params()[i]);
   }
   shard.pieces = make_pieces(group.params(), owners);
-  if (!owned.empty())
-    shard.optimizer = make_optimizer(make_, OptimizerParamGroup(std::move(owned), group.options().clone()));
+  if (!owned.empty()) {
+    const std::vector<at::Tensor> masters = masters_.of(owned);
+    shard.optimizer = make_optimizer(make_, OptimizerParamGroup(std::move(owned), group.options().clone()), masters);
+  }
   return shard;
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <kymo/communicator.hpp>
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -32,13 +33,31 @@ OptimizerFactory optimizer_factory(Settings settings) {
   };
 }
 
-/// Creates the optimizer of one group; a FusedAdamW allocates its state immediately. Throws std::invalid_argument if
-/// the factory returns none.
+/// Creates the optimizer of one group; a FusedAdamW allocates its state immediately. `masters` are the fp32 master
+/// weights of its parameters, undefined where one has none (see FusedAdamW::set_master_weights()), or empty. Throws
+/// std::invalid_argument if the factory returns none, or another optimizer than FusedAdamW for master weights.
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& make,
-                                                        torch::optim::OptimizerParamGroup group);
+                                                        torch::optim::OptimizerParamGroup group,
+                                                        const std::vector<at::Tensor>& masters = {});
+
+/// The master weight of each parameter, where it has one.
+class MasterWeights {
+ public:
+  MasterWeights() = default;
+  /// Two lists of the same order; `masters` may be empty.
+  MasterWeights(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& masters);
+  /// Those of some of the parameters, undefined where one has none; empty if none has one.
+  std::vector<at::Tensor> of(const std::vector<at::Tensor>& parameters) const;
+
+ private:
+  std::unordered_map<const void*, at::Tensor> masters_;
+};
+
+/// Throws std::invalid_argument for settings that need all gradients together: clipping by their norm.
+void check_shardable(const torch::optim::OptimizerOptions& settings);
 
 /// Settings for groups without their own. Throws std::invalid_argument for LBFGS, whose update needs all parameters
-/// together.
+/// together, and like check_shardable().
 std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const OptimizerFactory& make);
 
 /// State tensors of an optimizer: FusedAdamW and LibTorch's SGD, Adam, AdamW, Adagrad and RMSprop. Many are allocated
@@ -65,10 +84,11 @@ class ShardedOptimizer : public torch::optim::Optimizer {
     int pieces = 1;
   };
 
-  /// Throws std::invalid_argument for LBFGS, for a parameter that is in two groups, for one that is not dense, and for
-  /// fewer than one piece. The communicator must outlive the optimizer.
+  /// `masters` are the fp32 master weights of the parameters for FusedAdamW, or empty; a rank holds those of its own
+  /// parameters. Throws std::invalid_argument for LBFGS, for a parameter that is in two groups, for one that is not
+  /// dense, for fewer than one piece, and like make_optimizer(). The communicator must outlive the optimizer.
   ShardedOptimizer(std::vector<at::Tensor> parameters, OptimizerFactory make, comm::Communicator& communicator,
-                   Options options);
+                   Options options, const std::vector<at::Tensor>& masters = {});
 
   /// Adds a group at any time; without settings it uses the defaults. Owners of earlier groups do not change, and the
   /// new parameters are assigned to the ranks with the smallest load. Throws like the constructor, without changing
@@ -123,6 +143,7 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   std::vector<Shard> shards_;  // per group
   std::vector<std::int64_t> load_bytes_;
   std::unordered_set<const void*> known_;  // parameters
+  MasterWeights masters_;                  // during construction
   std::vector<std::unique_ptr<comm::Work>> pending_;
 };
 

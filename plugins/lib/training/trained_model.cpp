@@ -23,19 +23,24 @@ class Perceptron final : public TrainedModel {
  public:
   /// Layer widths. Layer `tied` (if >= 0) uses the weight of the layer two before it; layer `frozen` (if >= 0) is not
   /// trained.
-  Perceptron(std::vector<std::int64_t> widths, int tied, int frozen, const at::TensorOptions& options,
-             std::uint64_t seed)
-      : options_(options), outputs_(widths.back()), scale_(at::full({widths.front()}, 2.0, options)) {
-    at::Generator generator = libtorch::make_generator(options.device(), seed);
+  Perceptron(std::vector<std::int64_t> widths, int tied, int frozen, const OperatorSetting& operators,
+             const at::Device& device, std::uint64_t seed)
+      : options_(at::TensorOptions().dtype(operators.dtype).device(device)),
+        outputs_(widths.back()),
+        scale_(at::full({widths.front()}, 2.0, options_)) {
+    at::Generator generator = libtorch::make_generator(device, seed);
     for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
       if (static_cast<int>(i) == tied) {
         layers_.push_back(layers_[i - 2]);
         continue;
       }
       const double bound = 1.0 / std::sqrt(static_cast<double>(widths[i]));
-      layers_.push_back(at::empty({widths[i + 1], widths[i]}, options).uniform_(-bound, bound, generator));
+      layers_.push_back(at::empty({widths[i + 1], widths[i]}, options_).uniform_(-bound, bound, generator));
       layers_.back().requires_grad_(static_cast<int>(i) != frozen);
     }
+    // Under autocast, the weights remain fp32 and are cast.
+    if (operators.has_master_weights() && !operators.autocast)
+      for (const at::Tensor& parameter : trained()) master_weights_.push_back(parameter.detach().to(at::kFloat));
   }
 
   std::vector<at::Tensor> parameters() const override {
@@ -72,11 +77,11 @@ class Perceptron final : public TrainedModel {
 
 class Language final : public TrainedModel {
  public:
-  Language(const transformer::Config& config, const std::string& attention, const at::TensorOptions& options,
-           std::uint64_t seed)
-      : device_(options.device()),
-        model_(config, transformer::make_weights(config, options, libtorch::make_generator(options.device(), seed)),
-               attention) {}
+  Language(const transformer::Config& config, const ModelSetting& setting, const TrainedWeights& weights)
+      : device_(weights.model.norm.device()),
+        model_(config, weights.model, setting.attention, setting.operators.fused) {
+    master_weights_ = training::master_weights(weights);
+  }
 
   std::vector<at::Tensor> parameters() const override { return transformer::parameters(model_.weights()); }
   at::Tensor loss(const Context& ctx, const Batch& batch) override {
@@ -95,8 +100,8 @@ class Language final : public TrainedModel {
     batch.target.select(1, last).random_(0, vocabulary, generator);
   }
   std::int64_t tokens_per_example() const override { return model_.config().context; }
-  double forward_flops(std::int64_t examples) const override {
-    return transformer::forward_flops(model_.config(), examples, tokens_per_example()).total();
+  transformer::ForwardFlops forward_flops(std::int64_t examples) const override {
+    return transformer::forward_flops(model_.config(), examples, tokens_per_example());
   }
 
  private:
@@ -145,6 +150,8 @@ std::vector<std::string> model_names() {
   return names;
 }
 
+bool is_transformer(const ModelSetting& setting) { return layers_of(setting.name).widths.empty(); }
+
 std::int64_t parameter_count(const ModelSetting& setting) {
   const Layers layers = layers_of(setting.name);
   if (layers.widths.empty()) return transformer::parameter_count(config_of(setting));
@@ -154,12 +161,14 @@ std::int64_t parameter_count(const ModelSetting& setting) {
   return count;
 }
 
-std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::TensorOptions& options,
-                                         std::uint64_t seed) {
+std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::Device& device, std::uint64_t seed) {
   Layers layers = layers_of(setting.name);
   if (!layers.widths.empty())
-    return std::make_unique<Perceptron>(std::move(layers.widths), layers.tied, layers.frozen, options, seed);
-  return std::make_unique<Language>(config_of(setting), setting.attention, options, seed);
+    return std::make_unique<Perceptron>(std::move(layers.widths), layers.tied, layers.frozen, setting.operators, device,
+                                        seed);
+  const transformer::Config config = config_of(setting);
+  return std::make_unique<Language>(
+      config, setting, make_trained_weights(config, setting.operators, device, libtorch::make_generator(device, seed)));
 }
 
 }  // namespace kymo::training

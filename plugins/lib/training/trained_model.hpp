@@ -8,7 +8,10 @@
 #include <kymo/context.hpp>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "training/operator_setting.hpp"
 
 namespace kymo::training {
 
@@ -33,12 +36,17 @@ class TrainedModel {
   virtual void draw(const Batch& batch, at::Generator& generator) const = 0;
   /// Tokens of one example, or 1.
   virtual std::int64_t tokens_per_example() const { return 1; }
-  /// Floating-point operations of the matrix multiplications of a forward pass, or 0 if negligible; a backward pass
-  /// needs twice as many.
-  virtual double forward_flops(std::int64_t /*examples*/) const { return 0; }
+  /// Floating-point operations of the matrix multiplications of a forward pass; none if negligible.
+  virtual transformer::ForwardFlops forward_flops(std::int64_t /*examples*/) const { return {}; }
 
   /// Trained parameters, in the order of parameters().
   std::vector<at::Tensor> trained() const;
+  /// Moves the fp32 master weights of the trained parameters out, in their order, undefined where a parameter has none.
+  /// Empty if no parameter has one.
+  std::vector<at::Tensor> take_master_weights() { return std::exchange(master_weights_, {}); }
+
+ protected:
+  std::vector<at::Tensor> master_weights_;
 };
 
 struct ModelSetting {
@@ -46,15 +54,16 @@ struct ModelSetting {
   std::int64_t context = 128;       ///< tokens per sequence, for Transformers
   std::int64_t vocabulary = 10000;  ///< for Transformers
   std::string attention = "naive";
+  OperatorSetting operators{};  ///< of perceptrons, the data types and the optimizer
 };
 
 /// Returns toy, tied, frozen, and the Transformer sizes.
 std::vector<std::string> model_names();
+bool is_transformer(const ModelSetting& setting);
 /// Total number of elements of a model's parameters. Throws std::invalid_argument for an unknown name or an invalid
 /// model.
 std::int64_t parameter_count(const ModelSetting& setting);
 /// Creates a model with random weights derived from the seed. Throws like parameter_count().
-std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::TensorOptions& options,
-                                         std::uint64_t seed);
+std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::Device& device, std::uint64_t seed);
 
 }  // namespace kymo::training

@@ -2,19 +2,21 @@
 #include "training/zero1.hpp"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <stdexcept>
 
 namespace kymo::training {
 
 Zero1::Zero1(const torch::optim::OptimizerParamGroup& group, OptimizerFactory make, comm::Communicator& communicator,
-             const Options& options)
+             const Options& options, const std::vector<at::Tensor>& masters)
     : make_(std::move(make)), communicator_(communicator), options_(options) {
   if (!(options.bucket_bytes > 0)) throw std::invalid_argument("the bucket size of ZeRO must be above 0");
-  add_group(group);
+  add_group(group, masters);
 }
 
-void Zero1::add_group(const torch::optim::OptimizerParamGroup& group) {
+void Zero1::add_group(const torch::optim::OptimizerParamGroup& group, const std::vector<at::Tensor>& masters) {
+  if (group.has_options()) check_shardable(group.options());
   const std::vector<at::Tensor> parameters = each_once(group.params());
   for (const at::Tensor& parameter : parameters) {
     if (known_.count(parameter.unsafeGetTensorImpl()))
@@ -22,14 +24,32 @@ void Zero1::add_group(const torch::optim::OptimizerParamGroup& group) {
     as_line(parameter);  // throws unless it is dense
   }
   auto settings = group.has_options() ? group.options().clone() : default_settings(make_);
-  std::vector<at::Tensor> parts;
+  const MasterWeights whole_masters(group.params(), masters);
+  std::vector<at::Tensor> parts, part_masters;
   for (auto& together : split_by_bytes({parameters.rbegin(), parameters.rend()}, options_.bucket_bytes)) {
     make_bucket(std::move(together));
     parts.push_back(buckets_.back()->parameter_shard);
+    part_masters.push_back(master_shard(*buckets_.back(), whole_masters));
   }
+  if (masters.empty()) part_masters.clear();
   for (const at::Tensor& parameter : parameters) known_.insert(parameter.unsafeGetTensorImpl());
   optimizers_.push_back(
-      make_optimizer(make_, torch::optim::OptimizerParamGroup(std::move(parts), std::move(settings))));
+      make_optimizer(make_, torch::optim::OptimizerParamGroup(std::move(parts), std::move(settings)), part_masters));
+}
+
+/// This rank's part of the master weights of a bucket, whose parameters have one type; undefined if they have none.
+at::Tensor Zero1::master_shard(const Bucket& bucket, const MasterWeights& masters) const {
+  const std::vector<at::Tensor> of_bucket = masters.of(bucket.layout.tensors());
+  if (of_bucket.empty()) return {};
+  const c10::NoGradGuard no_gradients;
+  const at::Tensor whole = at::zeros_like(bucket.parameters, at::kFloat);
+  for (std::size_t i = 0; i < of_bucket.size(); ++i) {
+    if (!of_bucket[i].defined())
+      throw std::invalid_argument(
+          "ZeRO received master weights for some parameters of a type only; pass them for all or for none of the type");
+    bucket.layout.view(whole, i).copy_(of_bucket[i]);
+  }
+  return bucket.layout.shard(whole, communicator_.rank()).clone();
 }
 
 void Zero1::make_bucket(std::vector<at::Tensor> parameters) {

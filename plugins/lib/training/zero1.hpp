@@ -38,16 +38,18 @@ class Zero1 {
     bool overlap = true;                                            ///< requires one backward pass per step
   };
 
-  /// Throws std::invalid_argument for LBFGS, for a bucket size of 0, and for a parameter that is not dense. The
-  /// communicator must outlive this object.
+  /// `masters` are the fp32 master weights of the parameters for FusedAdamW, or empty; a rank holds those of its parts,
+  /// and parameters are gathered in their own type. Throws std::invalid_argument for LBFGS, for a bucket size of 0, for
+  /// a parameter that is not dense, for master weights of only some parameters of a type, and like make_optimizer().
+  /// The communicator must outlive this object.
   Zero1(const torch::optim::OptimizerParamGroup& group, OptimizerFactory make, comm::Communicator& communicator,
-        const Options& options);
+        const Options& options, const std::vector<at::Tensor>& masters = {});
   Zero1(const Zero1&) = delete;
   Zero1& operator=(const Zero1&) = delete;
 
   /// Adds parameters with their own settings between steps; without settings they use the defaults. Throws
   /// std::invalid_argument if one is already present, without changing anything.
-  void add_group(const torch::optim::OptimizerParamGroup& group);
+  void add_group(const torch::optim::OptimizerParamGroup& group, const std::vector<at::Tensor>& masters = {});
 
   /// Call before each forward pass: zeroes all gradients in their buckets.
   void begin_step();
@@ -80,6 +82,7 @@ class Zero1 {
   };
 
   void make_bucket(std::vector<at::Tensor> parameters);
+  at::Tensor master_shard(const Bucket& bucket, const MasterWeights& masters) const;
   static void expect_gradients(Bucket& bucket);
   void on_gradient(std::size_t bucket, std::size_t index);
   static void collect(Bucket& bucket, std::size_t index);

@@ -32,6 +32,8 @@ struct FusedLayers {
   /// Under autocast: AdamW holds fp32 master weights of the weights of matrix products, which are bf16. Otherwise, each
   /// step casts the weights to bf16 and their gradients to fp32. Requires `optimizer`.
   bool master_weights = false;
+
+  bool any() const { return norm || swiglu || rotary || loss || optimizer; }
 };
 
 /// The names accepted by fused_layers(): library (none), fused (all), and fused_except_norm, fused_except_swiglu,

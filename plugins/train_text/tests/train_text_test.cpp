@@ -13,6 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 
 using Values = std::map<std::string, FakeHost::Value>;
 
@@ -105,6 +106,48 @@ TEST_F(TrainText, EqualImplementationsReachEqualLosses) {
   EXPECT_NEAR(trained_loss({{"attention", "sdpa"}}), plain, 1e-4);
   EXPECT_NEAR(trained_loss({{"autocast", true}}), plain, 0.05);
   EXPECT_GT(std::abs(trained_loss({{"learning_rate", 1e-3}}) - plain), 1e-2) << "the comparison is too weak";
+}
+
+TEST_F(TrainText, FusedOperatorsReachTheLossesOfTheLibrary) {
+  const Values fused{{"optimizer", "fused"}, {"operators", "fused"}};
+  const auto also = [&](Values more) {
+    more.insert(fused.begin(), fused.end());
+    return more;
+  };
+  const double plain = trained_loss({});
+  EXPECT_NEAR(trained_loss(fused), plain, 1e-4);
+  EXPECT_NEAR(trained_loss({{"operators", "fused"}}), plain, 1e-4) << "with LibTorch's AdamW";
+  EXPECT_NEAR(trained_loss(also({{"autocast", true}})), plain, 0.05);
+  EXPECT_NEAR(trained_loss(also({{"dtype", "bf16"}, {"optimizer_state", "master_weights"}})), plain, 0.05);
+  EXPECT_NEAR(trained_loss({{"dtype", "bf16"}}), plain, 0.2);
+}
+
+TEST_F(TrainText, HoldsMasterWeightsUnderAutocast) {
+  std::map<std::string, std::uint64_t> parameters, state;
+  for (const char* operators : {"fused", "fused_except_master_weights"}) {
+    Driven run("train_text", with({{"optimizer", "fused"}, {"operators", operators}, {"autocast", true}}));
+    ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
+    parameters[operators] = run.host.tagged_bytes[KYMO_PARAMETER];
+    state[operators] = run.host.tagged_bytes[KYMO_OPTIMIZER_STATE];
+    EXPECT_THAT(run.passed_checks(), IsSupersetOf({"logits", "loss", "gradients", "AdamW"}));
+  }
+  // Weights of products are bf16, and the optimizer has their fp32 values.
+  const std::uint64_t saved = parameters["fused_except_master_weights"] - parameters["fused"];
+  EXPECT_EQ(state["fused"] - state["fused_except_master_weights"], 2 * saved);
+  EXPECT_GT(saved, parameters["fused"] / 2);
+}
+
+TEST_F(TrainText, SkipsOptimizerStatesWithoutEffect) {
+  const auto expect_skipped = [&](const Values& values, const char* message) {
+    Driven run("train_text", with(values));
+    EXPECT_EQ(run.prepare(), KYMO_SKIPPED);
+    EXPECT_THAT(run.host.message, HasSubstr(message));
+  };
+  expect_skipped({{"optimizer_state", "fp32"}}, "optimizer_state=fp32 requires dtype=bf16 or fp16");
+  expect_skipped({{"optimizer_state", "fp32"}, {"dtype", "bf16"}}, "requires kymo's AdamW: operators=fused");
+  expect_skipped({{"optimizer_state", "master_weights"}, {"dtype", "bf16"}, {"operators", "fused"}},
+                 "optimizer_state=master_weights requires kymo's AdamW: it has no effect with optimizer=plain");
+  expect_skipped({{"autocast", true}, {"dtype", "bf16"}}, "autocast requires fp32 weights");
 }
 
 TEST_F(TrainText, ComparesItsPartsWithTheReference) {

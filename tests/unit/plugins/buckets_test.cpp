@@ -62,11 +62,24 @@ TEST(Buckets, TaperOnlyDownToOneMebibyte) {
   EXPECT_THAT(assign_buckets({10, 20, 30, 40}, 70, true), ElementsAre(Bucket{3, 2}, Bucket{1, 0}));
 }
 
+/// With master weights, matrices are bf16 and norms fp32: a norm between two matrices does not close their bucket.
+TEST(Buckets, FillOneForEachType) {
+  const auto matrix = [](std::int64_t elements) { return at::empty({elements}, at::kBFloat16); };
+  const auto norm = [] { return at::empty({4}, at::kFloat); };
+  const std::vector<at::Tensor> parameters{
+      at::empty({50}, at::kFloat), norm(), matrix(20), matrix(30), norm(), matrix(40)};
+  EXPECT_THAT(assign_buckets(parameters, 1), ElementsAre(Bucket{5, 3, 2}, Bucket{4, 1, 0}));
+  EXPECT_THAT(assign_buckets(parameters, 150.0 / 1048576),
+              ElementsAre(Bucket{5, 3}, Bucket{2}, Bucket{4, 1}, Bucket{0}))
+      << "in the order in which they are complete";
+  EXPECT_EQ(split_by_type(parameters).size(), 2u);
+}
+
 TEST(Buckets, OfNothing) { EXPECT_TRUE(assign_buckets(std::vector<std::int64_t>{}, 10).empty()); }
 
 /// The toy model has weights of 400, 2000 and 1000 bytes.
 TEST(Buckets, OfAModelBySize) {
-  const auto toy = make_model({"toy"}, at::kFloat, 1)->trained();
+  const auto toy = make_model({"toy"}, at::kCPU, 1)->trained();
   ASSERT_EQ(toy.size(), 3u);
   EXPECT_THAT(assign_buckets(toy, 0.0001), ElementsAre(Bucket{2}, Bucket{1}, Bucket{0}));  // 104 bytes
   EXPECT_THAT(assign_buckets(toy, 0.0016), ElementsAre(Bucket{2}, Bucket{1}, Bucket{0}));  // 1677
@@ -83,7 +96,7 @@ TEST(Buckets, CountInMebibytes) {
 }
 
 TEST(Buckets, HoldEachParameterOnce) {
-  const auto tiny = make_model({"tiny", 16, 100}, at::kFloat, 1)->trained();
+  const auto tiny = make_model({"tiny", 16, 100}, at::kCPU, 1)->trained();
   for (const double limit : {0.0001, 0.0016, 0.01, 0.05, 1.0, 1000.0}) {
     Bucket all;
     for (const Bucket& bucket : assign_buckets(tiny, limit)) all.insert(all.end(), bucket.begin(), bucket.end());

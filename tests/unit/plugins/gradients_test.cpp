@@ -23,7 +23,7 @@ class Gradients : public testing::Test {
  protected:
   /// Creates a model and a batch, and records the order in which hooks fire.
   void use(const char* name) {
-    model_ = make_model({name, 8, 50}, at::kDouble, 3);
+    model_ = make_model({name, 8, 50, "naive", {.dtype = at::kDouble}}, at::kCPU, 3);
     parameters_ = model_->trained();
     batch_ = model_->make_batch(4);
     at::Generator generator = libtorch_generator();

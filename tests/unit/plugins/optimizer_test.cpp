@@ -1,49 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
-#include <ATen/ops/randn.h>
 #include <ATen/ops/randn_like.h>
 #include <gmock/gmock.h>
+#include <torch/nn/utils/clip_grad.h>
 #include <torch/optim/adamw.h>
 
 #include <stdexcept>
 
 #include "training/fused_adamw.hpp"
+#include "unit/plugins/optimizer_case.hpp"
 
 namespace kymo::training {
 namespace {
-
-std::vector<at::Tensor> random_parameters(at::ScalarType dtype) {
-  return {at::randn({7, 3}, at::TensorOptions().dtype(dtype)), at::randn({33}, at::TensorOptions().dtype(dtype))};
-}
-
-std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
-  std::vector<at::Tensor> all;
-  for (const at::Tensor& tensor : tensors) all.push_back(tensor.clone());
-  return all;
-}
-
-void set_gradients(const std::vector<at::Tensor>& ours, const std::vector<at::Tensor>& theirs) {
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    const at::Tensor gradient = at::randn_like(ours[i]);
-    ours[i].mutable_grad() = gradient;
-    theirs[i].mutable_grad() = gradient.clone();
-  }
-}
-
-double difference(const std::vector<at::Tensor>& ours, const std::vector<at::Tensor>& theirs) {
-  double worst = 0;
-  for (std::size_t i = 0; i < ours.size(); ++i)
-    worst = std::max(worst, (ours[i] - theirs[i]).abs().max().item<double>());
-  return worst;
-}
-
-AdamWSetting setting_of(double rate, double decay) {
-  AdamWSetting setting;
-  setting.learning_rate = rate;
-  setting.weight_decay = decay;
-  return setting;
-}
 
 void expect_like_torch(at::ScalarType dtype, double decay, double tolerance) {
   const auto ours = random_parameters(dtype), theirs = copies(ours), before = copies(ours);
@@ -151,26 +121,6 @@ TEST(FusedAdamW, WarmingUpChangesNothing) {
   EXPECT_FALSE(parameters[0].grad().defined());
 }
 
-AdamWSetting own_kernel(bool fp32_moments = false) {
-  AdamWSetting setting = setting_of(1e-2, 0.1);
-  setting.own_kernel = true;
-  setting.fp32_moments = fp32_moments;
-  return setting;
-}
-
-/// A bf16 parameter with a master weight beside an fp32 parameter without one, and the same as two fp32 parameters.
-struct MasterWeights {
-  std::vector<at::Tensor> exact = random_parameters(at::kFloat), masters = {exact[0].clone(), at::Tensor()};
-  std::vector<at::Tensor> rounded = {exact[0].to(at::kBFloat16), exact[1].clone()};
-
-  void draw_gradients() {
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-      rounded[i].mutable_grad() = at::randn_like(rounded[i]);
-      exact[i].mutable_grad() = rounded[i].grad().to(at::kFloat);
-    }
-  }
-};
-
 TEST(FusedAdamW, EqualsCastsWithMasterWeights) {
   MasterWeights made;
   const void* address = made.rounded[0].const_data_ptr();
@@ -239,6 +189,52 @@ TEST(FusedAdamW, RejectsMasterWeightsThatItCannotUpdate) {
               testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("already has an optimizer state")));
 }
 
+/// Steps of FusedAdamW with clipping, and of clip_grad_norm_() and LibTorch's AdamW.
+void expect_clipped_like_torch(at::ScalarType dtype, bool own, double max_norm, double tolerance) {
+  const auto ours = random_parameters(dtype), theirs = copies(ours);
+  AdamWSetting setting = setting_of(1e-2, 0.1);
+  setting.own_kernel = own;
+  setting.max_norm = max_norm;
+  // Two groups: the norm is that of all gradients.
+  FusedAdamW fused({ours[0]}, setting);
+  fused.add_param_group(torch::optim::OptimizerParamGroup({ours[1]}, std::make_unique<AdamWSetting>(setting)));
+  torch::optim::AdamW plain(theirs, torch::optim::AdamWOptions(1e-2).weight_decay(0.1));
+  for (int step = 0; step < 6; ++step) {
+    set_gradients(ours, theirs);
+    for (const auto* side : {&ours, &theirs}) (*side)[0].mutable_grad() = (*side)[0].grad() * (step + 1);
+    if (step == 3) ours[1].mutable_grad() = theirs[1].mutable_grad() = at::Tensor();
+    torch::nn::utils::clip_grad_norm_(theirs, max_norm);
+    fused.step();
+    plain.step();
+  }
+  EXPECT_LT(difference(ours, theirs), tolerance) << dtype << " " << own << " " << max_norm;
+}
+
+TEST(FusedAdamW, ClipsLikeTorch) {
+  for (const bool own : {false, true})
+    for (const double max_norm : {0.5, 20.0, 1e6}) {                // clips all steps, some, none
+      expect_clipped_like_torch(at::kDouble, own, max_norm, 1e-7);  // the norm is fp32
+      expect_clipped_like_torch(at::kFloat, own, max_norm, 1e-6);
+    }
+}
+
+TEST(FusedAdamW, ClipsGradientsOfMasterWeightsByTheNormOfBothTypes) {
+  MasterWeights made;
+  AdamWSetting setting = own_kernel();
+  setting.max_norm = 0.1;
+  FusedAdamW fused(made.rounded, setting), with_casts(made.exact, setting);
+  fused.set_master_weights(made.masters);
+  made.draw_gradients();
+  const at::Tensor norm = global_norm({made.rounded[0].grad(), made.rounded[1].grad()});
+  EXPECT_EQ(norm.scalar_type(), at::kFloat);
+  EXPECT_NEAR(norm.item<double>(), at::cat({made.exact[0].grad().view(-1), made.exact[1].grad()}).norm().item<double>(),
+              1e-5);
+  fused.step();
+  with_casts.step();
+  EXPECT_LT(difference({made.masters[0], made.rounded[1]}, made.exact), 1e-6);
+  EXPECT_LT(fused.state_of(made.rounded[0])->mean.abs().max().item<double>(), 0.1);
+}
+
 TEST(FusedAdamW, RejectsSettingsOutOfRange) {
   AdamWSetting setting;
   setting.beta1 = 1;
@@ -246,6 +242,10 @@ TEST(FusedAdamW, RejectsSettingsOutOfRange) {
               testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("beta1 is 1")));
   EXPECT_THROW(FusedAdamW(random_parameters(at::kFloat), setting_of(-1, 0)), std::invalid_argument);
   EXPECT_THROW(FusedAdamW(random_parameters(at::kFloat), setting_of(1, -1)), std::invalid_argument);
+  setting = {};
+  setting.max_norm = -1;
+  EXPECT_THAT([&] { FusedAdamW(random_parameters(at::kFloat), setting); },
+              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("max_norm is -1")));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/Functions.h>
+#include <gtest/gtest.h>
 #include <torch/optim/adagrad.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/adamw.h>
@@ -75,6 +76,38 @@ inline std::vector<Kind> kinds() {
           {"sgd_momentum", optimizer_factory<SGD>(SGDOptions(1e-2).momentum(0.9).nesterov(true)), 1},
           {"adagrad", optimizer_factory<Adagrad>(AdagradOptions(1e-2).lr_decay(0.1)), 1},
           {"rmsprop", optimizer_factory<RMSprop>(RMSpropOptions(1e-2).centered(true).momentum(0.5)), 3}};
+}
+
+/// bf16 parameters with master weights, alternating with fp32 ones without.
+struct WithMasters {
+  Tensors parameters, masters;
+
+  WithMasters() {
+    const Sizes sizes{{17, 33}, {5}, {64, 9}, {129}, {31}};
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const at::Tensor exact = values(sizes[i], static_cast<int>(i)).to(at::kFloat);
+      const bool has_master = i % 2 == 0;
+      parameters.push_back(has_master ? exact.to(at::kBFloat16) : exact.clone());
+      masters.push_back(has_master ? exact : at::Tensor());
+    }
+  }
+
+  /// The same on all ranks, so that rounding their mean to bf16 changes nothing.
+  void set_gradients(int step) const {
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      parameters[i].mutable_grad() = gradient(parameters[i], i, step, 0).to(parameters[i].scalar_type());
+  }
+
+  static kymo::training::OptimizerFactory factory() {
+    kymo::training::AdamWSetting setting;
+    setting.learning_rate = 1e-2;
+    setting.own_kernel = true;
+    return kymo::training::optimizer_factory<kymo::training::FusedAdamW>(setting);
+  }
+};
+
+inline void expect_equal_bits(const Tensors& ours, const Tensors& theirs) {
+  for (std::size_t i = 0; i < theirs.size(); ++i) EXPECT_TRUE(at::equal(ours[i], theirs[i])) << i;
 }
 
 }  // namespace sharded_case

@@ -282,6 +282,58 @@ TEST(ShardedOptimizer, TakesGroupsThroughTheBaseClass) {
   });
 }
 
+/// The update equals that of one optimizer, and a rank holds the master weights of its own parameters only.
+TEST(ShardedOptimizer, HoldsMasterWeightsOfItsOwnParameters) {
+  for (const bool flat : {true, false})
+    ThreadRanks::run(2, [&](comm::Communicator& communicator) {
+      const WithMasters ours, alone;
+      ShardedOptimizer sharded(ours.parameters, WithMasters::factory(), communicator, {.flat = flat, .pieces = 2},
+                               ours.masters);
+      const auto whole =
+          make_optimizer(WithMasters::factory(), torch::optim::OptimizerParamGroup(alone.parameters), alone.masters);
+      for (int step = 0; step < 3; ++step) {
+        for (const WithMasters* side : {&ours, &alone}) side->set_gradients(step);
+        sharded.step();
+        whole->step();
+      }
+      expect_equal_bits(ours.parameters, alone.parameters);
+      std::size_t held = 0;
+      for (const at::Tensor& tensor : sharded.state_tensors()) held += tensor.nbytes();
+      std::size_t expected = 0;  // 3 values and a step count, or 2 of parameters without a master weight
+      for (const at::Tensor& parameter : sharded.owned_parameters())
+        expected += parameter.numel() * (parameter.scalar_type() == at::kFloat ? 8 : 12) + 4;
+      EXPECT_EQ(held, expected);
+    });
+}
+
+/// By the sizes of the parameters alone, the fp32 one would be as large as the other two.
+TEST(ShardedOptimizer, CountsMasterWeightsInTheLoadOfARank) {
+  ThreadRanks::run(2, [&](comm::Communicator& communicator) {
+    Tensors all{at::zeros({100})}, masters{at::Tensor()};
+    for (int i = 0; i < 2; ++i) {
+      all.push_back(at::zeros({100}, at::kBFloat16));
+      masters.push_back(at::zeros({100}));
+    }
+    const ShardedOptimizer sharded(all, WithMasters::factory(), communicator, {}, masters);
+    EXPECT_EQ(sharded.owned_parameters().size(), communicator.rank() == 0 ? 2u : 1u);
+    EXPECT_EQ(sharded.owned_parameters().back().scalar_type(), at::kBFloat16);
+  });
+}
+
+TEST(ShardedOptimizer, RejectsMasterWeightsOfOtherOptimizers) {
+  ThreadRanks::run(1, [&](comm::Communicator& communicator) {
+    const WithMasters made;
+    const OptimizerFactory sgd = optimizer_factory<torch::optim::SGD>(torch::optim::SGDOptions(0.1));
+    const auto message = [](const char* text) {
+      return testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(text));
+    };
+    EXPECT_THAT([&] { ShardedOptimizer(made.parameters, sgd, communicator, {}, made.masters); },
+                message("does not use master weights; use FusedAdamW"));
+    EXPECT_THAT([&] { ShardedOptimizer(made.parameters, WithMasters::factory(), communicator, {}, {made.masters[0]}); },
+                message("there are 1 master weights for 5 parameters"));
+  });
+}
+
 TEST(ShardedOptimizer, RejectsWhatItCannotDo) {
   ThreadRanks::run(1, [&](comm::Communicator& communicator) {
     const OptimizerFactory make = kinds().front().make;
@@ -294,7 +346,14 @@ TEST(ShardedOptimizer, RejectsWhatItCannotDo) {
                  std::invalid_argument);
     EXPECT_THROW(ShardedOptimizer(Tensors{values({6}, 0).requires_grad_(true) * 2}, make, communicator, {}),
                  std::invalid_argument);
+    AdamWSetting clipped;
+    clipped.max_norm = 1;
+    EXPECT_THAT([&] { ShardedOptimizer(all, optimizer_factory<FusedAdamW>(clipped), communicator, {}); },
+                testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("norm of all gradients")));
     ShardedOptimizer sharded(all, make, communicator, {});
+    EXPECT_THROW(
+        sharded.add_param_group(OptimizerParamGroup({values({2}, 1)}, std::make_unique<AdamWSetting>(clipped))),
+        std::invalid_argument);
     EXPECT_THROW(sharded.add_param_group(OptimizerParamGroup({values({2}, 1), all[2]})), std::invalid_argument);
     EXPECT_EQ(sharded.param_groups().size(), 1u);
   });

@@ -255,6 +255,42 @@ TEST(Zero1, RejectsWhatItCannotDo) {
   });
 }
 
+/// The update equals that of one optimizer, and a rank holds the master weights of its parts only.
+TEST(Zero1, HoldsMasterWeightsOfItsParts) {
+  for (const double bucket_bytes : {kNoLimit, 100.0})
+    for (const int ranks : {1, 2, 4})
+      ThreadRanks::run(ranks, [&](comm::Communicator& communicator) {
+        const WithMasters ours, alone;
+        Zero1 zero(OptimizerParamGroup(ours.parameters), WithMasters::factory(), communicator,
+                   {.bucket_bytes = bucket_bytes, .overlap = false}, ours.masters);
+        const auto whole = make_optimizer(WithMasters::factory(), OptimizerParamGroup(alone.parameters), alone.masters);
+        for (int step = 0; step < 3; ++step) {
+          zero.begin_step();
+          for (const WithMasters* side : {&ours, &alone}) side->set_gradients(step);
+          zero.finish_step();
+          zero.update();
+          zero.share();
+          whole->step();
+        }
+        expect_equal_bits(ours.parameters, alone.parameters);
+        std::int64_t held = 0, owned = 0;
+        for (const at::Tensor& tensor : zero.state_tensors()) held += static_cast<std::int64_t>(tensor.nbytes());
+        for (const at::Tensor& buffer : zero.parameter_buffers())
+          owned += buffer.numel() / ranks * (buffer.scalar_type() == at::kFloat ? 8 : 12) + 4;
+        EXPECT_EQ(held, owned);
+      });
+}
+
+TEST(Zero1, RejectsMasterWeightsOfSomeParametersOfAType) {
+  ThreadRanks::run(1, [&](comm::Communicator& communicator) {
+    WithMasters made;
+    made.masters[0] = at::Tensor();
+    EXPECT_THAT(
+        [&] { Zero1(OptimizerParamGroup(made.parameters), WithMasters::factory(), communicator, {}, made.masters); },
+        testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("for all or for none of the type")));
+  });
+}
+
 TEST(Zero1, TakesTiedParametersOnce) {
   ThreadRanks::run(2, [&](comm::Communicator& communicator) {
     const Tensors all = parameters({{40}, {6}}), alone = parameters({{40}});

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/operator_setting.hpp"
+
+#include <kymo/torch.hpp>
+#include <stdexcept>
+
+#include "ops/layers.hpp"
+
+namespace kymo::training {
+
+AdamWSetting OperatorSetting::adamw() const {
+  AdamWSetting setting;
+  setting.own_kernel = fused.optimizer;
+  setting.fp32_moments = fp32_moments;
+  return setting;
+}
+
+std::vector<std::string> optimizer_state_names() { return {"dtype", "fp32", "master_weights"}; }
+
+void set_optimizer_state(OperatorSetting& setting, std::string_view name) {
+  setting.fp32_moments = name == "fp32";
+  setting.master_weights = name == "master_weights";
+  if (name != "dtype" && !setting.fp32_moments && !setting.master_weights)
+    throw std::invalid_argument("unknown optimizer state '" + std::string(name) +
+                                "', must be one of dtype, fp32, master_weights");
+}
+
+Choice operators_choice() {
+  return Choice{"library", transformer::fused_layers_names()}.axis({"library", "fused"}).title("{} operators");
+}
+
+Choice optimizer_state_choice() { return {"dtype", optimizer_state_names()}; }
+
+const char* const kOperatorsText =
+    "library: LibTorch's RMSNorm, rotary embedding, SwiGLU, head with cross entropy, and AdamW; fused: kymo's fused "
+    "operators for these five; fused_except_LAYER: LibTorch's for one of them; fused_except_master_weights: under "
+    "autocast, a cast of the weights and gradients per step";
+const char* const kOptimizerStateText =
+    "data type of AdamW's state with dtype=bf16 or fp16 and operators=fused; dtype: that of the weights; fp32: moments "
+    "in fp32; master_weights: moments in fp32, and fp32 master weights, which are updated and rounded to the weights";
+const char* const kAutocastText =
+    "run the forward pass in mixed precision: bf16 matrix multiplications, fp32 weights. With operators=fused, the "
+    "weights of the multiplications and their gradients are bf16, and AdamW holds the fp32 master weights; otherwise "
+    "they are cast in each step";
+
+double tolerance_of(const OperatorSetting& setting) {
+  if (setting.autocast || setting.dtype == at::kBFloat16) return 6e-2;
+  return setting.dtype == at::kHalf ? 1e-2 : 2e-5;
+}
+
+OperatorSetting read_operators(const Context& ctx) {
+  OperatorSetting setting;
+  setting.dtype = libtorch::dtype(ctx.text("dtype"));
+  setting.fused = transformer::fused_layers(ctx.text("operators"));
+  if (ctx.boolean("autocast")) setting.autocast = at::kBFloat16;
+  set_optimizer_state(setting, ctx.text("optimizer_state"));
+  return setting;
+}
+
+void skip_unless_supported(const Context& ctx, const OperatorSetting& setting, const std::string& optimizer) {
+  if (setting.autocast && setting.dtype != at::kFloat)
+    ctx.skip("autocast requires fp32 weights: dtype=" + ctx.text("dtype") + " is not supported");
+  if (!setting.fp32_moments && !setting.master_weights) return;
+  const std::string given = "optimizer_state=" + ctx.text("optimizer_state");
+  if (!ops::is_narrow(setting.dtype))
+    ctx.skip(given + " requires dtype=bf16 or fp16: with fp32 weights, the optimizer state is fp32");
+  if (!setting.fused.optimizer) ctx.skip(given + " requires kymo's AdamW: operators=fused");
+  if (!setting.fused_optimizer) ctx.skip(given + " requires kymo's AdamW: it has no effect with " + optimizer);
+}
+
+TrainedWeights make_trained_weights(const transformer::Config& model, const OperatorSetting& setting,
+                                    const at::Device& device, const at::Generator& generator) {
+  const auto options = at::TensorOptions().dtype(setting.dtype).device(device);
+  transformer::Weights drawn = transformer::make_weights(model, options, generator);
+  if (!setting.has_master_weights()) return {drawn, drawn};
+  if (setting.autocast) return {transformer::with_converted_products(drawn, *setting.autocast), drawn};
+  return {drawn, transformer::converted(drawn, at::kFloat)};
+}
+
+std::vector<at::Tensor> master_weights(const TrainedWeights& weights) {
+  const std::vector<at::Tensor> read = transformer::parameters(weights.model);
+  std::vector<at::Tensor> masters = transformer::parameters(weights.exact);
+  if (masters.back().is_same(read.back())) return {};  // the head has one if any weight has
+  for (std::size_t i = 0; i < masters.size(); ++i)
+    masters[i] = masters[i].is_same(read[i]) ? at::Tensor() : masters[i].detach();
+  return masters;
+}
+
+PhaseFlops phase_flops(const transformer::ForwardFlops& flops, bool has_backward, bool fused_loss) {
+  if (!has_backward) return {.forward = flops.total()};
+  const double moved = fused_loss ? 2 * flops.head : 0;
+  return {.forward = flops.total() + moved, .backward = flops.backward() - moved};
+}
+
+}  // namespace kymo::training

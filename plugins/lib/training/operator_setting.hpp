@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <kymo/context.hpp>
+#include <kymo/descriptor.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "training/fused_adamw.hpp"
+#include "transformer/model.hpp"
+
+/// The parameters dtype, optimizer_state, autocast and operators, which all workloads that train a Transformer have.
+namespace kymo::training {
+
+/// Data types and operators of a training.
+struct OperatorSetting {
+  at::ScalarType dtype = at::kFloat;
+  std::optional<at::ScalarType> autocast{};
+  transformer::FusedLayers fused{};
+  bool fused_optimizer = true;  ///< FusedAdamW; otherwise an optimizer of the workload's own, without master weights
+  /// Data types of the optimizer state of bf16 and fp16 weights; require fused.optimizer.
+  bool fp32_moments = false;
+  bool master_weights = false;  ///< fp32 master weights of all weights, with fp32 moments
+
+  /// Whether the optimizer holds fp32 master weights: of all weights, or under autocast of those of matrix products.
+  bool has_master_weights() const {
+    return fused.optimizer && fused_optimizer && (autocast ? fused.master_weights : master_weights);
+  }
+  /// The defaults of AdamW, with the kernel and the type of the moments that these settings select.
+  AdamWSetting adamw() const;
+};
+
+/// The names accepted by set_optimizer_state(): dtype (moments in the type of the weights), fp32 (moments in fp32) and
+/// master_weights (moments and master weights in fp32).
+std::vector<std::string> optimizer_state_names();
+/// Throws std::invalid_argument for an unknown name.
+void set_optimizer_state(OperatorSetting& setting, std::string_view name);
+
+/// Declarations of the parameters, and their documentation.
+Choice operators_choice();
+Choice optimizer_state_choice();
+extern const char* const kOperatorsText;
+extern const char* const kOptimizerStateText;
+extern const char* const kAutocastText;
+
+/// Allowed deviation of the results of a small model, relative to the largest expected value: a few times their
+/// rounding error. A wrong mask, rotation or gradient changes the leading digits.
+double tolerance_of(const OperatorSetting& setting);
+
+/// Reads the four parameters. Throws std::invalid_argument for an unknown name.
+OperatorSetting read_operators(const Context& ctx);
+
+/// Skips the run if autocast or the optimizer state has no effect. `optimizer` is the parameter that selects the
+/// optimizer, such as "optimizer=sgd", if the workload has one.
+void skip_unless_supported(const Context& ctx, const OperatorSetting& setting, const std::string& optimizer = "");
+
+/// The weights of a model, and of its optimizer.
+struct TrainedWeights {
+  transformer::Weights model;  ///< what the model reads and autograd differentiates
+  transformer::Weights exact;  ///< fp32 master weights, where `model` has rounded copies; otherwise the same tensors
+};
+/// Creates random weights in the types that the settings require.
+TrainedWeights make_trained_weights(const transformer::Config& model, const OperatorSetting& setting,
+                                    const at::Device& device, const at::Generator& generator);
+/// The master weights in the order of parameters(), undefined where there is none; empty if no weight has one.
+std::vector<at::Tensor> master_weights(const TrainedWeights& weights);
+
+/// Floating-point operations of the phases of a step. The fused loss computes the gradients of the head in the forward
+/// pass.
+struct PhaseFlops {
+  double forward = 0, backward = 0;
+};
+PhaseFlops phase_flops(const transformer::ForwardFlops& flops, bool has_backward, bool fused_loss);
+
+}  // namespace kymo::training
