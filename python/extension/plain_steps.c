@@ -16,6 +16,7 @@ static struct {
   long count;            /* boundaries so far */
   int stepped;           /* the optimizer, since the last boundary */
   int stepping;          /* it steps now */
+  int loaded;            /* a batch, since its last step */
   int loading, backward; /* depths */
 } steps;
 
@@ -38,8 +39,8 @@ static int call(const char* method, PyObject* argument) {
 /* 0, or -1 with an exception set. */
 static int hand_over(void) {
   steps.mode = kGeneral;
-  PyObject* result = PyObject_CallMethod(observation, "take_over", "liiii", steps.count, steps.stepped, steps.stepping,
-                                         steps.loading, steps.backward);
+  PyObject* result = PyObject_CallMethod(observation, "take_over", "liiiii", steps.count, steps.stepped, steps.stepping,
+                                         steps.loaded, steps.loading, steps.backward);
   steps.count = 0;
   Py_XDECREF(result);
   return result ? 0 : -1;
@@ -137,7 +138,10 @@ static PyObject* backward_ends(PyObject* self, PyObject* begun) {
 
 static PyObject* loading_begins(PyObject* self, PyObject* unused) {
   (void)self, (void)unused;
-  if (is_main_thread()) steps.stepping = 0; /* its last step raised an exception: the hook after it was not called */
+  if (is_main_thread()) {
+    steps.stepping = 0; /* its last step raised an exception: the hook after it was not called */
+    steps.loaded = 1;
+  }
   return region_begins(&steps.loading, kLoading, "loading_begins");
 }
 
@@ -154,16 +158,20 @@ static PyObject* hooked_optimizer(PyObject* const* arguments, Py_ssize_t count) 
   return NULL;
 }
 
+/* Whether an optimizer steps within the step of the one that is followed, which is not a step of its own. */
+static int is_nested(void) { return steps.mode != kGeneral && steps.stepping; }
+
 static PyObject* optimizer_begins(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   (void)self;
   PyObject* optimizer = hooked_optimizer(arguments, count);
   if (!optimizer) return NULL;
-  if (!is_main_thread() || steps.mode == kCounted) Py_RETURN_NONE;
-  if (steps.mode == kFollowed && optimizer == steps.optimizer) {
-    if (!steps.stepping) begin_phase(kOptimizer);
+  if (!is_main_thread()) Py_RETURN_NONE;
+  if (steps.mode != kGeneral && optimizer == steps.optimizer) {
+    if (steps.mode == kFollowed && !steps.stepping) begin_phase(kOptimizer);
     steps.stepping = 1;
     Py_RETURN_NONE;
   }
+  if (steps.mode == kCounted || is_nested()) Py_RETURN_NONE;
   if ((steps.mode == kFollowed && hand_over()) || call("optimizer_begins", optimizer) < 0) return NULL;
   Py_RETURN_NONE;
 }
@@ -174,13 +182,26 @@ static PyObject* optimizer_ends(PyObject* self, PyObject* const* arguments, Py_s
   if (!optimizer) return NULL;
   if (!is_main_thread()) Py_RETURN_NONE;
   if (steps.mode != kGeneral && optimizer == steps.optimizer) {
-    if (steps.stepping) end_phase();
-    steps.stepping = 0;
+    if (steps.mode == kFollowed && steps.stepping) end_phase();
+    steps.stepping = steps.loaded = 0;
     steps.stepped = 1;
     Py_RETURN_NONE;
   }
+  if (is_nested()) Py_RETURN_NONE;
   if (steps.mode != kGeneral && (hand_over() || call("optimizer_begins", optimizer) < 0)) return NULL;
   if (call("optimizer_ends", optimizer) < 0) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject* scaler_stepped(PyObject* self, PyObject* optimizer) {
+  (void)self;
+  if (!is_main_thread()) Py_RETURN_NONE;
+  if (steps.mode != kGeneral && optimizer == steps.optimizer) {
+    steps.stepped = 1;
+    steps.loaded = 0;
+    Py_RETURN_NONE;
+  }
+  if ((steps.mode != kGeneral && hand_over()) || call("scaler_stepped", optimizer) < 0) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -232,7 +253,7 @@ PyMethodDef step_functions[] = {
      "follow(optimizer, boundaries, with_phases): until the last of this many boundaries of steps, each of which is "
      "the "
      "first call of a module after a step of the optimizer with this id(), no Python function is called. Without "
-     "phases, there must be no pass. What deviates ends it: take_over(boundaries, stepped, stepping, loading, "
+     "phases, there must be no pass. What deviates ends it: take_over(boundaries, stepped, stepping, loaded, loading, "
      "backward) "
      "is called first."},
     {"call_at_boundary", call_at_boundary, METH_NOARGS,
@@ -246,6 +267,8 @@ PyMethodDef step_functions[] = {
      "optimizer_begins(optimizer, args, kwargs): a hook"},
     {"optimizer_ends", (PyCFunction)(void (*)(void))optimizer_ends, METH_FASTCALL,
      "optimizer_ends(optimizer, args, kwargs): a hook"},
+    {"scaler_stepped", scaler_stepped, METH_O,
+     "scaler_stepped(optimizer): a GradScaler that may have skipped the step of this optimizer"},
     {"scaler_updated", scaler_updated, METH_NOARGS,
      "scaler_updated(): a GradScaler that may have skipped the step of the optimizer"},
     {NULL, NULL, 0, NULL}};

@@ -36,8 +36,9 @@ RootCall root_begins(PyObject* module);
 int root_ends(void); /* 0, or -1 with an exception set */
 /* `observation` has the methods root_begins(module) -> bool, root_ends(), backward_begins() -> bool,
  * backward_ends(in_phase), loading_begins() -> bool, loading_ends(in_phase), optimizer_begins(optimizer),
- * optimizer_ends(optimizer), scaler_updated(), take_over(...) (see follow()) and pass_ends(). `tracing` has the
- * attribute tracing_context while torch compiles; calls of instances of `graph_module` are not the program's own. */
+ * optimizer_ends(optimizer), scaler_stepped(optimizer), scaler_updated(), take_over(...) (see follow()) and
+ * pass_ends(). `tracing` has the attribute tracing_context while torch compiles; calls of instances of `graph_module`
+ * are not the program's own. */
 void set_observation(PyObject* observation, PyObject* tracing, PyObject* graph_module);
 void end_following(void);
 

@@ -89,6 +89,10 @@ class Compilations:
         """The rows that wait are of this step of the program."""
         self.rows = [(row[0], row[1], step, *row[3:]) for row in self.rows]
 
+    def are_not_after(self, step: int) -> None:
+        """The rows that wait are of this step of the program, or of one before it."""
+        self.rows = [(row[0], row[1], min(row[2], step), *row[3:]) for row in self.rows]
+
     def end(self) -> None:
         self.active = False
         self.rows.clear()

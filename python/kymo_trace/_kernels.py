@@ -211,8 +211,9 @@ class Kernels:
 
     def _mark(self, graph: Any) -> None:
         function = getattr(graph.current_callable, "__func__", graph.current_callable)
-        if not isinstance(function, FunctionType):
-            self._report_once("the code of a graph is not a Python function (cpp_wrapper)")
+        # The function of a module in C++ has its source as a global variable.
+        if not isinstance(function, FunctionType) or "cpp_wrapper_src" in function.__globals__:
+            self._report_once("unknown with cpp_wrapper, because compiled code calls the kernels")
             return
         calls = getattr(graph, "_kymo_calls", None)
         if calls is None:

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Observes the program of this process: functions of torch are replaced by functions that call them.
 
-Dynamo must not compile these functions: they would be compiled instead of the program's own, and all modules share
-them. So each has the file and the name of the function that it calls, whose frames Dynamo skips. While Dynamo traces,
-they only call the original.
+While Dynamo traces, these functions only call the original.
 """
 
 from __future__ import annotations
 
 import atexit
-import functools
 import importlib.util
 import os
 import sys
@@ -17,12 +14,13 @@ from collections.abc import Callable
 from threading import get_ident, main_thread
 from typing import Any
 
-from . import _exceptions, _note, _profilers, _program, after_import
+from . import _exceptions, _note, _optimizers, _profilers, _program, after_import
 from ._compilation import Compilations
 from ._kernels import Kernels
 from ._later import LaterSteps
 from ._memory import Tags
 from ._names import Names
+from ._replacement import in_place_of, wrap_method
 from ._steps import Steps
 
 # What is followed, in this order.
@@ -45,17 +43,6 @@ def _build_facts() -> Any:
     return module
 
 
-def _in_place_of(original: Callable[..., Any], function: Any) -> Any:
-    """Gives a function the identity of the one that it calls, and of its source file."""
-    code = original.__code__  # type: ignore[attr-defined]
-    identity = {"co_filename": code.co_filename, "co_name": code.co_name}
-    if sys.version_info >= (3, 11):
-        identity["co_qualname"] = code.co_qualname
-    function.__code__ = function.__code__.replace(**identity)
-    functools.update_wrapper(function, original)
-    return function
-
-
 class Observation:
     """What is observed in this process, from the import of torch to its end."""
 
@@ -66,11 +53,12 @@ class Observation:
         self.torch = torch
         self.thread = main_thread().ident
         self.names = Names(torch)
-        self.steps = Steps(self.step_begins, self.first_backward, self.may_train)
+        self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise)
         self.tags = Tags(torch)
         self.compilations = Compilations(self.position, self.cannot_observe)
         self.missing: list[str] = []  # what cannot be observed
         self.counted = 0  # complete steps, but for those that _program follows
+        self.assumed = -1  # the last step that is an assumption
         self.followed = 0  # the id of their optimizer
         self.steps_before = 0  # the program's number of the first step of the pass
         self.state = _BEFORE
@@ -112,7 +100,7 @@ class Observation:
             self.end_observation()
             return
         if reason is not None and reason.startswith("assumed"):
-            _program.metric(_program.PER_STEP, "assumed_step_boundary", reason)
+            self.assume(reason)
         if not (self.records_scopes or self.tags.wanted):
             self.follow(sys.maxsize, with_phases=True)
 
@@ -130,13 +118,32 @@ class Observation:
             self.followed = optimizer
             _program.follow(optimizer, boundaries, with_phases)
 
-    def take_over(self, boundaries: int, stepped: bool, stepping: bool, loading: int, backward: int) -> None:
+    def take_over(
+        self, boundaries: int, stepped: bool, stepping: bool, loaded: bool, loading: int, backward: int
+    ) -> None:
         """The end of follow(): what _program followed, and what is open now."""
         self.counted += boundaries
-        steps = self.steps
-        steps.stepped_in_step = bool(stepped)
-        steps.loading, steps.backward = loading, backward
-        steps.optimizers = [self.followed] if stepping else []
+        self.steps.loading, self.steps.backward = loading, backward
+        self.steps.take_over(self.followed, boundaries, bool(stepped), bool(stepping), bool(loaded))
+
+    def assume(self, reason: str) -> None:
+        """Stores once why the current step is an assumption."""
+        if self.assumed != self.count:
+            self.assumed = self.count
+            _program.metric(_program.PER_STEP, "assumed_step_boundary", reason)
+
+    def revise(self, difference: int, reason: str) -> None:
+        """The current step is an assumption, and the number of steps so far was another one."""
+        if self.state == _BEFORE:
+            self.counted += difference
+            self.compilations.are_not_after(self.counted)
+        elif self.state == _DURING:
+            self.assume(reason)
+            if difference:
+                self.cannot_observe(
+                    f"the numbers of the program's steps: {abs(difference)} too {'many' if difference < 0 else 'few'} "
+                    "were counted before the order of its optimizers was known"
+                )
 
     def may_train(self, module: Any) -> bool:
         return bool(module.training and self.torch.is_grad_enabled())
@@ -259,6 +266,9 @@ class Observation:
         if self.tags.wanted:
             self.tags.optimizer(optimizer)
 
+    def scaler_stepped(self, optimizer: Any) -> None:
+        self.steps.scaler_stepped(optimizer)
+
     def scaler_updated(self) -> None:
         self.steps.scaler_updated()
 
@@ -325,7 +335,7 @@ def _wrap_modules(observation: Observation) -> None:
         finally:
             leave()
 
-    Module.__call__ = _in_place_of(original, _wrapped_call_impl)
+    Module.__call__ = in_place_of(original, _wrapped_call_impl)
 
 
 def _wrap_autograd(observation: Observation) -> None:
@@ -343,41 +353,10 @@ def _wrap_autograd(observation: Observation) -> None:
             finally:
                 ends(begun)
 
-        return _in_place_of(original, call)
+        return in_place_of(original, call)
 
     autograd.backward = wrap(autograd.backward)
     autograd.grad = wrap(autograd.grad)
-
-
-def _watch_optimizers(observation: Observation) -> None:
-    optimizer: Any = sys.modules["torch.optim.optimizer"]
-    optimizer.register_optimizer_step_pre_hook(_program.optimizer_begins)
-    optimizer.register_optimizer_step_post_hook(_program.optimizer_ends)
-    kind = optimizer.Optimizer
-    make = kind.__init__
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        observation.steps.has_optimizer = True
-        make(self, *args, **kwargs)
-
-    kind.__init__ = _in_place_of(make, __init__)
-
-
-def _wrap_method(kind: Any, name: str, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    original = getattr(kind, name)
-    setattr(kind, name, functools.wraps(original)(wrap(original)))
-
-
-def _watch_scaler() -> None:
-    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-        def update(self: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(self, *args, **kwargs)
-            _program.scaler_updated()
-            return result
-
-        return update
-
-    _wrap_method(sys.modules["torch.amp.grad_scaler"].GradScaler, "update", wrap)
 
 
 def _watch_data_loaders(observation: Observation) -> None:
@@ -399,8 +378,8 @@ def _watch_data_loaders(observation: Observation) -> None:
         return _worker_loop
 
     data = sys.modules["torch.utils.data.dataloader"]
-    _wrap_method(data._BaseDataLoaderIter, "__next__", wrap)  # type: ignore[attr-defined]
-    _wrap_method(sys.modules["torch.utils.data._utils.worker"], "_worker_loop", wrap_worker)
+    wrap_method(data._BaseDataLoaderIter, "__next__", wrap)  # type: ignore[attr-defined]
+    wrap_method(sys.modules["torch.utils.data._utils.worker"], "_worker_loop", wrap_worker)
 
 
 def _watch_ranges(observation: Observation) -> None:
@@ -422,8 +401,8 @@ def _watch_ranges(observation: Observation) -> None:
         return range_pop
 
     nvtx = sys.modules["torch.cuda.nvtx"]
-    _wrap_method(nvtx, "range_push", wrap_push)
-    _wrap_method(nvtx, "range_pop", wrap_pop)
+    wrap_method(nvtx, "range_push", wrap_push)
+    wrap_method(nvtx, "range_pop", wrap_pop)
 
 
 def _watch_compilations(observation: Observation) -> None:
@@ -445,7 +424,7 @@ def _watch_process(observation: Observation) -> None:
         return leave
 
     for name in ("_exit", "execv", "execve"):  # the other functions that replace the process call these
-        _wrap_method(os, name, wrap)
+        wrap_method(os, name, wrap)
 
 
 def _rank(ranks: int) -> int | None:
@@ -477,8 +456,7 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     observation = Observation(setting, rank, start_ns, torch)
     _wrap_modules(observation)
     _wrap_autograd(observation)
-    _watch_optimizers(observation)
-    _watch_scaler()
+    _optimizers.watch(observation.steps.optimizer_created)
     _watch_data_loaders(observation)
     _watch_ranges(observation)
     _watch_compilations(observation)

@@ -4,7 +4,7 @@
 A step ends at the first call of a root module (one that no other module calls) after an optimizer step. What deviates
 from that rule is an assumption, and stored as such:
 
-- With several optimizers, a step ends only after the one that was last before the first one came again.
+- With several optimizers, a step is what _cycle.py takes for an iteration.
 - Without an optimizer, a step ends at the first root call after a backward pass.
 - Without a backward pass too, each call of the first root module is a step. If there is a backward pass later, these
   calls were all in the first step. So that they are not counted first, a program that could make one is expected to:
@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _program
+from ._cycle import Cycle
 
 LOADING, FORWARD, BACKWARD, OPTIMIZER = range(4)  # indices into the phases of _program
 
@@ -29,29 +30,6 @@ NO_BACKWARD = "assumed: each call of the first module, because the program has n
 EXPECTED_CALLS = 16
 
 
-class Cycle:
-    """The order in which the optimizers of a program step."""
-
-    def __init__(self) -> None:
-        self.first: int | None = None
-        self.last: int | None = None
-        self.ends: dict[int, bool] = {}  # by optimizer: whether the first one came after it, the last time
-
-    def step(self, optimizer: int) -> None:
-        if self.first is None:
-            self.first = optimizer
-        elif self.last is not None:
-            self.ends[self.last] = optimizer == self.first
-        self.last = optimizer
-
-    def is_complete(self) -> bool:
-        return self.last is None or self.ends.get(self.last, True)
-
-    def only(self) -> int | None:
-        """The optimizer if there is a single one, which has stepped twice."""
-        return self.first if self.ends == {self.first: True} else None
-
-
 class Steps:
     """Follows the program's root calls, backward passes and optimizer steps on the thread that makes the steps."""
 
@@ -60,6 +38,7 @@ class Steps:
         on_boundary: Callable[[str | None], None],
         on_first_backward: Callable[[], None],
         may_train: Callable[[Any], bool],
+        on_revision: Callable[[int, str], None],
     ) -> None:
         self.on_boundary = on_boundary  # the reason; None: the first root call
         self.on_first_backward = on_first_backward  # the boundaries before were none
@@ -67,7 +46,7 @@ class Steps:
         self.calls = 0  # of the first root module, while it may
         self.begun = False
         self.has_optimizer = False
-        self.cycle = Cycle()
+        self.cycle = Cycle(on_revision)
         self.stepped = False  # an optimizer has stepped, ever
         self.stepped_in_step = False
         self.propagated = False  # ever
@@ -82,7 +61,7 @@ class Steps:
     def boundary(self, module: Any) -> str | None:
         """The reason if a step ends before this root call."""
         if self.stepped_in_step:
-            return OPTIMIZER_STEPPED if self.cycle.is_complete() else None
+            return (self.cycle.is_assumed() or OPTIMIZER_STEPPED) if self.cycle.is_complete() else None
         if self.stepped:
             return None
         if self.propagated:
@@ -110,6 +89,8 @@ class Steps:
         reason = self.boundary(module) if self.begun else None
         if self.begun and not reason:
             return
+        if self.begun:
+            self.cycle.ended()
         self.begun = True
         self.stepped_in_step = self.propagated_in_step = False
         self.first_root = id(module)
@@ -138,8 +119,13 @@ class Steps:
         if begun:
             _program.phase_end()
 
+    def optimizer_created(self, optimizer: Any) -> None:
+        self.has_optimizer = True
+        self.cycle.created(optimizer)
+
     def optimizer_begins(self, optimizer: Any) -> None:
         key = id(optimizer)
+        self.cycle.begins(key)
         if key in self.optimizers:  # its last step raised an exception: the hook after it was not called
             del self.optimizers[self.optimizers.index(key) :]
         if not self.optimizers:
@@ -158,13 +144,27 @@ class Steps:
         self.cycle.step(id(optimizer))
         self.stepped = self.stepped_in_step = True
 
+    def scaler_stepped(self, optimizer: Any) -> None:
+        """A GradScaler may have skipped the step of this optimizer, or of one that it is a wrapper of."""
+        if self.cycle.knows(id(optimizer)):
+            self.cycle.begins(id(optimizer))
+            self.cycle.step(id(optimizer))
+            self.stepped = self.stepped_in_step = True
+
     def scaler_updated(self) -> None:
-        """A GradScaler that skips the optimizer step updates its scale all the same."""
+        """A GradScaler updates its scale even if it, or the program, has skipped the optimizer step."""
         self.stepped = self.stepped_in_step = True
+
+    def take_over(self, optimizer: int, boundaries: int, stepped: bool, stepping: bool, loaded: bool) -> None:
+        """_program has followed this optimizer and passed these boundaries."""
+        self.stepped_in_step = stepped
+        self.optimizers = [optimizer] if stepping else []
+        self.cycle.followed(boundaries, optimizer if stepped else None, loaded)
 
     def loading_begins(self) -> bool:
         self.optimizers.clear()  # as above
         self.loading += 1
+        self.cycle.loads()
         return self.loading == 1 and _program.phase_begin(LOADING)
 
     def loading_ends(self, begun: bool) -> None:

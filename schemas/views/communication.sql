@@ -27,7 +27,8 @@ WHERE t.position = 1;
 
 -- Each collective call on each rank, with the wait for the last rank to start and the transfer time from then on. Calls
 -- are matched by communicator and call number. Columns that compare ranks are NULL unless the call, its start and (with
--- multiple ranks) the clock offset are known for every rank of the communicator, and all of them made the same call.
+-- multiple ranks) the clock offset are known for every rank of the communicator, and all of them made the same call, or
+-- one of two ranks sent what the other one received.
 CREATE VIEW collective_call AS
 SELECT
   -- run
@@ -92,7 +93,11 @@ FROM (
     max(a.end_ns + a.offset_ns) OVER same AS done_ns,
     count(a.end_ns) OVER same AS ends,
     count(a.start_ns + a.offset_ns) OVER same = a.ranks
-    AND min(a.operation) OVER same = max(a.operation) OVER same AS complete,
+    AND CASE min(a.operation) OVER same
+      WHEN 'receive' THEN a.ranks = 2 AND max(a.operation) OVER same = 'send'
+      WHEN 'send' THEN 0
+      ELSE min(a.operation) OVER same = max(a.operation) OVER same
+    END AS complete,
     first_value(a.rank) OVER (
       PARTITION BY a.run_id, a.pass, a.communicator_id, a.call_number
       ORDER BY a.start_ns + a.offset_ns DESC, a.rank

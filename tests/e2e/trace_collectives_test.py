@@ -20,8 +20,9 @@ class CollectivesTest(TraceTest):
         super().setUp()
         self.environment["GLOO_SOCKET_IFNAME"] = "lo"
 
-    def check(self, program, *options):
-        words = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2, PROGRAMS / program, STEPS]
+    def check(self, program, *options, ranks=2, kind=()):
+        words = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks]
+        words += [PROGRAMS / program, *kind, STEPS]
         expected = self.plain(*words)
         done = self.trace(*words, options=options)
         self.assertEqual(done.stdout, expected)
@@ -75,6 +76,46 @@ class CollectivesTest(TraceTest):
                 ("all_reduce", 4, "f32", None): 1,
             },
         )
+
+    def groups(self, kind, passes="ops"):
+        """Of a program with four ranks: for each group of ranks that makes calls, its number of ranks, and its calls
+        per step by operation, phase and rank. All calls were compared within their group."""
+        self.check("groups.py", "--passes", passes, ranks=4, kind=[kind])
+        found = {}
+        for name, rank, operation, phase, ranks, calls, compared in self.rows(
+            """SELECT communicator, rank, operation, phase, ranks, count(*) / 10.0, count(wait_us) / 10.0
+               FROM collective_call WHERE measured AND run_id = (SELECT max(run_id) FROM run)
+               GROUP BY communicator, rank, operation, phase, ranks"""
+        ):
+            self.assertEqual(calls, compared, (name, operation))
+            found.setdefault((name, ranks), set()).add((operation, phase, rank, calls))
+        return sorted((ranks, sorted(calls)) for (_, ranks), calls in found.items())
+
+    def test_groups_of_a_mesh(self):
+        calls = [("all_gather", "forward"), ("reduce_scatter", "backward")]
+        sharded = [(2, [(*call, rank, 1) for call in calls for rank in pair]) for pair in [(0, 1), (2, 3)]]
+        replicated = [(2, [("all_reduce", "backward", rank, 1) for rank in pair]) for pair in [(0, 2), (1, 3)]]
+        for passes in ("ops", "trace"):
+            self.assertEqual(self.groups("mesh", passes), sorted(sharded + replicated))
+
+    def test_groups_of_data_parallel_models(self):
+        pairs = [(2, [("all_reduce", "backward", rank, 1) for rank in pair]) for pair in [(0, 1), (2, 3)]]
+        self.assertEqual(self.groups("replicated"), pairs)
+        # A straggler is one of the ranks that waited for it.
+        rows = self.rows("SELECT DISTINCT communicator, rank, last_rank FROM collective_call WHERE measured")
+        self.assertLessEqual({(rank // 2, last // 2) for _, rank, last in rows}, {(0, 0), (1, 1)})
+
+    def check_messages(self, kind, passes):
+        """Each rank of a pair sends one message per step to the other one."""
+        pairs = [(0, 1), (1, 0), (2, 3), (3, 2)]
+        messages = [(2, [("receive", "other", to, 1), ("send", "other", by, 1)]) for by, to in pairs]
+        self.assertEqual(self.groups(kind, passes), sorted(messages))
+
+    def test_messages_of_a_pipeline(self):
+        self.check_messages("pipeline", "ops")
+
+    def test_messages_in_both_directions(self):
+        self.check_messages("exchange", "trace")
 
     def test_the_pass_without_operators(self):
         found = self.per_step(self.check("ddp.py", "--passes", "trace"))

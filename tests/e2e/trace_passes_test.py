@@ -110,6 +110,28 @@ class StepsBeforeTest(WarningsTest):
     def test_a_second_optimizer(self):
         self.check("other")
 
+    def test_another_optimizer_for_good(self):
+        for first in (11, 12, 18, 20):  # the last steps of one optimizer, the first ones of another one, and both
+            self.check("changed", first, (first, first + 1, first + 2))
+
+    def test_what_is_assumed_after_a_change_of_the_optimizer(self):
+        self.check("changed", 18, (18, 19, 20))  # and the three before as warm-up
+        steps = self.rows("""SELECT step FROM metric WHERE name = 'assumed_step_boundary'
+                             AND run_id = 1 AND pass = 'ops' ORDER BY step""")
+        self.assertEqual([step for (step,) in steps], [0, 1, 2, 3, 4, 5])
+
+    def test_several_steps_of_an_optimizer_in_an_iteration(self):
+        self.check("critic")
+        self.assertEqual(self.metric("assumed_step_boundary"), set())  # one batch of the data loader for each
+
+    def test_an_optimizer_that_seldom_steps(self):
+        self.check("seldom")
+        self.assertEqual(self.metric("assumed_step_boundary"), set())
+
+    def test_an_optimizer_that_calls_another_one(self):
+        self.check("nested")
+        self.assertEqual(self.metric("assumed_step_boundary"), set())
+
     def test_an_optimizer_that_calls_the_model(self):
         self.check("closure")
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Observes programs of torch.distributed over NCCL on two GPUs: output, and collectives with phase, kernels and bytes.
+"""Observes programs of torch.distributed over NCCL on two GPUs, and on four GPUs those whose ranks form groups of two:
+output, and collectives with phase, kernels and bytes.
 
 Usage: trace_collectives.py KYMO [FOLDER]. The databases are written to FOLDER. Ends with 1 if a program fails a check,
-with 77 if there are fewer than two GPUs.
+with 77 if there are fewer than two GPUs. Programs for which there are too few GPUs are left out.
 """
 
 import json
@@ -15,7 +16,8 @@ from trace_programs import TRAIN
 
 STEPS = 16
 FIRST, LAST = 4 * (8 * 16 + 16), 4 * (16 * 4 + 4)
-# Collectives of each step: operation, bytes, phase.
+WHOLE = 4 * (8 * 16 + 16 + 16 * 4 + 4)
+# Collectives of each step: operation, bytes, phase. Programs of groups.py have four ranks in groups of two.
 PROGRAMS = {
     "ddp.py": [("all_reduce", 4 * (8 * 16 + 16 + 16 + 1), "backward")],
     "sharded.py": [
@@ -26,6 +28,12 @@ PROGRAMS = {
         ("reduce_scatter", LAST, "backward"),
         ("all_reduce", 4, None),
     ],
+    "groups.py mesh": [
+        ("all_gather", WHOLE, "forward"),
+        ("reduce_scatter", WHOLE, "backward"),
+        ("all_reduce", WHOLE // 2, "backward"),
+    ],
+    "groups.py replicated": [("all_reduce", WHOLE, "backward")],
 }
 CALLS = """
 SELECT c.rank, c.step, c.operation, c.bytes, c.on_device, c.kernels, c.end_ns - c.start_ns AS ns, p.text AS phase
@@ -33,10 +41,15 @@ FROM collective c LEFT JOIN string p ON p.string_id = c.phase_id WHERE c.step >=
 """
 
 
+def ranks_of(program):
+    return 4 if program.startswith("groups.py") else 2
+
+
 def check(kymo, database, program):
     """(what to print, faults)"""
-    words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2]
-    words += [TRAIN.parent / program, STEPS]
+    file, *kind = program.split()
+    words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks_of(program)]
+    words += [TRAIN.parent / file, *kind, STEPS]
     expected = command(*words)
     if expected.returncode:
         return [], [f"fails without kymo: {expected.stderr[-1500:]}"]
@@ -51,8 +64,9 @@ def check(kymo, database, program):
         found.setdefault(key, []).append((call["rank"], call["step"]))
     for key in PROGRAMS[program]:
         at = found.get(key, [])
-        if len(set(at)) != 20:
-            faults.append(f"{key}: in {len(set(at))} of 20 steps of two ranks")
+        steps = 10 * ranks_of(program)
+        if len(set(at)) != steps:
+            faults.append(f"{key}: in {len(set(at))} of {steps} steps of all ranks")
     on_host = [call for call in calls if not call["on_device"]]
     without = [call for call in calls if call["on_device"] and not (call["kernels"] and call["ns"] > 0)]
     if on_host:
@@ -61,19 +75,26 @@ def check(kymo, database, program):
         faults.append(f"{len(without)} of {len(calls)} collectives have no kernel")
     faults += dropped_faults(kymo, database)
     summary = rows(kymo, database, "SELECT * FROM collective_summary")
+    groups = [row["communicator"] for row in summary if row["ranks"] != 2 or not row["compared_launches"]]
+    if groups:
+        faults.append(f"communicators without two ranks whose calls were compared: {groups}")
     lines = [f"{key}: {len(at)} calls" for key, at in sorted(found.items(), key=str)]
     lines += [json.dumps({k: row[k] for k in row if row[k] is not None}) for row in summary]
     return lines + warnings(kymo, database), faults
 
 
 def main(kymo, folder):
-    if count_gpus(kymo) < 2:
+    gpus = count_gpus(kymo)
+    if gpus < 2:
         print("fewer than two GPUs")
         return 77
     os.environ["DEVICE"] = "cuda"
     failed = False
     for program in PROGRAMS:
-        lines, faults = check(kymo, f"{folder}/{program}.db", program)
+        if gpus < ranks_of(program):
+            print(f"{program}: too few GPUs")
+            continue
+        lines, faults = check(kymo, f"{folder}/{program.replace(' ', '-')}.db", program)
         failed = failed or bool(faults)
         show(program, lines, faults)
     return int(failed)

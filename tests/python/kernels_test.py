@@ -166,6 +166,20 @@ class MarksTest(unittest.TestCase):
         self.assertEqual(len(reports), 1)
         self.assertIn("TORCHINDUCTOR_CACHE_DIR", reports[0])
 
+    def test_calls_in_compiled_code(self):
+        reports = []
+        kernels = _kernels.Kernels(reports.append)
+        kind = type("CompiledFxGraph", (), {"__init__": lambda *_: None, "post_compile": lambda graph, *_: "loaded"})
+        kernels.watch_graphs(SimpleNamespace(CompiledFxGraph=kind))
+        graph = kind(None, SimpleNamespace(_kymo_calls=CALLS))
+        names = {"cpp_wrapper_src": "void inductor_entry_impl() {}"}
+        exec("def call(args):\n    return args\n", names)
+        for callable_ in (names["call"], len):
+            graph.current_callable = callable_
+            self.assertEqual(graph.post_compile(), "loaded")
+        (report,) = reports
+        self.assertIn("unknown with cpp_wrapper", report)
+
     def test_a_torch_without_these_functions(self):
         reports = []
         kernels = _kernels.Kernels(reports.append)

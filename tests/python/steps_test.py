@@ -19,7 +19,7 @@ class Program:
         self.seen = ""
         self.open = []
         self.trains = False
-        self.steps = _steps.Steps(self.boundary, self.first_backward, lambda _: self.trains)
+        self.steps = _steps.Steps(self.boundary, self.first_backward, lambda _: self.trains, self.revise)
         self.steps.has_optimizer = True
 
     def boundary(self, reason):
@@ -28,6 +28,9 @@ class Program:
 
     def first_backward(self):
         self.seen += "<" if "?" in self.seen else ""
+
+    def revise(self, difference, reason):
+        self.seen += f"{difference:+}" if difference else "~"
 
     def phase_begin(self, index):
         self.open.append(NAMES[index])
@@ -69,7 +72,11 @@ class Program:
             pass
 
 
-MODULES = {name: [name] for name in ("model", "other", "loss", "optimizer", "first", "second")}
+class Module:
+    """A module or an optimizer: its id is its identity."""
+
+
+MODULES = {name: Module() for name in ("model", "other", "loss", "optimizer", "first", "second")}
 
 
 class StepsTest(unittest.TestCase):
@@ -99,7 +106,7 @@ class StepsTest(unittest.TestCase):
 
         self.assertEqual(self.seen(body), "FfBbFfBbOo|FfBbFfBbOo|FfBbFfBbOo")
 
-    def test_two_optimizers_whose_order_is_learned_in_the_first_step(self):
+    def test_two_optimizers(self):
         def body(program):
             program.forward()
             program.backward()
@@ -108,7 +115,33 @@ class StepsTest(unittest.TestCase):
             program.backward()
             program.step("second")
 
-        self.assertEqual(self.seen(body), "FfBbOo|FfBbOo|FfBbOoFfBbOo|FfBbOoFfBbOo")
+        def created(program):
+            if not program.seen:
+                program.steps.optimizer_created(MODULES["first"])
+                program.steps.optimizer_created(MODULES["second"])
+            body(program)
+
+        self.assertEqual(self.seen(created), "FfBbOoFfBbOo?FfBbOoFfBbOo|FfBbOoFfBbOo")
+        # How many there are is learned in the first step.
+        self.assertEqual(self.seen(body), "FfBbOo|FfBbOo~?FfBbOo-1FfBbOo|FfBbOoFfBbOo")
+
+    def test_two_optimizers_of_which_a_scaler_skips_one(self):
+        def body(program, skipped):
+            for name in ("first", "second"):
+                program.forward()
+                program.backward()
+                if name != skipped:
+                    program.step(name)
+                program.steps.scaler_stepped(MODULES[name])
+                program.steps.scaler_updated()
+
+        program = Program()
+        with mock.patch.object(_steps, "_program", program):
+            for skipped in (None, None, "first", "second", None):
+                body(program, skipped)
+        step, without_first, without_second = "FfBbOoFfBbOo", "FfBbFfBbOo", "FfBbOoFfBb"
+        steps = [step.replace("o", "o-1", 1), without_first, without_second, step]
+        self.assertEqual(program.seen, "FfBbOo|FfBbOo~?" + "|".join(steps))
 
     def test_two_optimizers_at_the_end_of_a_step(self):
         def body(program):
@@ -180,6 +213,19 @@ class StepsTest(unittest.TestCase):
             program.steps.scaler_updated()
 
         self.assertEqual(self.seen(body), "FfBb|FfBb|FfBb")
+
+    def test_a_scaler_that_steps_a_wrapper_of_an_optimizer(self):
+        skipped = iter((False, False, True, False))
+
+        def body(program):
+            program.forward()
+            program.backward()
+            if not next(skipped):
+                program.step()
+            program.steps.scaler_stepped(MODULES["other"])
+            program.steps.scaler_updated()
+
+        self.assertEqual(self.seen(body, 4), "FfBbOo|FfBbOo|FfBb|FfBbOo")
 
     def test_recomputation_and_nested_backward_passes(self):
         def body(program):

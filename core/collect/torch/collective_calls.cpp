@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "collect/torch/group_calls.hpp"
 #include "collect/torch/operator_arguments.hpp"
 
 // A process group of torch.distributed (c10d) makes a Work object for each call, whichever interface made the call: the
@@ -39,17 +40,10 @@ struct OpenCollective final : at::ObserverContext {
   std::size_t index;
 };
 
-/// The communicator of a call, if it is known.
+/// The communicator of a call, if it is known: its name, and the number of its ranks.
 struct Group {
   std::string name;
   std::int64_t ranks = -1;
-};
-
-/// What called an operation of a process group.
-struct Caller {
-  CollectiveOperation operation = CollectiveOperation::kAllReduce;
-  event::Position position;
-  std::int64_t enqueue_ns = 0;
 };
 
 struct Recording {
@@ -59,13 +53,10 @@ struct Recording {
   std::deque<Collective> calls;
   std::deque<std::string> communicators;            // by call
   std::map<std::string, std::int64_t> next_number;  // by communicator
-  std::deque<Caller> callers;  // in a pass that records operators: those whose calls have not begun
-  std::optional<Caller> last_caller;
   std::int64_t dropped = 0;
   std::size_t added = 0;             // calls that add_new_collectives() has added
   std::vector<std::size_t> pending;  // those of them that had not returned
 };
-constexpr std::size_t kMaxCallers = 10'000;
 
 /// Never destroyed, because threads may outlive main().
 struct State {
@@ -78,11 +69,24 @@ State& state() {
   return *made;
 }
 
-/// Only NCCL says which group makes the call. The other backends are those of small tests and of programs on a CPU.
-Group group_of_call() {
+/// NCCL says itself which group makes a call, also for calls that it makes together after those of the group.
+Group group_of_call(const GroupCall* caller) {
   const auto* const info = dynamic_cast<const torch::ParamCommsDebugInfo*>(
       c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PARAM_COMMS_INFO));
-  return info ? Group{info->getProcessGroupName(), info->getWorldSize()} : Group{};
+  if (info) return {info->getProcessGroupName(), info->getWorldSize()};
+  return caller ? Group{caller->group, caller->ranks} : Group{};
+}
+
+/// Ranks send different numbers of messages to each other, so messages are numbered by sender, receiver and tag.
+Group group_of_message(const GroupCall* caller, Group group) {
+  if (!group.name.empty()) group.name += ' ';
+  if (!caller || caller->sender < 0 || caller->receiver < 0) {
+    group.name += "point to point";
+    return group;
+  }
+  group.name += "rank " + std::to_string(caller->sender) + " to " + std::to_string(caller->receiver);
+  if (caller->tag > 0) group.name += " tag " + std::to_string(caller->tag);
+  return {std::move(group.name), 2};
 }
 
 /// The number of ranks that launchers such as torchrun set; 1 without it.
@@ -112,34 +116,18 @@ bool is_point_to_point(CollectiveOperation operation) {
   return operation == CollectiveOperation::kSend || operation == CollectiveOperation::kReceive;
 }
 
-/// True if an operation of a backend may be part of an operation of a process group: Gloo reduces and scatters with
-/// all_reduce.
-bool is_part_of(CollectiveOperation part, CollectiveOperation whole) {
-  return part == whole || (part == CollectiveOperation::kAllReduce && whole == CollectiveOperation::kReduceScatter);
-}
-
-/// The operator that made a call, which may begin later and on a thread of the backend; calls begin in their order. An
-/// operator may make several. Without recorded operators, returns nullptr.
-const Caller* caller_of(Recording& recording, CollectiveOperation operation) {
-  if (!recording.callers.empty() && is_part_of(operation, recording.callers.front().operation)) {
-    recording.last_caller = recording.callers.front();
-    recording.callers.pop_front();
-  }
-  const auto& last = recording.last_caller;
-  return last && is_part_of(operation, last->operation) ? &*last : nullptr;
-}
-
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& record) {
   const std::string_view name = record.name();
   const bool on_device = name.starts_with("nccl:");
   if (!is_of_backend(name)) return nullptr;  // a range of the user
   const auto operation = collective_operation(name);
   if (!operation) return nullptr;
-  const Group group = group_of_call();
+  const GroupCall* const caller = current_group_call();
+  Group group = group_of_call(caller);
+  if (is_point_to_point(*operation)) group = group_of_message(caller, std::move(group));
   const std::lock_guard lock(state().mutex);
   Recording* const recording = state().recording.get();
   if (!recording) return nullptr;
-  const Caller* const caller = caller_of(*recording, *operation);
   if (recording->calls.size() >= kMaxCalls) {
     ++recording->dropped;
     return nullptr;
@@ -151,12 +139,9 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& record) {
   set_message(call, record.inputs());
   call.position = caller ? caller->position : recording->execution_context->position();
   call.enqueue_ns = caller ? caller->enqueue_ns : now_ns() - recording->run_start_ns;
-  // Ranks send different numbers of messages to each other, so these calls are not numbered alike on all of them.
-  std::string communicator = group.name;
-  if (is_point_to_point(call.operation)) communicator += communicator.empty() ? "point to point" : " point to point";
-  call.sequence = recording->next_number[communicator]++;
+  call.sequence = recording->next_number[group.name]++;
   recording->calls.push_back(call);
-  recording->communicators.push_back(std::move(communicator));
+  recording->communicators.push_back(std::move(group.name));
   return std::make_unique<OpenCollective>(state().number, recording->calls.size() - 1);
 }
 
@@ -209,19 +194,10 @@ std::optional<CollectiveOperation> collective_operation(std::string_view name) n
   return std::nullopt;
 }
 
-void note_collective_operator(const char* name) noexcept {
-  const auto operation = collective_operation(name);
-  const std::lock_guard lock(state().mutex);
-  Recording* const recording = state().recording.get();
-  if (!recording || !operation) return;
-  if (recording->callers.size() >= kMaxCallers) recording->callers.pop_front();  // none of them makes a call
-  recording->callers.push_back(
-      {*operation, recording->execution_context->position(), now_ns() - recording->run_start_ns});
-}
-
 void watch_collectives(const PassSetting& setting) {
   const std::lock_guard lock(state().mutex);
   if (state().recording) return;
+  watch_group_calls(*setting.execution_context, setting.run_start_ns);
   auto recording = std::make_unique<Recording>();
   recording->execution_context = setting.execution_context;
   recording->run_start_ns = setting.run_start_ns;
@@ -259,6 +235,7 @@ void end_collectives(event::PassRecord& record) {
     recording = std::move(state().recording);
   }
   if (!recording) return;
+  end_group_calls();
   at::removeCallback(recording->callback);
   for (std::size_t i = 0; i < recording->calls.size(); ++i) {
     recording->calls[i].communicator = record.trace.texts.intern(recording->communicators[i]);

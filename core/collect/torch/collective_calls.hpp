@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -19,14 +18,6 @@ std::optional<event::CollectiveOperation> collective_operation(std::string_view 
 /// thread. It takes no time in other operators. `setting.execution_context` must be set. Does nothing while a recording
 /// is active.
 void watch_collectives(const PassSetting& setting);
-
-/// Notes that the calling thread begins an operator of c10d, which makes one or more calls. Backends may begin a call
-/// later, on a thread of their own.
-void note_collective_operator(const char* name) noexcept;
-/// Returns true for the names of such operators.
-inline bool is_collective_operator(const char* name) noexcept {
-  return name[0] == 'c' && name[1] == '1' && std::strncmp(name, "c10d::", 6) == 0;
-}
 
 /// Adds the calls since the last time, and again those of them that have returned since. Does nothing without a
 /// recording.

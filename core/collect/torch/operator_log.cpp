@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "collect/event_log/operator_pass.hpp"
-#include "collect/torch/collective_calls.hpp"
 #include "collect/torch/lasting_names.hpp"
 #include "collect/torch/operator_arguments.hpp"
 
@@ -131,7 +130,6 @@ void begin_call(OperatorPass& pass, const at::RecordFunction& call) {
   const RowText* const text = pass.keeps_rows() ? log.find_name(whole_name) : nullptr;
   const bool backward = !text && is_node(whole_name);
   const char* const name = backward ? whole_name + kNodePrefix.size() : whole_name;
-  if (is_collective_operator(name)) note_collective_operator(name);
   if (!pass.keeps_rows())
     log.calls.open_number(&call, name);
   else if (OperatorRow* const row = describe(pass, log, call, name, text, backward))

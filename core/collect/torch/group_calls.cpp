@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collect/torch/group_calls.hpp"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "collect/torch/collective_calls.hpp"
+
+// The methods of c10d::ProcessGroup are operators, which receive the group as an argument and call its backend. The
+// dispatch key BackendSelect comes right before the backends and is active on every thread in every mode; none of these
+// operators has a kernel for it. So one that only notes the call does not change what is computed.
+namespace kymo::collect {
+namespace {
+
+constexpr auto kKey = c10::DispatchKey::BackendSelect;
+// LibTorch itself uses this kind nowhere, and passes it on like the others.
+constexpr auto kKind = c10::DebugInfoKind::PRODUCER_INFO;
+constexpr std::string_view kGroupType = "__torch__.torch.classes.c10d.ProcessGroup";
+
+struct GroupWatch {
+  const ExecutionContext* context = nullptr;
+  std::int64_t run_start_ns = 0;
+  std::vector<c10::RegistrationHandleRAII> kernels;
+};
+
+/// Never destroyed, because threads may outlive main().
+struct CurrentGroupWatch {
+  std::mutex mutex;
+  std::uint64_t number = 0;
+  std::unique_ptr<GroupWatch> watch;
+};
+CurrentGroupWatch& current() {
+  static auto* const made = new CurrentGroupWatch;
+  return *made;
+}
+
+/// The position of the group among the arguments of an operator.
+std::optional<std::size_t> group_argument(const c10::FunctionSchema& schema) {
+  const auto& arguments = schema.arguments();
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (const auto type = arguments[i].type()->cast<c10::ClassType>(); type && type->name())
+      if (type->name()->qualifiedName() == kGroupType) return i;
+  return std::nullopt;
+}
+
+std::int64_t integer_argument(const c10::FunctionSchema& schema, at::ArrayRef<c10::IValue> arguments,
+                              const char* name) {
+  const auto index = schema.argumentIndexWithName(name);
+  return index && arguments[*index].isInt() ? arguments[*index].toInt() : -1;
+}
+
+void describe_message(const c10::FunctionSchema& schema, at::ArrayRef<c10::IValue> arguments, int own_rank,
+                      GroupCall& call) {
+  using enum event::CollectiveOperation;
+  if (call.operation != kSend && call.operation != kReceive) return;
+  const bool sends = call.operation == kSend;
+  call.sender = sends ? own_rank : integer_argument(schema, arguments, "src");
+  call.receiver = sends ? integer_argument(schema, arguments, "dst") : own_rank;
+  call.tag = integer_argument(schema, arguments, "tag");
+}
+
+std::shared_ptr<GroupCall> describe(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  const auto operation = collective_operation(op.operator_name().name);
+  const auto index = group_argument(op.schema());
+  if (!operation || !index) return nullptr;
+  const std::size_t count = op.schema().arguments().size();
+  const at::ArrayRef<c10::IValue> arguments(stack.data() + stack.size() - count, count);
+  const auto group = arguments[*index].toCustomClass<c10d::ProcessGroup>();
+  auto call = std::make_shared<GroupCall>();
+  call->group = group->getGroupName();
+  call->ranks = group->getSize();
+  call->operation = *operation;
+  describe_message(op.schema(), arguments, group->getRank(), *call);
+  const std::lock_guard lock(current().mutex);
+  const GroupWatch* const watch = current().watch.get();
+  if (!watch) return nullptr;
+  call->watch = current().number;
+  call->position = watch->context->position();
+  call->enqueue_ns = now_ns() - watch->run_start_ns;
+  return call;
+}
+
+std::shared_ptr<GroupCall> describe_or_ignore(const c10::OperatorHandle& op, const torch::jit::Stack& stack) noexcept {
+  try {
+    return describe(op, stack);
+  } catch (const std::exception&) {  // it is no concern of the program
+    return nullptr;
+  }
+}
+
+void note_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+  std::optional<c10::DebugInfoGuard> noted;
+  if (auto call = describe_or_ignore(op, *stack)) noted.emplace(kKind, std::move(call));
+  op.redispatchBoxed(keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kKey), stack);
+}
+
+}  // namespace
+
+void watch_group_calls(const ExecutionContext& context, std::int64_t run_start_ns) {
+  auto& dispatcher = c10::Dispatcher::singleton();
+  auto watch = std::make_unique<GroupWatch>();
+  watch->context = &context;
+  watch->run_start_ns = run_start_ns;
+  for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
+    if (!collective_operation(name.name)) continue;
+    const auto op = dispatcher.findSchema(name);
+    if (!op || !group_argument(op->schema()) || op->hasKernelForDispatchKey(kKey)) continue;
+    watch->kernels.push_back(dispatcher.registerImpl(
+        name, kKey, c10::KernelFunction::makeFromBoxedFunction<&note_call>(), std::nullopt, nullptr, "kymo"));
+  }
+  const std::lock_guard lock(current().mutex);
+  ++current().number;
+  current().watch = std::move(watch);
+}
+
+void end_group_calls() {
+  std::unique_ptr<GroupWatch> ended;
+  const std::lock_guard lock(current().mutex);
+  ended = std::move(current().watch);
+}
+
+const GroupCall* current_group_call() {
+  const auto* const call = dynamic_cast<const GroupCall*>(c10::ThreadLocalDebugInfo::get(kKind));
+  if (!call) return nullptr;
+  const std::lock_guard lock(current().mutex);
+  return call->watch == current().number ? call : nullptr;
+}
+
+}  // namespace kymo::collect
