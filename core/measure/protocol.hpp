@@ -25,7 +25,7 @@
 /// or `exit`. The outcome is a measure::Outcome; the rank file is complete when it is sent.
 namespace kymo::measure::protocol {
 
-inline constexpr int kVersion = 5;
+inline constexpr int kVersion = 6;
 
 /// worker → supervisor: first frame.
 struct Hello {
@@ -34,9 +34,11 @@ struct Hello {
   std::string token;  ///< authenticates the worker
   int rank = 0;
   std::int64_t pid = 0;
+  int ranks = 0;  ///< of the process group that an observed program has made; 0: not known, or a worker
 
   static auto fields(auto& m) {
-    return std::forward_as_tuple("protocol", m.protocol, "token", m.token, "rank", m.rank, "pid", m.pid);
+    return std::forward_as_tuple("protocol", m.protocol, "token", m.token, "rank", m.rank, "pid", m.pid, "ranks",
+                                 m.ranks);
   }
 };
 

@@ -177,4 +177,16 @@ void add_metrics(const fs::path& file, std::int64_t run_id, int rank, measure::P
         .run();
 }
 
+void add_warning(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass,
+                 const event::Warning& warning) {
+  if (!fs::exists(file)) return;
+  const Connection connection(file, Connection::Access::kReadWrite);
+  connection.exec("PRAGMA journal_mode = MEMORY");
+  Statement(connection,
+            "INSERT INTO warning (run_id, rank, pass, sequence, kind, detail) VALUES (?1, ?2, ?3, (SELECT "
+            "coalesce(max(sequence), -1) + 1 FROM warning WHERE run_id = ?1 AND rank = ?2 AND pass = ?3), ?4, ?5)")
+      .bind_all(run_id, rank, measure::to_string(pass), warning.kind, warning.detail)
+      .run();
+}
+
 }  // namespace kymo::store

@@ -20,4 +20,8 @@ void write_rank_file(const std::filesystem::path& file, std::int64_t run_id, int
 void add_metrics(const std::filesystem::path& file, std::int64_t run_id, int rank, measure::Pass pass,
                  const std::vector<event::Metric>& metrics);
 
+/// Adds a warning to a rank file. Does nothing if it does not exist. Throws Error.
+void add_warning(const std::filesystem::path& file, std::int64_t run_id, int rank, measure::Pass pass,
+                 const event::Warning& warning);
+
 }  // namespace kymo::store

@@ -132,6 +132,19 @@ void ResultsDatabase::end_invocation(std::int64_t invocation_id, int exit_code) 
   transaction.commit();
 }
 
+void ResultsDatabase::set_ranks(std::int64_t run_id, const RunRow& run) {
+  using measure::Equivalence;
+  const Connection& results = writable(impl_->file, *impl_->connection, impl_->read_only);
+  const auto key = [&](Equivalence equivalence) { return measure::equivalence_key(run, equivalence); };
+  Transaction transaction(results);
+  Statement(results,
+            "UPDATE main.run SET ranks = ?, case_key = ?, settings_key = ?, plan_key = ? WHERE run_id = ? AND status = "
+            "'running'")
+      .bind_all(run.what.ranks, key(Equivalence::kCase), key(Equivalence::kSettings), key(Equivalence::kPlan), run_id)
+      .run();
+  transaction.commit();
+}
+
 std::int64_t ResultsDatabase::begin_run(const RunRow& run) {
   const Connection& results = writable(impl_->file, *impl_->connection, impl_->read_only);
   Transaction transaction(results);

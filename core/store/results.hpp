@@ -119,6 +119,8 @@ class ResultsDatabase {
 
   /// Commits a `running` row with its parameters and returns the run id.
   std::int64_t begin_run(const RunRow& run);
+  /// Replaces the number of ranks of a running run, which is known only after its program has started them.
+  void set_ranks(std::int64_t run_id, const RunRow& run);
 
   /// Imports the rank files, derives statistics and totals, and finalizes the run, in one transaction. A rank file that
   /// is missing, damaged or of another run is recorded as a DroppedRecords entry and is not an error. Files are named

@@ -337,7 +337,8 @@ void add_ab(CLI::App& app, Session& session) {
       ->add_option_function<std::string>(
           "--ranks",
           [arguments](const std::string& text) { arguments->ranks = whole_number("--ranks", text, 1, kMaxRanks); },
-          "number of processes per run [1; for programs --nproc-per-node of torchrun]")
+          "number of processes per run [1; for programs --nproc-per-node of torchrun, else as many as their first "
+          "process group has]")
       ->type_name("N");
   command
       ->add_option_function<std::string>(

@@ -52,8 +52,8 @@ bool is_launcher(const std::string& module) {
          module == "accelerate.commands.launch";
 }
 
-/// The number of processes that a launcher is asked to start, 1 if it is not a plain number.
-int ranks_of(Words::const_iterator word, Words::const_iterator end) {
+/// The number of processes that a launcher is asked to start, if it is a plain number.
+std::optional<std::int64_t> ranks_of(Words::const_iterator word, Words::const_iterator end) {
   for (; word != end; ++word) {
     std::string name = word->substr(0, word->find('='));
     std::ranges::replace(name, '_', '-');
@@ -61,9 +61,10 @@ int ranks_of(Words::const_iterator word, Words::const_iterator end) {
     const bool has_value = word->find('=') != std::string::npos;
     if (!has_value && word + 1 == end) break;
     const auto count = parse_integer(has_value ? word->substr(word->find('=') + 1) : word[1]);
-    return count && *count > 0 && *count <= kMaxRanks ? static_cast<int>(*count) : 1;
+    if (count && *count > 0 && *count <= kMaxRanks) return *count;
+    break;
   }
-  return 1;
+  return std::nullopt;
 }
 
 }  // namespace

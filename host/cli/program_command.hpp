@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +15,7 @@ struct ProgramCommand {
   std::string arguments;       ///< of the program, as one would write them in a shell
   std::filesystem::path file;  ///< absolute path of the script or program; empty for a module
   std::string python;          ///< the interpreter, as written; empty if the command is that of another program
-  int ranks = 1;               ///< that torchrun starts, as far as its options say
+  std::optional<std::int64_t> ranks = {};  ///< that torchrun starts, as far as its options say
 };
 
 /// Finds the script or module in a command such as `python -u train.py --lr 1`, `python -m package.module`,

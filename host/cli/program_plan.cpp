@@ -42,6 +42,11 @@ bool has_gpu() {
   return found;
 }
 
+supervisor::ObservedProcesses processes_of(std::optional<std::int64_t> ranks) {
+  using enum supervisor::ObservedProcesses;
+  return !ranks ? kFound : *ranks == 1 ? kFirst : kRanks;
+}
+
 bool is_assignment(const std::string& word) {
   const std::size_t equals = word.find('=');
   return equals != std::string::npos && equals > 0 && std::isdigit(static_cast<unsigned char>(word[0])) == 0 &&
@@ -68,7 +73,9 @@ supervisor::PlannedRun plan_program(const ProgramRequest& request) {
   run.what.workload = program.name;
   run.what.parameters["arguments"] = program.arguments;
   if (!environment.empty()) run.what.parameters["environment"] = join(environment, " ");
-  run.what.ranks = static_cast<int>(request.ranks.value_or(program.ranks));
+  const auto ranks = request.ranks ? request.ranks : program.ranks;
+  run.what.ranks = static_cast<int>(ranks.value_or(1));
+  run.program.processes = processes_of(ranks);
   run.what.device = cuda ? measure::DeviceKind::kCuda : measure::DeviceKind::kCpu;
   // What was measured depends on the script and on torch; modules that the script imports are not known.
   const std::string script = program.file.empty() ? "" : sha256(read_file(program.file));

@@ -89,8 +89,9 @@ supervisor::PlannedRun plan(const TraceArguments& arguments) {
   run.program.skipped_steps = arguments.window.first - run.method.warmup;
   run.program.stop = arguments.stop;
   run.program.observed_ranks = arguments.observed_ranks;
+  const bool is_known = run.program.processes != supervisor::ObservedProcesses::kFound;
   for (const int rank : arguments.observed_ranks)
-    if (rank >= run.what.ranks)
+    if (is_known && rank >= run.what.ranks)
       throw UsageError("--ranks-observed: there is no rank " + std::to_string(rank) + " among " +
                        std::to_string(run.what.ranks) + (run.what.ranks == 1 ? " rank" : " ranks") +
                        "; --ranks is the number of ranks that the program starts");
@@ -166,8 +167,8 @@ void add_trace(CLI::App& app, Session& session) {
       ->add_option_function<std::string>(
           "--ranks",
           [arguments](const std::string& text) { arguments->ranks = whole_number("--ranks", text, 1, kMaxRanks); },
-          "number of ranks that the program starts on this machine, with RANK in their environment [--nproc-per-node "
-          "of torchrun, else 1]")
+          "number of ranks that the program starts on this machine; 1: observe the first process that calls a module "
+          "[--nproc-per-node of torchrun, else as many as the program's first process group has]")
       ->type_name("N");
   command
       ->add_option_function<std::string>(

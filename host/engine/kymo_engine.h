@@ -50,7 +50,7 @@ typedef struct kymo_engine_options {
   int64_t process_start_ns; /* CLOCK_MONOTONIC_RAW: origin of the times of the first assignment */
   const kymo_engine_plugins* plugins;
   uint32_t flags; /* KYMO_ENGINE_OBSERVES or 0 */
-  uint32_t reserved;
+  int32_t ranks;  /* of the process group that an observed program has made; 0: not known, or a worker */
 } kymo_engine_options;
 
 typedef struct kymo_engine {

@@ -192,11 +192,21 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
     connection.link->send(protocol::Clock{request.sequence, now_ns(), boot_id});
   }
 
-  /// Handles the first frame, which identifies the worker.
-  void authenticate(ConnectionNumber number, const protocol::Hello& hello) {
+  /// The worker with this token, and with this rank if there is one; 0 if there is none.
+  WorkerId find(const protocol::Hello& hello) const {
     WorkerId found = 0;
     for (const auto& [id, expected] : workers)
-      if (same_secret(expected.token, hello.token)) found = id;
+      if (same_secret(expected.token, hello.token) && (found == 0 || expected.rank == hello.rank)) found = id;
+    return found;
+  }
+
+  /// Handles the first frame, which identifies the worker.
+  void authenticate(ConnectionNumber number, const protocol::Hello& hello) {
+    if (find(hello) != 0 && events.admits && !events.admits(hello)) {
+      connections.erase(number);
+      return;
+    }
+    const WorkerId found = find(hello);
     if (found == 0 || workers[found].connection != 0) {
       report_rejected(1);
       connections.erase(number);

@@ -26,6 +26,9 @@ struct ControlEvents {
   /// A connection whose first frame is not `hello`; the handler takes ownership of the socket. Without a handler the
   /// connection is dropped.
   std::function<void(int socket, const Json& message)> other = nullptr;
+  /// A process presents the token of an expected worker. The handler may expect and forget workers; if it returns
+  /// false, the connection is closed. Without a handler it is accepted if the worker has not connected before.
+  std::function<bool(const measure::protocol::Hello&)> admits = nullptr;
 };
 
 /// Address a control server listens on; by default the loopback interface and a port chosen by the system.
@@ -50,7 +53,7 @@ class ControlServer {
 
   /// The address at which this machine reaches the server, as for `kymo worker --connect`.
   std::string address() const;
-  /// Accepts one connection from the worker with this token.
+  /// Accepts one connection from the worker with this token and rank. Workers may have the same token.
   WorkerId expect(const std::string& token, int rank);
   /// Sends a message if the worker is connected. Invalid UTF-8 is replaced. Throws Error if the frame is too long.
   void send(WorkerId worker, const Json& message, std::string_view payload = {});

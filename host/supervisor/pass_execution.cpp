@@ -14,6 +14,8 @@
 namespace kymo::supervisor {
 namespace {
 
+constexpr int kMaxGroupRanks = 4096;  ///< of a process group
+
 struct Performer {
   WorkerTeam& team;
 
@@ -31,15 +33,21 @@ struct Performer {
 
 PassExecution::PassExecution(std::unique_ptr<WorkerTeam> team, const protocol::Assignment& assignment,
                              const PassLimits& limits, const Scratch& scratch, ProgressMeter& meter,
-                             const std::vector<int>& observed_ranks)
+                             const ObservedProgram& program)
     : team_(std::move(team)),
       scratch_(scratch),
       meter_(meter),
+      assignment_(assignment),
+      limits_(limits),
       run_id_(assignment.run_id),
       pass_(assignment.pass),
-      host_memory_bytes_(limits.host_memory_bytes),
-      observed_ranks_(observed_ranks) {
-  state_.emplace(pass_, team_->count(), limits, steady_seconds(),
+      processes_(program.processes),
+      observed_ranks_(program.observed_ranks) {
+  begin();
+}
+
+void PassExecution::begin() {
+  state_.emplace(pass_, team_->count(), limits_, steady_seconds(),
                  [this](int rank) { return measure::StatusPage::read(scratch_.status_file(run_id_, rank, pass_)); });
   for (int rank = 0; rank < team_->count(); ++rank) {
     team_->process(rank).begin_pass(run_id_, pass_);
@@ -47,7 +55,7 @@ PassExecution::PassExecution(std::unique_ptr<WorkerTeam> team, const protocol::A
       state_->leave_out(rank);
       continue;
     }
-    protocol::Assignment own = assignment;
+    protocol::Assignment own = assignment_;
     own.rank = rank;
     own.rank_file = scratch_.rank_file(run_id_, rank, pass_).string();
     team_->process(rank).localize(own);
@@ -56,7 +64,30 @@ PassExecution::PassExecution(std::unique_ptr<WorkerTeam> team, const protocol::A
   }
 }
 
-bool PassExecution::takes_part(int rank) const { return observed_ranks_.empty() || contains(observed_ranks_, rank); }
+bool PassExecution::takes_part(int rank) const {
+  // Until the ranks are known, a pass without the first one must not be complete.
+  return observed_ranks_.empty() || contains(observed_ranks_, rank) ||
+         (state_ && processes_ == ObservedProcesses::kFound);
+}
+
+bool PassExecution::admits(const protocol::Hello& hello,
+                           const std::function<std::unique_ptr<RankProcess>(int)>& process_of) {
+  const bool is_open = state_ && processes_ == ObservedProcesses::kFound;
+  if (is_open && hello.ranks > 0 && hello.ranks <= kMaxGroupRanks &&
+      !std::filesystem::exists(scratch_.rank_file(run_id_, 0, pass_))) {
+    scratch_.clear(run_id_, 0, pass_);
+    processes_ = ObservedProcesses::kRanks;
+    assignment_.what.ranks = hello.ranks;
+    team_->replace(hello.ranks, process_of);
+    begin();
+  }
+  const bool is_same_group = hello.ranks == (processes_ == ObservedProcesses::kFound ? 0 : team_->count());
+  const bool is_rank = is_same_group && hello.rank >= 0 && hello.rank < team_->count();
+  if (state_ && is_rank && !team_->is_connected(hello.rank)) return true;
+  const bool has_ranks = is_open || processes_ == ObservedProcesses::kRanks;
+  if (hello.ranks > 0 && has_ranks) ++late_ranks_;
+  return false;
+}
 
 void PassExecution::apply(const Actions& actions) {
   for (const auto& action : actions) std::visit(Performer{*team_}, action);
@@ -104,7 +135,7 @@ void PassExecution::closed(WorkerId worker, const std::string& error_message) {
 void PassExecution::watch(double now_s) {
   for (int rank = 0; state_ && rank < team_->count(); ++rank) {
     RankProcess& process = team_->process(rank);
-    const auto use = process.reaped() ? std::nullopt : process.memory_use(host_memory_bytes_);
+    const auto use = process.reaped() ? std::nullopt : process.memory_use(limits_.host_memory_bytes);
     if (use) apply(state_->resident(rank, use->bytes, use->available_bytes, now_s));
     if (const auto end = team_->take_end(rank, now_s)) apply(state_->ended(rank, *end, now_s));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,10 +23,13 @@ class PassExecution {
  public:
   /// Assigns the pass to all ranks, or to those observed; the team sets what differs between them. Throws Error.
   PassExecution(std::unique_ptr<WorkerTeam> team, const protocol::Assignment& assignment, const PassLimits& limits,
-                const Scratch& scratch, ProgressMeter& meter, const std::vector<int>& observed_ranks = {});
+                const Scratch& scratch, ProgressMeter& meter, const ObservedProgram& program = {});
   PassExecution(const PassExecution&) = delete;
   PassExecution& operator=(const PassExecution&) = delete;
 
+  /// Whether a process of the observed program takes part, which has not connected yet. If the program turns out to
+  /// have ranks, they take the place of its single process, unless that one has been measured.
+  bool admits(const protocol::Hello& hello, const std::function<std::unique_ptr<RankProcess>(int)>& process_of);
   void connected(WorkerId worker, const protocol::Hello& hello);
   /// Throws Error if a worker does not send such frames.
   void received(WorkerId worker, Frame& frame);
@@ -49,10 +53,14 @@ class PassExecution {
   bool collected();
   /// Adds a row for each rank, its rank file, and the processes that ended workers had detached.
   void add_results(const PassState& result, ExecutedRun& made);
+  bool has_found_ranks() const { return processes_ == ObservedProcesses::kRanks; }
+  /// Processes that became ranks of the program after others that are observed.
+  int late_ranks() const { return late_ranks_; }
   /// The outcome if a rank was lost after it had reported one: its measurements are lost too.
   std::optional<Outcome> lost_measurements();
 
  private:
+  void begin();
   void apply(const Actions& actions);
   void watch(double now_s);
   bool takes_part(int rank) const;
@@ -62,10 +70,13 @@ class PassExecution {
   std::unique_ptr<WorkerTeam> team_;
   const Scratch& scratch_;
   ProgressMeter& meter_;
+  protocol::Assignment assignment_;  // without what differs between the ranks
+  PassLimits limits_;
   std::int64_t run_id_;
   measure::Pass pass_;
-  std::int64_t host_memory_bytes_;
+  ObservedProcesses processes_;
   std::vector<int> observed_ranks_;  // empty: all
+  int late_ranks_ = 0;               // that were not admitted
   std::optional<PassState> state_;
 };
 

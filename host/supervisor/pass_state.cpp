@@ -158,7 +158,10 @@ Actions PassState::ended(int rank, const WorkerEnd& end, double now_s) {
   // loss as the cause.
   if (!end.lost.empty() && !cancelled_by_.empty() && now_s - cancelled_s_ < limits_.skip_settle_s)
     cancelled_by_.clear();
-  return fail(crash_of(rank, end), kObserved, 0, now_s);
+  // A process that another one ended because of a failure which a rank has reported.
+  const bool is_consequence =
+      weight_ == kReported && !end.end.signal && who.disconnected_s && *who.disconnected_s > failed_s_;
+  return fail(crash_of(rank, end), is_consequence ? kInterruption : kObserved, 0, now_s);
 }
 
 Actions PassState::resident(int rank, std::int64_t bytes, std::optional<std::int64_t> available_bytes, double now_s) {

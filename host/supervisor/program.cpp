@@ -19,21 +19,32 @@ namespace {
 using measure::Outcome;
 using measure::RunStatus;
 
-/// Why no process of the program connected.
-std::string never_observed(const std::filesystem::path& notes) {
-  std::ifstream file(notes);
+/// What the processes of the program noted.
+struct Notes {
   std::string last, error, steps;
+};
+
+Notes read_notes(const std::filesystem::path& notes) {
+  std::ifstream file(notes);
+  Notes found;
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("error ")) error = line.substr(6);
-    if (line.starts_with("steps ")) steps = line.substr(6);
-    last = last == "torch" ? last : line;
+    if (line.starts_with("error ")) found.error = one_line(line.substr(6), 500);
+    if (line.starts_with("steps ")) found.steps = line.substr(6);
+    found.last = found.last == "torch" ? found.last : line;
   }
-  if (!error.empty()) return "the program could not be observed: " + one_line(error, 500);
+  return found;
+}
+
+/// Why no process of the program connected.
+std::string never_observed(const Notes& notes) {
+  const auto& [last, error, steps] = notes;
+  if (!error.empty()) return "the program could not be observed: " + error;
   if (!steps.empty())
     return "the program ended after " + steps + " complete steps, before the first step to observe; change --steps";
   if (last == "torch")
     return "nothing was observed: the program imported torch, but no process called a torch.nn.Module on its main "
-           "thread";
+           "thread; processes that multiprocessing starts are observed once they have made a process group "
+           "(torch.distributed.init_process_group), or with --ranks 1";
   if (last == "python") return "nothing was observed: the program never imported torch";
   return "nothing was observed: no Python process of the program loaded kymo; it does not run Python, or runs it with "
          "-S, or with -I or -E in an environment that does not contain this kymo (pip install its wheel there)";
@@ -81,15 +92,25 @@ std::map<int, std::vector<event::Metric>> later_steps(const std::filesystem::pat
   return by_rank;
 }
 
+event::Warning late_ranks_warning(int ranks) {
+  return {"unobserved ranks", std::to_string(ranks) + (ranks == 1 ? " process that" : " processes that") +
+                                  " made a process group later " + (ranks == 1 ? "was" : "were") +
+                                  " not observed: the program starts its ranks several times"};
+}
+
 SpawnOptions observed_program(const SpawnRequest& request) {
   const ObservedProgram& program = request.run.program;
   const std::filesystem::path root = installation().root;
   const std::filesystem::path injected = root / "lib" / "kymo" / "inject";
   if (!std::filesystem::exists(injected / "sitecustomize.py"))
     throw Error("this installation of kymo has no " + quote((injected / "sitecustomize.py").string()));
+  const ObservedProcesses processes = program.processes;
   const bool early = request.pass == measure::Pass::kMemory;
   const Json setting{{"address", request.address},
-                     {"tokens", request.tokens},
+                     {"token", request.token},
+                     {"ranks", processes == ObservedProcesses::kFound ? 0 : request.run.what.ranks},
+                     {"single", processes != ObservedProcesses::kRanks},
+                     {"children", processes == ObservedProcesses::kFirst},
                      {"workload", request.run.what.workload},
                      {"notes", request.notes.string()},
                      {"skip", early ? 0 : program.skipped_steps},
@@ -121,13 +142,16 @@ measure::Method method_of_program(const ObservedProgram& program, const measure:
 }
 
 Outcome outcome_of_program(Outcome verdict, const ProcessEnd& end, bool connected, const std::filesystem::path& notes) {
+  const Notes found = read_notes(notes);
   if (verdict.status == RunStatus::kCrashed && !connected) {
     verdict.status = RunStatus::kFailed;
-    verdict.detail = never_observed(notes);
+    verdict.detail = never_observed(found);
     if (end.signal || end.exit_code != 0) verdict.detail += "; it ended with " + end.describe();
   } else if (verdict.status == RunStatus::kOk && (end.signal || end.exit_code != 0)) {
     verdict.status = end.signal ? RunStatus::kCrashed : RunStatus::kFailed;
     verdict.detail = "the program ended with " + end.describe();
+  } else if (verdict.status == RunStatus::kFailed && !found.error.empty()) {
+    verdict.detail += "; " + found.error;
   }
   verdict.exit_code = end.exit_code;
   verdict.signal = end.signal;

@@ -60,6 +60,9 @@ measure::Method method_of_program(const ObservedProgram& program, const measure:
 /// number and median time.
 std::map<int, std::vector<event::Metric>> later_steps(const std::filesystem::path& notes);
 
+/// The warning about processes that became ranks after others that were observed.
+event::Warning late_ranks_warning(int ranks);
+
 /// The outcome of a pass after its program has ended. A program that ends by itself with another exit code than 0, or
 /// by a signal, is a failure; what it did until then is kept. `connected`: the package has connected; otherwise the
 /// detail says why not, from the `notes` that it left.

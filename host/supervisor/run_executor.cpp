@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/run_executor.hpp"
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
@@ -54,7 +55,8 @@ struct RunExecutor::Impl {
                   if (execution) execution->connected(id, hello);
                 },
                 [this](WorkerId id, Frame& frame) { on_frame(id, frame); },
-                [this](WorkerId id, const std::string& error_message) { on_closed(id, error_message); }, joining()},
+                [this](WorkerId id, const std::string& error_message) { on_closed(id, error_message); }, joining(),
+                [this](const protocol::Hello& hello) { return admits(hello); }},
                leader_options ? listen_address(leader_options->launcher_env) : ListenAt{scratch.folder() / "control"}),
         signals(loop, [this](int number) { on_signal(number); }),
         timer(loop),
@@ -71,6 +73,11 @@ struct RunExecutor::Impl {
   std::function<void(int, const Json&)> joining() {
     if (!leader_options) return nullptr;
     return [this](int socket, const Json& first) { hub->take(socket, first); };
+  }
+
+  bool admits(const protocol::Hello& hello) {
+    if (!is_program || !execution) return true;
+    return execution->admits(hello, [this](int rank) { return std::make_unique<RankOfProgram>(*program, rank); });
   }
 
   // Event handlers.
@@ -139,7 +146,8 @@ struct RunExecutor::Impl {
 
   // Main sequence.
 
-  ExecutedRun make(std::int64_t run_id, const PlannedRun& run) {
+  ExecutedRun make(std::int64_t run_id, const PlannedRun& planned) {
+    PlannedRun run = planned;
     ExecutedRun made;
     workers.prepare_for(run);
     for (std::size_t i = 0; i < run.method.passes.size() && made.outcome.status == RunStatus::kOk; ++i) {
@@ -152,8 +160,15 @@ struct RunExecutor::Impl {
       }
       meter.begin_pass(i, run.method.passes.size());
       run_pass(run_id, run, pass, made);
+      if (run.program.processes == ObservedProcesses::kFound) fix_ranks(run, made);
     }
     return made;
+  }
+
+  /// The other passes observe the same processes as the first one.
+  static void fix_ranks(PlannedRun& run, const ExecutedRun& made) {
+    run.program.processes = made.ranks > 0 ? ObservedProcesses::kRanks : ObservedProcesses::kMain;
+    run.what.ranks = std::max(made.ranks, 1);
   }
 
   void run_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, ExecutedRun& made) {
@@ -209,8 +224,7 @@ struct RunExecutor::Impl {
     assignment.pass = pass;
     if (leader_options) assignment.rendezvous_host = leader_options->launcher_env.rendezvous_host();
     assignment.rendezvous_port = team->count() > 1 ? free_port(leader_options != nullptr) : std::uint16_t{0};
-    execution = std::make_unique<PassExecution>(std::move(team), assignment, limits, scratch, meter,
-                                                run.program.observed_ranks);
+    execution = std::make_unique<PassExecution>(std::move(team), assignment, limits, scratch, meter, run.program);
     if (signal_number != 0) execution->cancel(signal_name(signal_number));
   }
 
@@ -237,7 +251,7 @@ struct RunExecutor::Impl {
     if (auto lost = execution->lost_measurements(); lost && made.outcome.status == RunStatus::kOk)
       end_run(made.outcome, std::move(*lost), pass);
     execution->add_results(result, made);
-    if (is_program) add_later_steps(run_id, pass);
+    if (is_program) add_program_results(run_id, pass, made);
     if (keep) workers.keep(execution->take_team(), run);
   }
 
@@ -251,13 +265,16 @@ struct RunExecutor::Impl {
     return outcome_of_program(result.verdict(), end ? end->end : ProcessEnd{}, connected, notes);
   }
 
-  void add_later_steps(std::int64_t run_id, Pass pass) const {
-    for (const auto& [rank, metrics] : later_steps(notes)) {
-      try {
+  void add_program_results(std::int64_t run_id, Pass pass, ExecutedRun& made) const {
+    if (execution->has_found_ranks()) made.ranks = execution->team().count();
+    try {
+      for (const auto& [rank, metrics] : later_steps(notes))
         store::add_metrics(scratch.rank_file(run_id, rank, pass), run_id, rank, pass, metrics);
-      } catch (const Error& error) {
-        log::warning(std::string("the times of later steps were not stored: ") + error.what());
-      }
+      for (int rank = 0; execution->late_ranks() > 0 && rank < execution->team().count(); ++rank)
+        store::add_warning(scratch.rank_file(run_id, rank, pass), run_id, rank, pass,
+                           late_ranks_warning(execution->late_ranks()));
+    } catch (const Error& error) {
+      log::warning(std::string("results of the program were not stored: ") + error.what());
     }
   }
 

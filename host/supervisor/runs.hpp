@@ -14,12 +14,22 @@
 
 namespace kymo::supervisor {
 
+/// Which processes of a program are observed.
+enum class ObservedProcesses {
+  kFound,  ///< the ranks of the first process group that the program makes; until then, or without one, a single
+           ///< process that multiprocessing did not start
+  kMain,   ///< a single process that multiprocessing did not start
+  kFirst,  ///< a single process
+  kRanks,  ///< ranks whose number is known
+};
+
 /// A program that runs its steps itself and takes the place of the worker (supervisor/program.hpp).
 struct ObservedProgram {
   std::vector<std::string> command;                                   ///< empty: a worker runs the workload
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to that of kymo
   std::int64_t skipped_steps = 0;                                     ///< before the first warm-up step
-  std::optional<bool> stop = {};         ///< end the program after the last step to observe; empty: see stops()
+  std::optional<bool> stop = {};  ///< end the program after the last step to observe; empty: see stops()
+  ObservedProcesses processes = ObservedProcesses::kFirst;
   std::vector<int> observed_ranks = {};  ///< empty: all
   bool captures_output = false;          ///< as that of a worker; otherwise it has the streams of kymo
 };
@@ -38,6 +48,7 @@ struct ExecutedRun {
   std::vector<store::WorkerRow> workers;
   std::vector<std::filesystem::path> rank_files;
   std::vector<store::DetachedProcesses> detached;
+  int ranks = 0;  ///< that an observed program turned out to have; 0: as planned
 };
 
 /// Result of the invocation.

@@ -227,8 +227,13 @@ void Scratch::note(std::int64_t run_id) const {
   if (reason != 0) reject(file, "write", reason);
 }
 
-void Scratch::clear(std::int64_t run_id) const {
-  const std::string prefix = kRankFilePrefix + std::to_string(run_id) + "-";
+void Scratch::clear(std::int64_t run_id) const { remove_named(kRankFilePrefix + std::to_string(run_id) + "-"); }
+
+void Scratch::clear(std::int64_t run_id, int rank, measure::Pass pass) const {
+  remove_named(rank_file_name(run_id, rank, pass));
+}
+
+void Scratch::remove_named(const std::string& prefix) const {
   std::vector<fs::path> gone;
   for (const auto& entry : fs::directory_iterator(folder_))
     if (entry.path().filename().string().starts_with(prefix)) gone.push_back(entry.path());

@@ -60,10 +60,14 @@ class Scratch {
   bool has_rank_files() const;
   /// Removes the rank files of a run.
   void clear(std::int64_t run_id) const;
+  /// Removes the rank file of a rank, and what is written next to it.
+  void clear(std::int64_t run_id, int rank, measure::Pass pass) const;
   /// Removes the folder after everything is merged. Otherwise the next supervisor recovers its content.
   void finish();
 
  private:
+  void remove_named(const std::string& prefix) const;
+
   std::filesystem::path root_;
   std::filesystem::path folder_;
   FileLock lock_;

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "supervisor/runs.hpp"
 
@@ -13,13 +12,11 @@ namespace kymo::supervisor {
 struct SpawnRequest {
   const PlannedRun& run;
   int rank = 0;
-  std::string address;  ///< of the control server, as for `kymo worker --connect`
-  std::string token;
+  std::string address;       ///< of the control server, as for `kymo worker --connect`
+  std::string token;         ///< the same for all ranks
   bool shares_cores = true;  ///< with the other ranks; under torchrun or Slurm the launcher assigns cores
   measure::Pass pass = measure::Pass::kTime;
-  // Of an observed program:
-  std::filesystem::path notes = {};      ///< file in which its processes note how far they came
-  std::vector<std::string> tokens = {};  ///< of all ranks
+  std::filesystem::path notes = {};  ///< file in which the processes of an observed program note how far they came
 };
 
 }  // namespace kymo::supervisor

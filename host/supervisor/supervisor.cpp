@@ -48,6 +48,10 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
     const ExecutedRun made = run.skip_reason.empty()
                                  ? maker.make(run_id, run)
                                  : ExecutedRun{{measure::RunStatus::kSkipped, run.skip_reason}, {}, {}, {}};
+    if (made.ranks > 0 && made.ranks != row.what.ranks) {
+      row.what.ranks = made.ranks;
+      database.set_ranks(run_id, row);
+    }
     finalize(database, run_id, made, keep, scratch);
     scratch.clear(run_id);
     summary.runs.push_back(made.outcome);

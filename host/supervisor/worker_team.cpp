@@ -15,18 +15,12 @@ constexpr double kOutputDrainTimeout_s = 1;
 
 }  // namespace
 
-WorkerTeam::WorkerTeam(ControlServer& server, const Starter& start, const PlannedRun& run) : server_(server) {
+WorkerTeam::WorkerTeam(ControlServer& server, const Starter& start, const PlannedRun& run)
+    : server_(server), token_(random_token()) {
   try {
-    std::vector<std::string> tokens;
-    for (int rank = 0; rank < run.what.ranks; ++rank) {
-      tokens.push_back(random_token());
-      members_.emplace_back().id = server_.expect(tokens.back(), rank);
-    }
-    for (int rank = 0; rank < run.what.ranks; ++rank) {
-      SpawnRequest request{run, rank, server_.address(), tokens[static_cast<std::size_t>(rank)]};
-      request.tokens = tokens;
-      member(rank).process = start(request);
-    }
+    for (int rank = 0; rank < run.what.ranks; ++rank) members_.emplace_back().id = server_.expect(token_, rank);
+    for (int rank = 0; rank < run.what.ranks; ++rank)
+      member(rank).process = start(SpawnRequest{run, rank, server_.address(), token_});
   } catch (...) {
     for (const auto& each : members_) server_.forget(each.id);
     throw;
@@ -36,6 +30,16 @@ WorkerTeam::WorkerTeam(ControlServer& server, const Starter& start, const Planne
 WorkerTeam::~WorkerTeam() {
   kill();  // kill all workers first, because each destructor waits for its own
   for (const auto& each : members_) server_.forget(each.id);
+}
+
+void WorkerTeam::replace(int ranks, const std::function<std::unique_ptr<RankProcess>(int)>& process_of) {
+  server_.forget(member(0).id);
+  Member first;
+  first.process = std::move(member(0).process);
+  members_.clear();
+  members_.push_back(std::move(first));
+  for (int rank = 1; rank < ranks; ++rank) members_.emplace_back().process = process_of(rank);
+  for (int rank = 0; rank < ranks; ++rank) member(rank).id = server_.expect(token_, rank);
 }
 
 std::optional<int> WorkerTeam::rank_of(WorkerId worker) const {

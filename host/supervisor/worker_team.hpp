@@ -27,6 +27,10 @@ class WorkerTeam {
   WorkerTeam(const WorkerTeam&) = delete;
   WorkerTeam& operator=(const WorkerTeam&) = delete;
 
+  /// The only worker turns out to be the parent of so many ranks: its connection is closed, and the ranks are expected
+  /// instead. The process of rank 0 stays; `process_of` returns those of the others.
+  void replace(int ranks, const std::function<std::unique_ptr<RankProcess>(int)>& process_of);
+
   int count() const { return static_cast<int>(members_.size()); }
   /// The rank of a worker of this team; nullopt for other workers.
   std::optional<int> rank_of(WorkerId worker) const;
@@ -64,6 +68,7 @@ class WorkerTeam {
   Member& member(int rank) { return members_.at(static_cast<std::size_t>(rank)); }
 
   ControlServer& server_;
+  std::string token_;
   std::vector<Member> members_;
 };
 

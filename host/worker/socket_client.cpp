@@ -3,9 +3,11 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -29,10 +31,22 @@ int connect_to_supervisor(const std::string& address) {
   }
 }
 
+std::atomic<int> connected{-1};  // the socket of this process
+
+/// A fork that held the connection would keep it open after the end of this process.
+void close_in_forks() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] {
+    if (const int inherited = connected.exchange(-1); inherited >= 0) close(inherited);
+  });
+  (void)registered;
+}
+
 }  // namespace
 
-SocketClient::SocketClient(const std::string& address, int rank, const std::string& token)
+SocketClient::SocketClient(const std::string& address, int rank, const std::string& token, int ranks)
     : socket_(connect_to_supervisor(address)) {
+  close_in_forks();
+  connected = socket_;
   // Frames are small and latency-critical. A Unix socket has no such option and needs none.
   const int on = 1;
   setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -40,10 +54,14 @@ SocketClient::SocketClient(const std::string& address, int rank, const std::stri
   hello.token = token;
   hello.rank = rank;
   hello.pid = getpid();
+  hello.ranks = ranks;
   send_frame(hello);
 }
 
-SocketClient::~SocketClient() { close(socket_); }
+SocketClient::~SocketClient() {
+  connected = -1;
+  close(socket_);
+}
 
 void SocketClient::send_frame(const Json& message, std::string_view payload) {
   const std::string bytes = encode_frame(message, payload);

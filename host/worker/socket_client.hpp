@@ -14,8 +14,8 @@ namespace kymo::worker {
 class SocketClient final : public ControlClient {
  public:
   /// Connects and sends `hello`. The address is HOST:PORT, or the path of a Unix socket, which contains a slash. Throws
-  /// Error if the connection fails.
-  SocketClient(const std::string& address, int rank, const std::string& token);
+  /// Error if the connection fails. Processes that this one forks do not hold the connection.
+  SocketClient(const std::string& address, int rank, const std::string& token, int ranks = 0);
   ~SocketClient() override;
   SocketClient(const SocketClient&) = delete;
   SocketClient& operator=(const SocketClient&) = delete;

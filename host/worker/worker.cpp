@@ -22,7 +22,7 @@ int run_worker(const WorkerOptions& options, WorkerEnvironment& environment) {
     keep_freed_memory();
   }
   try {
-    SocketClient control(options.address, options.rank, options.token);
+    SocketClient control(options.address, options.rank, options.token, options.ranks);
     Session session(control, environment, options.process_start_ns);
     if (options.observes_program)
       session.serve_one();

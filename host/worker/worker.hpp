@@ -16,6 +16,7 @@ struct WorkerOptions {
   std::int64_t process_start_ns = 0;  ///< host clock; origin of the times of the first assignment
   bool observes_program = false;  ///< the process is not a worker, but a program that is observed: executes a single
                                   ///< assignment and changes no settings of the process
+  int ranks = 0;                  ///< of the process group that an observed program has made; 0: not known, or a worker
 };
 
 /// Connects to the control server, executes the assigned passes and returns the exit code of the process. Ends the

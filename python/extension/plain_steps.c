@@ -246,7 +246,7 @@ void set_observation(PyObject* given, PyObject* given_tracing, PyObject* given_g
   tracing_context = PyUnicode_InternFromString("tracing_context");
 }
 
-void end_following(void) { steps.mode = kGeneral; }
+void end_following(void) { memset(&steps, 0, sizeof steps); }
 
 PyMethodDef step_functions[] = {
     {"follow", follow, METH_VARARGS,

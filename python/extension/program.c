@@ -152,9 +152,10 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
   (void)module;
   static const kymo_engine_plugins plugins = {sizeof plugins, 0, NULL, load, flush};
   const char *engine_file, *root, *address, *token, *name;
-  int rank;
+  int rank, ranks;
   long long start_ns;
-  if (!PyArg_ParseTuple(arguments, "sssisLs:begin", &engine_file, &root, &address, &rank, &token, &start_ns, &name))
+  if (!PyArg_ParseTuple(arguments, "sssiisLs:begin", &engine_file, &root, &address, &rank, &ranks, &token, &start_ns,
+                        &name))
     return NULL;
   if (self_.state != kNotBegun) {
     PyErr_SetString(PyExc_RuntimeError, "this process has been observed before");
@@ -191,7 +192,8 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
                                         .root = self_.root,
                                         .process_start_ns = start_ns,
                                         .plugins = &plugins,
-                                        .flags = KYMO_ENGINE_OBSERVES};
+                                        .flags = KYMO_ENGINE_OBSERVES,
+                                        .ranks = ranks};
   self_.thread = PyThread_get_thread_ident();
   to_engine();
   return PyBool_FromLong(self_.state == kStepping);
@@ -214,6 +216,12 @@ static PyObject* next_step(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
   return PyBool_FromLong(end_step());
+}
+
+static PyObject* recorded(PyObject* module, PyObject* unused) {
+  (void)module;
+  (void)unused;
+  return PyBool_FromLong(self_.state == kRecorded);
 }
 
 static PyObject* end(PyObject* module, PyObject* arguments) {
@@ -327,10 +335,13 @@ static PyObject* wants_scopes(PyObject* module, PyObject* unused) {
 
 static PyMethodDef functions[] = {
     {"begin", begin, METH_VARARGS,
-     "begin(engine, root, address, rank, token, process_start_ns, workload) -> bool: connects to the supervisor and "
-     "begins the pass on this thread. True if a step has begun. Raises OSError or RuntimeError if the engine cannot be "
+     "begin(engine, root, address, rank, ranks, token, process_start_ns, workload) -> bool: connects to the supervisor "
+     "and begins the pass on this thread. True if a step has begun. Raises OSError or RuntimeError if the engine "
+     "cannot be "
      "used."},
     {"next_step", next_step, METH_NOARGS, "next_step() -> bool: ends a step. True if another one has begun."},
+    {"recorded", recorded, METH_NOARGS,
+     "recorded() -> bool: whether the pass is complete. It is not if another process is observed instead."},
     {"end", end, METH_VARARGS,
      "end(status, message): the program ends. With OK, a pass that is not complete ends early; otherwise it fails."},
     {"disarm", disarm, METH_NOARGS, "disarm(): this process, a fork, is not the observed one."},

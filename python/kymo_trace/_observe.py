@@ -7,21 +7,23 @@ While Dynamo traces, these functions only call the original.
 from __future__ import annotations
 
 import atexit
-import importlib.util
 import os
 import sys
+import time
 from collections.abc import Callable
 from threading import get_ident, main_thread
 from typing import Any
 
-from . import _exceptions, _note, _optimizers, _profilers, _program, after_import
+from . import _exceptions, _note, _optimizers, _profilers, _program, _ranks, after_import
 from ._compilation import Compilations
 from ._kernels import Kernels
 from ._later import LaterSteps
 from ._memory import Tags
 from ._names import Names
+from ._ranks import Place
 from ._replacement import in_place_of, wrap_method
 from ._steps import Steps
+from ._usable import Unusable, check_version
 
 # What is followed, in this order.
 _BEFORE, _DURING, _AFTER, _NOTHING = range(4)  # the steps before, in and after the pass
@@ -29,38 +31,18 @@ _BEFORE, _DURING, _AFTER, _NOTHING = range(4)  # the steps before, in and after 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # lib/kymo
 
 
-class Unusable(Exception):
-    """The program cannot be observed. The message says why."""
-
-
-def _build_facts() -> Any:
-    """The module kymo._build, without the package around it."""
-    file = os.path.join(_LIBRARY, "python", "kymo", "_build.py")
-    spec = importlib.util.spec_from_file_location("kymo_trace._build", file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 class Observation:
     """What is observed in this process, from the import of torch to its end."""
 
-    def __init__(self, setting: dict[str, Any], rank: int, start_ns: int, torch: Any) -> None:
+    def __init__(self, setting: dict[str, Any], place: Place, start_ns: int, torch: Any) -> None:
         self.setting = setting
-        self.rank = rank
-        self.start_ns = start_ns
+        self.place = place
         self.torch = torch
-        self.thread = main_thread().ident
         self.names = Names(torch)
-        self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise)
+        self.begin_process(start_ns)
         self.tags = Tags(torch)
         self.compilations = Compilations(self.position, self.cannot_observe)
         self.missing: list[str] = []  # what cannot be observed
-        self.counted = 0  # complete steps, but for those that _program follows
-        self.assumed = -1  # the last step that is an assumption
-        self.followed = 0  # the id of their optimizer
-        self.steps_before = 0  # the program's number of the first step of the pass
         self.state = _BEFORE
         self.records_scopes = False
         self.later = LaterSteps()
@@ -71,6 +53,20 @@ class Observation:
         # torch itself leaves None there. Without the attribute, each look at it would raise an exception.
         self.tracing.tracing_context = getattr(self.tracing, "tracing_context", None)
         self.graph_module = torch.fx.GraphModule
+
+    def begin_process(self, start_ns: int) -> None:
+        self.start_ns = start_ns
+        self.thread = main_thread().ident
+        self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise)
+        self.counted = 0  # complete steps, but for those that _program follows
+        self.assumed = -1  # the last step that is an assumption
+        self.followed = 0  # the id of their optimizer
+        self.steps_before = 0  # the program's number of the first step of the pass
+        self.raised: BaseException | None = None  # by the function that multiprocessing called
+
+    def watch(self) -> None:
+        names = self.names
+        _program.watch(self.thread, names.by_id, names.add, self, self.tracing, self.graph_module)
 
     # Steps
 
@@ -83,6 +79,8 @@ class Observation:
         if reason is not None:
             self.counted += 1
         if self.state == _BEFORE:
+            if self.place.rank is None:
+                return
             left = self.setting["skip"] - self.counted
             if left > 0:
                 self.follow(left - 1, with_phases=False)
@@ -164,8 +162,9 @@ class Observation:
             os.path.join(_LIBRARY, "libkymo_engine.so"),
             os.path.dirname(os.path.dirname(_LIBRARY)),
             setting["address"],
-            self.rank,
-            setting["tokens"][self.rank],
+            self.place.rank,
+            self.place.ranks,
+            setting["token"],
             self.start_ns,
             setting["workload"],
         )
@@ -198,6 +197,9 @@ class Observation:
         self.records_scopes = self.tags.wanted = False
         self.compilations.end()
         self.names.by_id.clear()
+        if not _program.recorded():  # the program goes on as without kymo
+            self.unfollow()
+            return
         if self.stop:
             self.unfollow()
             raise SystemExit(0)
@@ -281,14 +283,15 @@ class Observation:
     # The process
 
     def disarm(self) -> None:
-        """In a process that is not the program's main one."""
+        """This process is not to be observed."""
+        self.place = Place(None, 0, False)
         self.unfollow()
         self.compilations.end()
         _program.disarm()
 
     def end(self, status: int = _program.OK, message: str = "") -> None:
         if self.state == _AFTER and self.later.count:
-            _note(self.setting["notes"], f"later {self.rank} {self.later.count} {self.later.median_ns()}")
+            _note(self.setting["notes"], f"later {self.place.rank} {self.later.count} {self.later.median_ns()}")
         self.unfollow()
         self.compilations.deliver()
         self.compilations.end()
@@ -297,16 +300,45 @@ class Observation:
     def begin_early(self) -> None:
         """Begins the pass before the program creates its modules, as a step of its own that ends at the first root
         call."""
-        self.steps_before = -1
+        self.steps_before = self.count if self.steps.begun else -1
         if not self.connect():
             self.unfollow()
 
+    def joined(self, rank: int, ranks: int) -> None:
+        """This process is a rank of the program's process group."""
+        if not self.place.joins:
+            return
+        if self.state != _BEFORE:
+            if ranks > 1:
+                _note(self.setting["notes"], f"error {_ranks.TOO_LATE}")
+            return
+        self.place = _ranks.place_of_rank(self.setting, rank, ranks)
+        if self.place.rank is None:
+            self.disarm()
+        elif self.setting["early"]:
+            self.begin_early()
+            self.cannot_observe("memory that was allocated before the process became a rank")
+
+    def forked(self) -> None:
+        """In a fork of this process, which may become a rank of its own."""
+        joins, is_begun = self.place.joins, self.state != _BEFORE
+        if is_begun or not joins:
+            self.disarm()
+        self.place = Place(None, 0, joins)
+        if is_begun or not joins:
+            return
+        self.unfollow()
+        self.compilations.rows.clear()
+        self.begin_process(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
+        self.state = _BEFORE
+        self.watch()
+
     def at_exit(self) -> None:
-        if self.state == _BEFORE and self.steps.begun:
+        if self.state == _BEFORE and self.steps.begun and self.place.rank is not None:
             untrained = self.steps.has_optimizer and not (self.steps.propagated or self.steps.stepped)
             reason = "error it created an optimizer, but made no backward pass, so that its steps are unknown"
             _note(self.setting["notes"], reason if untrained else f"steps {self.count}")
-        uncaught = getattr(sys, "last_value", None)
+        uncaught = getattr(sys, "last_value", None) or self.raised
         if uncaught is None:
             self.end()
             return
@@ -414,11 +446,11 @@ def _watch_compilations(observation: Observation) -> None:
 
 def _watch_process(observation: Observation) -> None:
     atexit.register(observation.at_exit)
-    os.register_at_fork(after_in_child=observation.disarm)
+    os.register_at_fork(after_in_child=observation.forked)
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def leave(*args: Any, **kwargs: Any) -> Any:
-            observation.end()
+            observation.at_exit()
             return original(*args, **kwargs)
 
         return leave
@@ -427,50 +459,24 @@ def _watch_process(observation: Observation) -> None:
         wrap_method(os, name, wrap)
 
 
-def _rank(ranks: int) -> int | None:
-    """The rank of this process among those that are observed; None if it is not one of them."""
-    if ranks == 1:
-        return 0
-    rank = os.environ.get("RANK", "")
-    return int(rank) if rank.isdecimal() and int(rank) < ranks else None
-
-
-def _is_launcher() -> bool:
-    """True in a process that starts the ranks of a program."""
-    if "RANK" in os.environ:
-        return False
-    words = {os.path.basename(word) for word in sys.orig_argv[:5]}
-    return not words.isdisjoint({"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate"})
-
-
 def start(setting: dict[str, Any], start_ns: int) -> None:
     """Called right after torch was imported. Raises Unusable."""
     torch: Any = sys.modules["torch"]
-    built_for = _build_facts().TORCH_VERSION
-    version = str(torch.__version__).split("+")[0]
-    if version != built_for:
-        raise Unusable(f"the program uses torch {version}, but kymo was built for torch {built_for or 'none'}")
-    rank = _rank(len(setting["tokens"]))
-    if rank is None or (setting["observed"] and rank not in setting["observed"]):
+    check_version(torch, _LIBRARY)
+    place = _ranks.place_at_start(setting)
+    if place.rank is None and not place.joins:
         return
-    observation = Observation(setting, rank, start_ns, torch)
+    observation = Observation(setting, place, start_ns, torch)
     _wrap_modules(observation)
     _wrap_autograd(observation)
-    _optimizers.watch(observation.steps.optimizer_created)
+    _optimizers.watch(lambda optimizer: observation.steps.optimizer_created(optimizer))  # steps change in a fork
     _watch_data_loaders(observation)
     _watch_ranges(observation)
     _watch_compilations(observation)
     _watch_process(observation)
+    _ranks.watch(observation)
     _profilers.watch(observation.profiler_begins, observation.profiler_ends)
-    if setting["early"] and not _is_launcher():
+    if setting["early"] and place.rank is not None and not _ranks.is_launcher():
         observation.begin_early()
     if observation.state != _NOTHING:
-        names = observation.names
-        _program.watch(
-            observation.thread,
-            names.by_id,
-            names.add,
-            observation,
-            observation.tracing,
-            observation.graph_module,
-        )
+        observation.watch()

@@ -76,8 +76,8 @@ class ObservedRanksTest(TraceTest):
         self.check("1", "ops")
 
     def test_rejected(self):
-        for value, message in (("2", "no rank 2 among 1 rank"), ("x", "--ranks-observed"), ("-1", "--ranks-observed")):
-            done = self.kymo("trace", "--ranks-observed", value, "--", PYTHON, TRAIN, code=2)
+        for value, message in (("2", "no rank 2 among 2 ranks"), ("x", "--ranks-observed"), ("-1", "--ranks-observed")):
+            done = self.kymo("trace", "--ranks", "2", "--ranks-observed", value, "--", PYTHON, TRAIN, code=2)
             self.assertIn(message, done.stderr)
 
 

@@ -72,7 +72,7 @@ TEST_F(ProgramCommandTest, FindsTheScriptOfALauncher) {
     EXPECT_EQ(parsed.ranks, 2);
   }
   EXPECT_EQ(parse_program_command({"./torchrun", "--nproc_per_node=3", "train.py"}).ranks, 3);
-  EXPECT_EQ(parse_program_command({"./torchrun", "--nproc-per-node", "gpu", "train.py"}).ranks, 1);
+  EXPECT_EQ(parse_program_command({"./torchrun", "--nproc-per-node", "gpu", "train.py"}).ranks, std::nullopt);
 }
 
 TEST_F(ProgramCommandTest, NamesOtherPrograms) {

@@ -38,9 +38,10 @@ std::uint16_t port_of(const ControlServer& server) {
 
 class ControlServerTest : public testing::Test {
  protected:
-  tcp::socket connect() {
+  tcp::socket connect() { return connect(server_); }
+  tcp::socket connect(const ControlServer& server) {
     tcp::socket socket(loop_);
-    socket.connect(tcp::endpoint(asio::ip::address_v4::loopback(), port_of(server_)));
+    socket.connect(tcp::endpoint(asio::ip::address_v4::loopback(), port_of(server)));
     return socket;
   }
   static void write(tcp::socket& socket, const std::string& bytes) { asio::write(socket, asio::buffer(bytes)); }
@@ -113,6 +114,27 @@ TEST_F(ControlServerTest, CarriesPayloadsOfAuthenticatedWorkers) {
   write(socket, encode_frame(protocol::Gather{0, ""}, payload));
   ASSERT_TRUE(run_until([&] { return events_.size() == 2; }));
   EXPECT_EQ(events_[1], std::to_string(id) + ": " + R"({"type":"gather","sequence":0})" + payload);
+}
+
+TEST_F(ControlServerTest, ExpectsTheRanksThatAConnectionAnnounces) {
+  const std::string token = random_token();
+  std::vector<int> ranks;
+  ControlServer* known = nullptr;
+  ControlServer server(
+      loop_, {[&](WorkerId, const protocol::Hello& hello) { ranks.push_back(hello.rank); }, nullptr, nullptr, nullptr,
+              [&](const protocol::Hello& hello) {
+                if (hello.ranks == 2) known->expect(token, 1);
+                return hello.ranks == 2;
+              }});
+  known = &server;
+  server.expect(token, 0);
+  auto other = connect(server), first = connect(server), second = connect(server);
+  send_message(other, protocol::Hello{protocol::kVersion, token, 0, 77});
+  EXPECT_TRUE(is_rejected(other)) << "it is not admitted";
+  send_message(first, protocol::Hello{protocol::kVersion, token, 1, 78, 2});
+  send_message(second, protocol::Hello{protocol::kVersion, token, 0, 79, 2});
+  EXPECT_TRUE(run_until([&] { return ranks.size() == 2; }));
+  EXPECT_THAT(ranks, testing::UnorderedElementsAre(0, 1));
 }
 
 TEST_F(ControlServerTest, HandsOverConnectionsThatAreNoWorkers) {
@@ -328,7 +350,7 @@ TEST_F(ControlServerTest, SaysWhatAWorkerDidWrong) {
     server_.expect(token, 0);
     return protocol::Hello{version, token, rank, 1};
   };
-  EXPECT_THAT(wrong(hello(99, 0), ""), HasSubstr("uses version 99 of the worker protocol; this kymo uses version 5"));
+  EXPECT_THAT(wrong(hello(99, 0), ""), HasSubstr("uses version 99 of the worker protocol; this kymo uses version 6"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 3), ""), HasSubstr("claims to be rank 3"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("nonsense")), HasSubstr("invalid message"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("{\"type\": \"x\", \"bad\": 1}")), HasSubstr("not like this"));

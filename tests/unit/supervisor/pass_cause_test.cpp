@@ -43,6 +43,21 @@ TEST(PassCause, ARankThatFailedFirstIsWaitedForWhileItClearsUp) {
   EXPECT_EQ(state.verdict().rank, 2);
 }
 
+TEST(PassCause, AProcessThatEndsAfterAFailureWasReportedIsNotTheCause) {
+  PassLimits limits;
+  limits.settle_s = limits.clear_up_s = 1e9;  // of an observed program, whose end is waited for
+  PassState state(Pass::kTime, 2, limits, 0);
+  for (int rank = 0; rank < 2; ++rank) state.connected(rank, 0);
+  state.outcome(1, failed("bad value", 1'000'000'000), 1);
+  state.disconnected(0, 1.5);
+  WorkerEnd end;
+  end.end.exit_code = 1;
+  state.ended(0, end, 2);
+  state.ended(1, end, 2);
+  EXPECT_EQ(state.verdict().detail, "bad value");
+  EXPECT_EQ(state.verdict().rank, 1);
+}
+
 TEST(PassCause, ARankThatClearsUpForTooLongIsNotWaitedFor) {
   PassState state(Pass::kTime, 2, {}, 0);
   for (int rank = 0; rank < 2; ++rank) state.connected(rank, 0);

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which processes of a program are observed: its ranks, or a single process.
+
+The setting has `ranks`, their number, or 0 if the program says it; `single`, whether a process that is no rank may be
+observed; and `children`, whether one that multiprocessing started may be it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ._replacement import wrap_method
+
+
+class Place(NamedTuple):
+    """What a process is within the program."""
+
+    rank: int | None  # None: it is not observed, or not yet
+    ranks: int  # of the program; 0: as far as is known, it has no process group
+    joins: bool  # the process becomes a rank if it makes a process group
+
+
+TOO_LATE = (
+    "a process became a rank after the pass had begun in it, or in the one that it was forked from; with --ranks, only "
+    "ranks are observed"
+)
+
+
+def _number(variable: str) -> int | None:
+    text = os.environ.get(variable, "")
+    return int(text) if text.isdecimal() else None
+
+
+def _is_child() -> bool:
+    """True in a process that multiprocessing started, or that it forks others from."""
+    return any(word.startswith("from multiprocessing.") for word in sys.orig_argv)
+
+
+def _observed(setting: dict[str, Any], rank: int | None) -> int | None:
+    return rank if not setting["observed"] or rank in setting["observed"] else None
+
+
+def place_of_rank(setting: dict[str, Any], rank: int, ranks: int) -> Place:
+    """Of a rank, once it is known."""
+    known = setting["ranks"] or ranks
+    return Place(_observed(setting, rank) if rank < known else None, known, joins=False)
+
+
+def place_at_start(setting: dict[str, Any]) -> Place:
+    """Of this process, at its start."""
+    known, rank, ranks = setting["ranks"], _number("RANK"), _number("WORLD_SIZE")
+    if not setting["single"]:
+        return place_of_rank(setting, rank, known) if rank is not None else Place(None, known, joins=True)
+    if known:
+        return Place(0 if setting["children"] or not _is_child() else None, known, joins=False)
+    if _is_child():
+        return Place(None, 0, joins=True)
+    if rank is not None and ranks and _number("LOCAL_WORLD_SIZE") in (None, ranks):
+        return place_of_rank(setting, rank, ranks)
+    return Place(_observed(setting, 0), 0, joins=True)
+
+
+def is_launcher() -> bool:
+    """True in a process that starts the ranks of a program."""
+    if "RANK" in os.environ:
+        return False
+    words = {os.path.basename(word) for word in sys.orig_argv[:5]}
+    return not words.isdisjoint({"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate"})
+
+
+def watch(observation: Any) -> None:
+    """Observes that this process becomes a rank, and exceptions that multiprocessing catches."""
+
+    def wrap_group(original: Callable[..., Any]) -> Callable[..., Any]:
+        def _update_default_pg(pg: Any) -> Any:
+            result = original(pg)
+            try:
+                if pg is not None and distributed.get_backend(pg) != "fake":
+                    observation.joined(pg.rank(), pg.size())
+            except Exception as error:  # not the program's concern
+                observation.fail(error)
+            return result
+
+        return _update_default_pg
+
+    def wrap_run(original: Callable[..., Any]) -> Callable[..., Any]:
+        def run(self: Any) -> Any:
+            try:
+                return original(self)
+            except SystemExit as error:
+                # torch.multiprocessing.spawn calls it for an exception, which it reports itself.
+                observation.raised = error.__context__ if error.code else None
+                raise
+            except BaseException as error:  # multiprocessing reports it, and exits
+                observation.raised = error
+                raise
+
+        return run
+
+    # init_process_group calls it at its end, however the program has imported that.
+    distributed: Any = sys.modules.get("torch.distributed.distributed_c10d")
+    if distributed is not None:
+        wrap_method(distributed, "_update_default_pg", wrap_group)
+    wrap_method(sys.modules["multiprocessing.process"].BaseProcess, "run", wrap_run)  # torch imports it
