@@ -5,6 +5,7 @@
 #include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
@@ -13,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <torch/csrc/distributed/c10d/ParamCommsUtils.hpp>
 #include <utility>
 #include <vector>
@@ -54,6 +56,7 @@ struct Recording {
   std::deque<std::string> communicators;            // by call
   std::map<std::string, std::int64_t> next_number;  // by communicator
   std::int64_t dropped = 0;
+  std::size_t open = 0;              // calls that have not returned
   std::size_t added = 0;             // calls that add_new_collectives() has added
   std::vector<std::size_t> pending;  // those of them that had not returned
 };
@@ -142,6 +145,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& record) {
   call.sequence = recording->next_number[group.name]++;
   recording->calls.push_back(call);
   recording->communicators.push_back(std::move(group.name));
+  ++recording->open;
   return std::make_unique<OpenCollective>(state().number, recording->calls.size() - 1);
 }
 
@@ -162,8 +166,22 @@ void on_collective_end(const at::RecordFunction&, at::ObserverContext* context) 
   if (!open) return;
   const std::lock_guard lock(state().mutex);
   Recording* const recording = state().recording.get();
-  if (recording && state().number == open->recording)
-    recording->calls[open->index].returned_ns = now_ns() - recording->run_start_ns;
+  if (!recording || state().number != open->recording) return;
+  recording->calls[open->index].returned_ns = now_ns() - recording->run_start_ns;
+  --recording->open;
+}
+
+/// A program that waits for the future of a call of Gloo, such as DDP, goes on shortly before Gloo's thread reports the
+/// end of the call.
+void await_returned_calls() {
+  constexpr auto kLongest = std::chrono::milliseconds(20);
+  constexpr auto kPause = std::chrono::microseconds(50);
+  const auto deadline = std::chrono::steady_clock::now() + kLongest;
+  const auto are_open = [] {
+    const std::lock_guard lock(state().mutex);
+    return state().recording && state().recording->open > 0;
+  };
+  while (are_open() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(kPause);
 }
 
 }  // namespace
@@ -229,6 +247,7 @@ void add_new_collectives(event::NewEvents& events) {
 }
 
 void end_collectives(event::PassRecord& record) {
+  await_returned_calls();
   std::unique_ptr<Recording> recording;
   {
     const std::lock_guard lock(state().mutex);

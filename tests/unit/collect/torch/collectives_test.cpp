@@ -6,6 +6,7 @@
 #include <torch/library.h>
 #include <torch/types.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -237,6 +238,19 @@ TEST_F(CollectivesTest, GroupsThatAreUsedBetweenPasses) {
   const auto calls = finish();
   ASSERT_EQ(calls.size(), 2u);  // the positions of those of the earlier pass would be wrong
   for (const Collective& each : calls) EXPECT_EQ(communicator(each), "");
+}
+
+TEST_F(CollectivesTest, ThatEndRightAfterTheProgramWentOnAreComplete) {
+  arm(Pass::kTrace);
+  BackendCall call("gloo:all_reduce", {torch::zeros({1})});
+  std::thread backend([&call] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    call.end();
+  });
+  const auto calls = finish();
+  backend.join();
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_GE(calls[0].returned_ns, calls[0].enqueue_ns + 1'000'000);
 }
 
 TEST_F(CollectivesTest, ThatOutliveThePass) {
