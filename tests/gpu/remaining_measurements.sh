@@ -27,6 +27,11 @@ part flash 90 "$build/tests/flash_kernels" check path=hopper
 part memcheck 120 compute-sanitizer --error-exitcode 1 "$build/tests/flash_kernels" check path=hopper brief count=6
 part synccheck 120 compute-sanitizer --tool synccheck --error-exitcode 1 \
   "$build/tests/flash_kernels" check path=hopper brief count=6
+part optimizer 60 "$build/tests/gpu_optimizer"
+for workload in ddp_naive ddp_flat ddp_overlap ddp_bucketed ddp_torch sharded_optimizer; do
+  part "$workload" 60 "$kymo" run "$workload" --device cuda --set model=small --set operators=fused \
+    --set autocast=true --passes verify,time --steps 5 --db "$folder/data_parallel.db"
+done
 part hooks 240 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cuda --starts 4 --slices 150 small
 part cost 150 python3 "$here/bench/trace_program_cost.py" "$kymo" --device cuda --rounds 9 --observed trace,torch.profiler
 part attention 240 python3 "$here/bench/compare_attention.py" "$build/lib/kymo/plugins/libkymo_ops.so" \

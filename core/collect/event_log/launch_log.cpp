@@ -131,10 +131,12 @@ void LaunchLog::add_new(std::vector<event::Launch>& launches) {
   const std::lock_guard lock(mutex_);
   clock_.finish();
   for (const auto& thread_log : thread_logs_) {
-    for (Chunk* chunk = thread_log->first.load(std::memory_order_acquire); chunk;
-         chunk = chunk->next.load(std::memory_order_acquire)) {
+    for (Chunk* chunk = thread_log->first.load(std::memory_order_acquire); chunk;) {
+      // Read before the contents: a chunk with a successor is full, so its launches come before those of the successor.
+      Chunk* const next = chunk->next.load(std::memory_order_acquire);
       const std::uint32_t used = chunk->used.load(std::memory_order_acquire);
       copy(*chunk, std::exchange(chunk->added, used), used, launches);
+      chunk = next;
     }
   }
 }
