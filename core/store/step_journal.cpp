@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -132,10 +133,15 @@ void StepJournal::add_copies(BlockKind kind, const Events& events) {
 bool StepJournal::write_event_blocks() noexcept {
   // Writing to a mapped file would take three times as long. No descriptor stays open.
   const fs::path file = file_.string() + kEventSuffix;
-  const int fd = open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int create = event_bytes_ == 0 ? O_CREAT | O_EXCL : 0;
+  const int fd = open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | create, 0600);
   if (fd < 0) return false;
+  // Another process may have taken the place of this one, with a file of its own.
+  struct stat found{};
+  const bool is_known = fstat(fd, &found) == 0 && (event_bytes_ == 0 || found.st_ino == event_file_);
+  event_file_ = found.st_ino;
   const std::size_t bytes = event_blocks_.size();
-  const bool complete = write(fd, event_blocks_.data(), bytes) == static_cast<ssize_t>(bytes);
+  const bool complete = is_known && write(fd, event_blocks_.data(), bytes) == static_cast<ssize_t>(bytes);
   close(fd);
   event_bytes_ += bytes;
   return complete;

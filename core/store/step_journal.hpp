@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -75,6 +77,7 @@ class StepJournal {
   std::size_t frames_ = 0;
   std::size_t stacks_ = 0;
   std::size_t event_bytes_ = 0;
+  ino_t event_file_ = 0;
   std::vector<std::byte> event_blocks_;  // of the step; kept for its memory
 };
 

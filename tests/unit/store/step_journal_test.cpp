@@ -345,6 +345,24 @@ TEST_F(Journal, EventsThatWereNotWrittenCompletelyAreIgnored) {
   EXPECT_FALSE(std::filesystem::exists(events));
 }
 
+TEST_F(Journal, AProcessThatWasReplacedLeavesTheEventsOfTheOtherAlone) {
+  event::NewEvents events, of_the_other;
+  OpenJournal replaced(rank_file(), header());
+  add_events(events, 0);
+  replaced.add(events);
+  remove_journal(journal_file());
+  OpenJournal journal(rank_file(), header(std::nullopt));
+  for (std::int32_t step = 0; step < 4; ++step) {
+    add_events(of_the_other, step);
+    journal.add(of_the_other);
+    journal.add(step);
+    add_events(events, 10 + step);
+    replaced.add(events);
+  }
+  EXPECT_THAT(recover(), Optional(2));
+  EXPECT_EQ(open_rank_file(rank_file(), own_schema())->integer("SELECT count(*) FROM op"), 8);
+}
+
 TEST_F(Journal, EventsThatReferToMissingOnesAreKept) {
   {
     OpenJournal journal(rank_file(), header());
