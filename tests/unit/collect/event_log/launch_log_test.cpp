@@ -49,18 +49,17 @@ TEST(LaunchLog, NewLaunchesAreAddedWhileOthersFollow) {
     append(log, i);
     if (i % 7 == 0) log.add_new(launches);
   }
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint32_t> next{kCount};
+  std::atomic<bool> has_ended{false};
   std::thread other([&] {
-    while (!stop) append(log, next++);
+    for (std::uint32_t i = kCount; i < 2 * kCount; ++i) append(log, i);
+    has_ended = true;
   });
-  while (next < 2 * kCount) log.add_new(launches);
-  stop = true;
+  while (!has_ended) log.add_new(launches);
   other.join();
   log.add_new(launches);
-  ASSERT_EQ(launches.size(), next);
-  for (std::uint32_t i = 0; i < next; ++i) ASSERT_EQ(launches[i].correlation_id, i);
-  EXPECT_EQ(taken(log).size(), next) << "all of them";
+  ASSERT_EQ(launches.size(), 2 * kCount);
+  for (std::uint32_t i = 0; i < 2 * kCount; ++i) ASSERT_EQ(launches[i].correlation_id, i);
+  EXPECT_EQ(taken(log).size(), 2 * kCount) << "all of them";
 }
 
 TEST(LaunchLog, ThreadsThatEndedLoseNothing) {
