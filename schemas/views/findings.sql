@@ -71,8 +71,13 @@ UNION ALL
 SELECT
   h.run_id,
   'host code outside of operators',
-  1 - h.operator_ms / h.step_ms,
-  printf('operators take %.3g ms of %.3g ms per step', h.operator_ms, h.step_ms),
+  1 - (h.operator_ms + h.exposed_ms) / h.step_ms,
+  printf(
+    'operators take %.3g ms%s of %.3g ms per step',
+    h.operator_ms,
+    CASE WHEN h.exposed_ms > 0 THEN printf(' and communication alone %.3g ms', h.exposed_ms) ELSE '' END,
+    h.step_ms
+  ),
   'the timeline shows what surrounds the time without operators'
 FROM (
   SELECT
@@ -82,6 +87,11 @@ FROM (
       FROM op_summary o
       WHERE o.run_id = r.run_id AND o.rank = 0 AND o.pass = 'ops' AND o.phase = 'step'
     ) AS operator_ms,
+    coalesce((
+      SELECT avg(a.exposed_comm_ns) / 1e6
+      FROM step_activity a
+      WHERE a.run_id = r.run_id AND a.rank = 0 AND a.pass = 'ops' AND a.warmup = 0 AND a.phase = 'step'
+    ), 0) AS exposed_ms,
     (
       SELECT avg(s.host_ms)
       FROM pass_step_time s
@@ -91,7 +101,7 @@ FROM (
   WHERE r.device_kind = 'cpu'
 ) h
 CROSS JOIN threshold t
-WHERE 1 - h.operator_ms / h.step_ms >= t.idle_share
+WHERE 1 - (h.operator_ms + h.exposed_ms) / h.step_ms >= t.idle_share
 UNION ALL
 SELECT
   c.run_id,
@@ -99,9 +109,27 @@ SELECT
   c.exposed_share,
   printf('only communication runs for %.3g ms of %.3g ms per step', c.exposed_ms, c.span_ms),
   'start it earlier (buckets, overlap with backward), or exchange less (bf16 gradients)'
-FROM communication_overlap c
+FROM (
+  SELECT
+    run_id,
+    exposed_share,
+    exposed_ms,
+    span_ms
+  FROM communication_overlap
+  WHERE rank = 0 AND phase = 'step'
+  UNION ALL
+  SELECT
+    a.run_id,
+    1.0 * sum(a.exposed_comm_ns) / sum(a.end_ns - a.start_ns),
+    avg(a.exposed_comm_ns) / 1e6,
+    avg(a.end_ns - a.start_ns) / 1e6
+  FROM run r
+  JOIN step_activity a ON a.run_id = r.run_id
+  WHERE r.device_kind = 'cpu' AND a.rank = 0 AND a.pass = 'ops' AND a.warmup = 0 AND a.phase = 'step'
+  GROUP BY a.run_id
+) c
 CROSS JOIN threshold t
-WHERE c.rank = 0 AND c.phase = 'step' AND c.exposed_share >= t.share
+WHERE c.exposed_share >= t.share
 UNION ALL
 SELECT
   o.run_id,

@@ -78,4 +78,16 @@ VALUES
 ),
 (14, 0, 'trace', 5, 'failure', 2, 7, 22000000, 500000, NULL, 'helper', '', NULL, 'Unsupported: generator'),
 (14, 1, 'trace', 0, 'runtime', 2, 7, 22000000, 250000, NULL, 'forward', 'model.py', 1, '');
+-- Communication on a CPU: nothing else runs for half of a step of run 1, and for a hundredth of a step of run 14.
+INSERT INTO step_activity
+(
+  run_id, rank, pass, step, phase, warmup, start_ns, end_ns, kernels, kernel_ns, compute_ns, comm_ns, overlap_ns,
+  exposed_comm_ns, copy_ns, exposed_copy_ns, idle_ns, gaps, longest_gap_ns
+)
+VALUES
+(1, 0, 'ops', 0, 'step', 1, 0, 4000000, 0, 0, 0, 4000000, 0, 4000000, 0, 0, 0, 0, 0),
+(1, 0, 'ops', 1, 'step', 0, 4000000, 8000000, 0, 0, 1500000, 2500000, 500000, 2000000, 0, 0, 500000, 1, 500000),
+(1, 0, 'ops', 1, 'other', 0, 4000000, 8000000, 0, 0, 0, 4000000, 0, 4000000, 0, 0, 0, 0, 0),
+(1, 1, 'ops', 1, 'step', 0, 4000000, 8000000, 0, 0, 0, 4000000, 0, 4000000, 0, 0, 0, 0, 0),
+(14, 0, 'ops', 1, 'step', 0, 0, 6000000, 0, 0, 4500000, 60000, 0, 60000, 0, 0, 1440000, 3, 500000);
 SELECT * FROM step_finding ORDER BY run_id, share IS NULL, share DESC, subject;
