@@ -271,8 +271,8 @@ struct JournalReader {
   static void keep_last_positions(std::vector<event::GraphNode>& nodes) {
     std::ranges::reverse(nodes);
     std::ranges::stable_sort(nodes, {}, &event::GraphNode::node);
-    const auto repeated = std::ranges::unique(nodes, {}, &event::GraphNode::node);
-    nodes.erase(repeated.begin(), repeated.end());
+    const auto is_same = [](const event::GraphNode& a, const event::GraphNode& b) { return a.node == b.node; };
+    nodes.erase(std::unique(nodes.begin(), nodes.end(), is_same), nodes.end());
   }
 
   void complete_memory() {
