@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import tempfile
+import time
 
 import torch
 from torch import distributed, multiprocessing, nn
@@ -79,6 +80,8 @@ def train(rank, ranks, how, steps, meeting):
             print(rank, *losses, flush=True)
         distributed.barrier()
     distributed.destroy_process_group()
+    # A thread of Gloo that releases a tensor while Python ends would abort the process.
+    time.sleep(0.2)
 
 
 def alone(index, steps):
