@@ -53,6 +53,19 @@ class Texts {
   std::unordered_map<std::string_view, TextId> numbers_;
 };
 
+/// The ids that strings of one table have in another, which gets them when they are first asked for. Not thread-safe.
+class TranslatedTexts {
+ public:
+  /// Always pass the same tables.
+  TextId id(TextId text, const Texts& from, Texts& to) {
+    while (ids_.size() < text) ids_.push_back(to.intern(from.text(static_cast<TextId>(ids_.size() + 1))));
+    return text == kNoText ? kNoText : ids_[text - 1];
+  }
+
+ private:
+  std::vector<TextId> ids_;  // by id in `from`, minus 1
+};
+
 /// Returns true if a string id is marked. Ids beyond the end of `marks` are not.
 inline bool is_marked(const std::vector<bool>& marks, TextId text) { return text < marks.size() && marks[text]; }
 

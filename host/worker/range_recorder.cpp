@@ -167,12 +167,7 @@ void RangeRecorder::add_new(event::NewEvents& events) {
   const std::lock_guard lock(mutex_);
   for (const auto& log : threads_) {
     const std::lock_guard log_lock(log->mutex);
-    const auto id_of = [&](event::TextId text) {
-      while (log->added_texts.size() < text)
-        log->added_texts.push_back(
-            events.texts.intern(log->texts.text(static_cast<event::TextId>(log->added_texts.size() + 1))));
-      return text == event::kNoText ? event::kNoText : log->added_texts[text - 1];
-    };
+    const auto id_of = [&](event::TextId text) { return log->added_texts.id(text, log->texts, events.texts); };
     for (; log->added < log->ranges.size(); ++log->added) {
       const auto& [number, range] = log->ranges[log->added];
       event::Range& made = events.ranges.emplace_back(number, range).event;

@@ -67,8 +67,8 @@ class RangeRecorder {
     std::deque<std::pair<std::int32_t, event::Range>> ranges;  // by number
     std::vector<OpenRange> open;                               // innermost last
     std::array<KnownScope, kKnownScopes> known;
-    std::size_t added = 0;                   // ranges that add_new() has added
-    std::vector<event::TextId> added_texts;  // ids that it has given to texts, by id - 1
+    std::size_t added = 0;  // ranges that add_new() has added
+    event::TranslatedTexts added_texts;
   };
 
   static ThreadLog* log_of_this_thread() noexcept;

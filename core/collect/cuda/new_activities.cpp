@@ -10,18 +10,12 @@ void NewActivities::read(std::uint8_t* buffer, std::size_t valid_bytes) {
   parser_.parse(buffer, valid_bytes);
 }
 
-event::TextId NewActivities::text_in(event::NewEvents& events, event::TextId text) {
-  while (texts_.size() < text)
-    texts_.push_back(events.texts.intern(trace_.texts.text(static_cast<event::TextId>(texts_.size() + 1))));
-  return text == event::kNoText ? event::kNoText : texts_[text - 1];
-}
-
 void NewActivities::add_new(event::NewEvents& events, const ClockConversion& clock, std::int64_t run_start_ns) {
   const auto move_all = [&](auto& from, auto& to) {
     for (auto& event : from) {
       event.start_ns = clock.host_ns(static_cast<std::uint64_t>(event.start_ns)) - run_start_ns;
       event.end_ns = clock.host_ns(static_cast<std::uint64_t>(event.end_ns)) - run_start_ns;
-      if constexpr (requires { event.name; }) event.name = text_in(events, event.name);
+      if constexpr (requires { event.name; }) event.name = texts_.id(event.name, trace_.texts, events.texts);
       to.push_back(std::move(event));
     }
     from.clear();

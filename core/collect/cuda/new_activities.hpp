@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <vector>
 
 #include "collect/cuda/activity_parser.hpp"
 #include "event/new_events.hpp"
@@ -23,13 +22,11 @@ class NewActivities {
   void add_new(event::NewEvents& events, const ClockConversion& clock, std::int64_t run_start_ns);
 
  private:
-  event::TextId text_in(event::NewEvents& events, event::TextId text);
-
   std::mutex mutex_;  // guards the following members
   event::Trace trace_;
-  ActivityParser parser_;             // of times as CUPTI states them
-  std::vector<event::TextId> texts_;  // ids in NewEvents, by id in trace_ - 1
-  std::size_t shapes_ = 0;            // number of the shapes that were added
+  ActivityParser parser_;  // of times as CUPTI states them
+  event::TranslatedTexts texts_;
+  std::size_t shapes_ = 0;  // number of the shapes that were added
 };
 
 }  // namespace kymo::collect

@@ -34,12 +34,10 @@ event::MemoryEvent* MemoryLog::add(event::MemoryEvent event, std::string_view op
 
 void MemoryLog::add_new(event::NewEvents& events, bool complete) {
   stacks_.add_new(added_stacks_, events.frames, events.stacks);
-  while (added_texts_.size() < ops_.size())
-    added_texts_.push_back(events.texts.intern(ops_.text(static_cast<event::TextId>(added_texts_.size() + 1))));
   const std::size_t end = complete || events_.size() == added_ ? events_.size() : events_.size() - 1;
   events_.each(added_, end, [&](const event::MemoryEvent& event) {
     event::MemoryEvent& added = events.memory_events.emplace_back(event);
-    if (event.op != event::kNoText) added.op = added_texts_[event.op - 1];
+    added.op = added_texts_.id(event.op, ops_, events.texts);
     if (event.stack >= 0) added.stack = added_stacks_.stacks[static_cast<std::size_t>(event.stack)];
   });
   added_ = end;
@@ -47,13 +45,12 @@ void MemoryLog::add_new(event::NewEvents& events, bool complete) {
 
 void MemoryLog::hand_over(event::PassRecord& record, const std::string& source) {
   event::Memory& memory = record.memory_trace;
-  std::vector<event::TextId> texts(ops_.size() + 1, event::kNoText);
-  for (event::TextId id = 1; id <= ops_.size(); ++id) texts[id] = record.trace.texts.intern(ops_.text(id));
+  event::TranslatedTexts texts;
   StackTable::Kept kept;
   stacks_.add_new(kept, memory.frames, memory.stacks);
   memory.events.reserve(memory.events.size() + events_.size());
   events_.drain([&](event::MemoryEvent& event) {
-    event.op = texts[event.op];
+    event.op = texts.id(event.op, ops_, record.trace.texts);
     if (event.stack >= 0) event.stack = kept.stacks[static_cast<std::size_t>(event.stack)];
     memory.events.push_back(std::move(event));
   });

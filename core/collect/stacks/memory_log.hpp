@@ -87,7 +87,7 @@ class MemoryLog {
   StackTable stacks_;
   // What add_new() has added:
   std::size_t added_ = 0;
-  std::vector<event::TextId> added_texts_;  // ids in NewEvents, by id in ops_ - 1
+  event::TranslatedTexts added_texts_;
   StackTable::Kept added_stacks_;
 };
 
