@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <ranges>
 
@@ -18,6 +19,13 @@ constexpr bool contains(const Range& range, const Value& value) {
 template <typename Container, std::ranges::input_range Range>
 void append_range(Container& to, const Range& from) {
   to.insert(to.end(), std::ranges::begin(from), std::ranges::end(from));
+}
+
+/// Copies the elements of `from` that were not copied before to the end of `to`; `count` is their number.
+template <typename Container, std::ranges::random_access_range Range>
+void append_new(Container& to, const Range& from, std::size_t& count) {
+  to.insert(to.end(), std::ranges::begin(from) + static_cast<std::ptrdiff_t>(count), std::ranges::end(from));
+  count = std::ranges::size(from);
 }
 
 }  // namespace kymo

@@ -250,14 +250,12 @@ struct JournalReader {
   void complete_device_events() {
     event::Trace& trace = record.trace;
     keep_last_positions(trace.graph_nodes);
-    for (event::Launch& launch : trace.launches) {
-      complete(launch.position);
-      if (!is_known(launch.position.op, trace.operators)) launch.position.op = -1;
-    }
-    for (event::GraphNode& node : trace.graph_nodes) {
-      complete(node.position);
-      if (!is_known(node.position.op, trace.operators)) node.position.op = -1;
-    }
+    const auto complete_with_operator = [&](event::Position& position) {
+      complete(position);
+      if (!is_known(position.op, trace.operators)) position.op = -1;
+    };
+    for (event::Launch& launch : trace.launches) complete_with_operator(launch.position);
+    for (event::GraphNode& node : trace.graph_nodes) complete_with_operator(node.position);
     for (event::Activity& activity : trace.activities) {
       activity.name = text_of(activity.name);
       const bool is_kernel = activity.kind == event::ActivityKind::kKernel;

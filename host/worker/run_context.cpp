@@ -307,10 +307,9 @@ std::vector<event::Compilation> RunContext::compilations_from(std::size_t first)
   return from_number(compilations_, first);
 }
 
-void RunContext::add_new_tags(event::NewEvents& events) {
+std::vector<event::BlockTag> RunContext::tags_from(std::size_t first) {
   const std::lock_guard lock(mutex_);
-  events.tags.insert(events.tags.end(), tags_.begin() + static_cast<std::ptrdiff_t>(added_tags_), tags_.end());
-  added_tags_ = tags_.size();
+  return from_number(tags_, first);
 }
 
 void RunContext::collect(event::PassRecord& record) {

@@ -86,8 +86,8 @@ class RunContext {
   std::vector<event::Metric> metrics_from(std::size_t first);
   /// The compilations from this number on.
   std::vector<event::Compilation> compilations_from(std::size_t first);
-  /// Adds the memory tags since the last call.
-  void add_new_tags(event::NewEvents& events);
+  /// The memory tags from this number on.
+  std::vector<event::BlockTag> tags_from(std::size_t first);
   /// Moves metrics, marks, work and the counts of dropped records into the record.
   void collect(event::PassRecord& record);
 
@@ -124,7 +124,6 @@ class RunContext {
   std::vector<event::Work> work_;
   std::vector<event::DeclaredOpWork> declared_op_work_;
   std::vector<event::BlockTag> tags_;
-  std::size_t added_tags_ = 0;  // by add_new_tags()
   std::int64_t metrics_dropped_ = 0;
   std::int64_t compilations_dropped_ = 0;
   std::int64_t marks_dropped_ = 0;

@@ -350,7 +350,8 @@ void StepLoop::journalize_events() {
   // The ranges that operators refer to began before them.
   for (collect::Collector* collector : collectors_.all) collector->add_new_events(new_events_);
   ranges->add_new(new_events_);
-  workload_.context().add_new_tags(new_events_);
+  new_events_.tags = workload_.context().tags_from(journalized_tags_);
+  journalized_tags_ += new_events_.tags.size();
   journal_->add(new_events_);
 }
 

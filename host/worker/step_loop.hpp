@@ -160,6 +160,7 @@ class StepLoop {
   store::StepJournal* journal_;
   std::size_t journalized_metrics_ = 0;
   std::size_t journalized_compilations_ = 0;
+  std::size_t journalized_tags_ = 0;
   event::NewEvents new_events_;
   std::int64_t empty_interval_ns_ = 0;   // measured after the last step
   std::vector<std::int64_t> device_ns_;  // by phase

@@ -231,10 +231,9 @@ CuptiSession::~CuptiSession() {
     state_->end();
     cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   }
-  g_new_activities.store(nullptr, std::memory_order_release);
   // CUPTI may request buffers until the process exits. It gets none from now on.
   BufferPool* mine = &state_->pool;
-  g_pool.compare_exchange_strong(mine, nullptr);
+  if (g_pool.compare_exchange_strong(mine, nullptr)) g_new_activities.store(nullptr, std::memory_order_release);
 }
 
 void CuptiSession::start() {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <span>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -84,8 +83,8 @@ void DeviceMemorySampler::thin() {
 
 void DeviceMemorySampler::add_new(std::vector<event::DeviceMemory>& readings) {
   const std::lock_guard lock(mutex_);
-  append_range(readings, std::span(moments_).subspan(std::exchange(added_moments_, moments_.size())));
-  append_range(readings, std::span(background_).subspan(std::exchange(added_background_, background_.size())));
+  append_new(readings, moments_, added_moments_);
+  append_new(readings, background_, added_background_);
 }
 
 void DeviceMemorySampler::take(event::PassRecord& record) {

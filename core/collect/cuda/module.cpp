@@ -9,7 +9,6 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -254,8 +253,7 @@ void CudaCollector::between_steps(std::int64_t step) {
 void CudaCollector::add_new_events(event::NewEvents& events) {
   if (session_) session_->add_new(events);
   if (memory_) memory_->add_new(events.device_memory);
-  append_range(events.gpu_samples, std::span(readings_).subspan(added_readings_));
-  added_readings_ = readings_.size();
+  append_new(events.gpu_samples, readings_, added_readings_);
 }
 
 void CudaCollector::disarm(event::PassRecord& record) {

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/ranges.hpp"
+
 namespace kymo::collect {
 
 void NewActivities::read(std::uint8_t* buffer, std::size_t valid_bytes) {
@@ -21,7 +23,7 @@ void NewActivities::add_new(event::NewEvents& events, const ClockConversion& clo
     from.clear();
   };
   const std::lock_guard lock(mutex_);
-  for (; shapes_ < trace_.shapes.size(); ++shapes_) events.shapes.push_back(trace_.shapes[shapes_]);
+  append_new(events.shapes, trace_.shapes, shapes_);
   move_all(trace_.activities, events.activities);
   move_all(trace_.api_calls, events.api_calls);
   move_all(trace_.synchronizations, events.synchronizations);

@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -103,8 +102,7 @@ class TorchCudaCollector final : public Collector {
   void between_steps(std::int64_t step) override { read(step); }
 
   void add_new_events(event::NewEvents& events) override {
-    append_range(events.memory_counters, std::span(readings_).subspan(added_readings_));
-    added_readings_ = readings_.size();
+    append_new(events.memory_counters, readings_, added_readings_);
     if (records_events_) add_new_allocator_events(events);
   }
 
