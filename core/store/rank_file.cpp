@@ -161,32 +161,43 @@ void write_rank_file(const fs::path& file, std::int64_t run_id, int rank, measur
                 "); check the permissions of its directory");
 }
 
-void add_metrics(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass,
-                 const std::vector<event::Metric>& metrics) {
+namespace {
+
+/// Calls a function with the connection to a rank file, if it exists.
+template <class Add>
+void add_to(const fs::path& file, Add add) {
   if (!fs::exists(file)) return;
   const Connection connection(file, Connection::Access::kReadWrite);
   connection.exec("PRAGMA journal_mode = MEMORY");
-  Statement insert(connection,
-                   "INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, value, unit) VALUES "
-                   "(?1, ?2, ?3, (SELECT coalesce(max(sequence), -1) + 1 FROM metric WHERE run_id = ?1 AND rank = ?2 "
-                   "AND pass = ?3), ?4, ?5, ?6, ?7, coalesce(?8, ?9), ?10)");
-  for (const event::Metric& metric : metrics)
-    insert
-        .bind_all(run_id, rank, measure::to_string(pass), event::to_string(metric.level), metric.step, metric.phase,
-                  metric.name, metric.number, metric.text, metric.unit)
-        .run();
+  add(connection);
+}
+
+}  // namespace
+
+void add_metrics(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass,
+                 const std::vector<event::Metric>& metrics) {
+  add_to(file, [&](const Connection& connection) {
+    Statement insert(connection,
+                     "INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, value, unit) VALUES "
+                     "(?1, ?2, ?3, (SELECT coalesce(max(sequence), -1) + 1 FROM metric WHERE run_id = ?1 AND rank = ?2 "
+                     "AND pass = ?3), ?4, ?5, ?6, ?7, coalesce(?8, ?9), ?10)");
+    for (const event::Metric& metric : metrics)
+      insert
+          .bind_all(run_id, rank, measure::to_string(pass), event::to_string(metric.level), metric.step, metric.phase,
+                    metric.name, metric.number, metric.text, metric.unit)
+          .run();
+  });
 }
 
 void add_warning(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass,
                  const event::Warning& warning) {
-  if (!fs::exists(file)) return;
-  const Connection connection(file, Connection::Access::kReadWrite);
-  connection.exec("PRAGMA journal_mode = MEMORY");
-  Statement(connection,
-            "INSERT INTO warning (run_id, rank, pass, sequence, kind, detail) VALUES (?1, ?2, ?3, (SELECT "
-            "coalesce(max(sequence), -1) + 1 FROM warning WHERE run_id = ?1 AND rank = ?2 AND pass = ?3), ?4, ?5)")
-      .bind_all(run_id, rank, measure::to_string(pass), warning.kind, warning.detail)
-      .run();
+  add_to(file, [&](const Connection& connection) {
+    Statement(connection,
+              "INSERT INTO warning (run_id, rank, pass, sequence, kind, detail) VALUES (?1, ?2, ?3, (SELECT "
+              "coalesce(max(sequence), -1) + 1 FROM warning WHERE run_id = ?1 AND rank = ?2 AND pass = ?3), ?4, ?5)")
+        .bind_all(run_id, rank, measure::to_string(pass), warning.kind, warning.detail)
+        .run();
+  });
 }
 
 }  // namespace kymo::store
