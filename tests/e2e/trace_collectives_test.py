@@ -34,24 +34,11 @@ class CollectivesTest(TraceTest):
             self.assertLess(row["start_ns"], row["end_ns"])
         return rows
 
-    def per_step(self, rows):
-        """Calls by operation, size, type and phase, which are the same in each of the ten steps on each rank."""
-        found = {}
-        for row in rows:
-            key = (row["operation"], row["bytes"], row["dtype"], row["phase"])
-            found.setdefault(key, {}).setdefault((row["rank"], row["step"]), 0)
-            found[key][row["rank"], row["step"]] += 1
-        result = {}
-        for key, counts in found.items():
-            self.assertEqual((len(counts), len(set(counts.values()))), (20, 1), key)
-            result[key] = next(iter(counts.values()))
-        return result
-
     def test_data_parallel(self):
         rows = self.check("ddp.py")
         parameters = 8 * 16 + 16 + 16 + 1
         # One bucket, which the reducer in C++ exchanges while autograd runs.
-        self.assertEqual(self.per_step(rows), {("all_reduce", 4 * parameters, "f32", "backward"): 1})
+        self.assertEqual(self.calls_per_step(rows), {("all_reduce", 4 * parameters, "f32", "backward"): 1})
         summary = self.records("SELECT * FROM collective_summary")
         self.assertEqual(len(summary), 1)
         self.assertEqual((summary[0]["ranks"], summary[0]["calls"], summary[0]["compared_launches"]), (2, 1, 10))
@@ -62,7 +49,7 @@ class CollectivesTest(TraceTest):
         self.assertIn("`all_reduce`", report)
 
     def test_fully_sharded(self):
-        found = self.per_step(self.check("sharded.py"))
+        found = self.calls_per_step(self.check("sharded.py"))
         first, last = 4 * (8 * 16 + 16), 4 * (16 * 4 + 4)
         self.assertEqual(
             found,
@@ -118,7 +105,7 @@ class CollectivesTest(TraceTest):
         self.check_messages("exchange", "trace")
 
     def test_the_pass_without_operators(self):
-        found = self.per_step(self.check("ddp.py", "--passes", "trace"))
+        found = self.calls_per_step(self.check("ddp.py", "--passes", "trace"))
         self.assertEqual(sum(found.values()), 1)
 
 

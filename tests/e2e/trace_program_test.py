@@ -48,6 +48,20 @@ class TraceTest(KymoTest):
     def measured_steps(self):
         return self.rows("SELECT count(*) FROM sample WHERE phase = 'step' AND warmup = 0")[0][0]
 
+    def calls_per_step(self, rows):
+        """Collective calls of two ranks by operation, size, type and phase, which are the same in each of the ten steps
+        on each rank."""
+        found = {}
+        for row in rows:
+            key = (row["operation"], row["bytes"], row["dtype"], row["phase"])
+            found.setdefault(key, {}).setdefault((row["rank"], row["step"]), 0)
+            found[key][row["rank"], row["step"]] += 1
+        result = {}
+        for key, counts in found.items():
+            self.assertEqual((len(counts), len(set(counts.values()))), (20, 1), key)
+            result[key] = next(iter(counts.values()))
+        return result
+
     def metric(self, name):
         return {value for (value,) in self.rows("SELECT value FROM metric WHERE name = ?", name)}
 

@@ -11,9 +11,10 @@ STEPS = 16
 PHASES = """SELECT s.rank, s.phase, count(*), sum(s.calls) FROM sample s WHERE s.pass = ? AND s.warmup = 0
             GROUP BY s.rank, s.phase"""
 WORDS = {"process": "ddp", "environment": "ddp", "file": "ddp"}  # programs with the same output
-CALLS = """SELECT c.rank, c.step, c.operation, c.bytes, p.text AS phase FROM collective c
+CALLS = """SELECT c.rank, c.step, c.operation, c.bytes, c.dtype, p.text AS phase FROM collective c
            LEFT JOIN string p ON p.string_id = c.phase_id WHERE c.step >= 3 ORDER BY c.rank, c.sequence"""
 PARAMETERS = (8 * 16, 16, 16, 1)  # elements
+ONE_BUCKET = {("all_reduce", 4 * sum(PARAMETERS), "f32", "backward"): 1}
 
 
 class SpawnTest(TraceTest):
@@ -50,19 +51,6 @@ class SpawnTest(TraceTest):
     def number_of_ranks(self):
         return self.rows("SELECT ranks FROM run")[0][0]
 
-    def collectives(self):
-        """Calls per step and rank, which are the same in each of the ten steps on each rank."""
-        counts = {}
-        for row in self.records(CALLS):
-            key = (row["operation"], row["bytes"], row["phase"])
-            counts.setdefault(key, {}).setdefault((row["rank"], row["step"]), 0)
-            counts[key][row["rank"], row["step"]] += 1
-        found = {}
-        for key, each in counts.items():
-            self.assertEqual((len(each), len(set(each.values()))), (20, 1), key)
-            found[key] = next(iter(each.values()))
-        return found
-
     def warnings(self):
         """Those that do not depend on the load of the machine."""
         return self.rows(
@@ -75,7 +63,7 @@ class RanksTest(SpawnTest):
     def check_data_parallel(self, how, method="spawn"):
         self.check(how, method)
         self.assertEqual(self.number_of_ranks(), 2)
-        self.assertEqual(self.collectives(), {("all_reduce", 4 * sum(PARAMETERS), "backward"): 1})
+        self.assertEqual(self.calls_per_step(self.records(CALLS)), ONE_BUCKET)
         forward = {row["path"] for row in self.records(OPERATORS) if row["phase"] == "forward" and not row["backward"]}
         self.assertIn("DistributedDataParallel/module/0", forward)
         self.assertEqual(self.metric("first_step"), {2})
@@ -100,8 +88,9 @@ class RanksTest(SpawnTest):
         self.check("by_hand")
         expected = {}
         for size in PARAMETERS:
-            expected["all_reduce", 4 * size, None] = expected.get(("all_reduce", 4 * size, None), 0) + 1
-        self.assertEqual(self.collectives(), expected)
+            key = ("all_reduce", 4 * size, "f32", None)
+            expected[key] = expected.get(key, 0) + 1
+        self.assertEqual(self.calls_per_step(self.records(CALLS)), expected)
 
     def test_data_loaders_in_the_ranks(self):
         for method in ("spawn", "fork"):
@@ -168,7 +157,7 @@ class ProcessesTest(SpawnTest):
     def test_ranks_instead_of_their_parent(self):
         # Its calls are within the window, but it is not measured when the ranks start.
         self.check("parent")
-        self.assertEqual(self.collectives(), {("all_reduce", 4 * sum(PARAMETERS), "backward"): 1})
+        self.assertEqual(self.calls_per_step(self.records(CALLS)), ONE_BUCKET)
 
     def test_a_parent_that_was_measured(self):
         self.trace(SPAWNED, "measured_parent", STEPS)

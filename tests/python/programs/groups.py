@@ -10,26 +10,22 @@ and the second one gradients); exchange (the ranks of each pair exchange tensors
 import os
 import sys
 
+import ranks
 import torch
 from torch import distributed, nn
 
 kind, steps = sys.argv[1], int(sys.argv[2])
-on_gpu = os.environ.get("DEVICE") == "cuda"
-distributed.init_process_group("nccl" if on_gpu else "gloo")
-rank = distributed.get_rank()
-if on_gpu:
-    torch.cuda.set_device(rank)
-    torch.set_default_device("cuda")
+rank = ranks.join()
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 4))
 if kind == "mesh":
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
 
-    mesh = init_device_mesh("cuda" if on_gpu else "cpu", (2, 2), mesh_dim_names=("replicate", "shard"))
+    mesh = init_device_mesh("cuda" if ranks.ON_GPU else "cpu", (2, 2), mesh_dim_names=("replicate", "shard"))
     fully_shard(model, mesh=mesh)
 elif kind == "replicated":
-    groups = [distributed.new_group(ranks) for ranks in ([0, 1], [2, 3])]
+    groups = [distributed.new_group(pair) for pair in ([0, 1], [2, 3])]
     model = nn.parallel.DistributedDataParallel(model, process_group=groups[rank // 2])
 elif kind == "pipeline":
     model = model[:1] if rank % 2 == 0 else model[1:]
@@ -73,9 +69,5 @@ for _ in range(steps):
     optimizer.step()
     optimizer.zero_grad()
     losses.append(float(loss.detach()).hex())
-for each in range(distributed.get_world_size()):
-    if each == rank:
-        print(rank, *losses, flush=True)
-    distributed.barrier()
-distributed.destroy_process_group()
+ranks.show(losses)
 os._exit(0)  # references of FSDP keep threads of Gloo, whose end at exit can abort the process

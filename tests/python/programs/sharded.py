@@ -5,16 +5,12 @@ prints its loss of each step, exactly."""
 import os
 import sys
 
+import ranks
 import torch
 from torch import distributed, nn
 from torch.distributed.fsdp import fully_shard
 
-on_gpu = os.environ.get("DEVICE") == "cuda"
-distributed.init_process_group("nccl" if on_gpu else "gloo")
-rank = distributed.get_rank()
-if on_gpu:
-    torch.cuda.set_device(rank)
-    torch.set_default_device("cuda")
+rank = ranks.join()
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 4))
 fully_shard(model[0])
@@ -31,9 +27,5 @@ for _ in range(int(sys.argv[1])):
     shown = loss.detach().clone()
     distributed.all_reduce(shown)
     losses.append(float(shown).hex())
-for each in range(distributed.get_world_size()):
-    if each == rank:
-        print(rank, *losses, flush=True)
-    distributed.barrier()
-distributed.destroy_process_group()
+ranks.show(losses)
 os._exit(0)  # references of FSDP keep threads of Gloo, whose end at exit can abort the process

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the programs for torchrun begin and end, over Gloo, or over NCCL with DEVICE=cuda."""
+
+import os
+
+import torch
+from torch import distributed
+
+ON_GPU = os.environ.get("DEVICE") == "cuda"
+
+
+def join():
+    """Makes the process group and returns this process's rank."""
+    distributed.init_process_group("nccl" if ON_GPU else "gloo")
+    rank = distributed.get_rank()
+    if ON_GPU:
+        torch.cuda.set_device(rank)
+        torch.set_default_device("cuda")
+    return rank
+
+
+def show(losses):
+    """Prints the losses of each rank, one after another, and leaves the process group."""
+    rank = distributed.get_rank()
+    for each in range(distributed.get_world_size()):
+        if each == rank:
+            print(rank, *losses, flush=True)
+        distributed.barrier()
+    distributed.destroy_process_group()
