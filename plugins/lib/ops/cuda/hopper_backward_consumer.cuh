@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The consumer warpgroups of the Hopper backward (see hopper_backward.cuh).
+//
+// At the end of a key block, S of the next one is computed while dQ, dK and dV are stored:
+//
+//   tensor | dK(last)   dQ(last)  S'(first) |                           | dP'(first) ...
+//   other  | dQ(last-1) to shared           | dQ(last), dK, dV to shared |     exp: P'(first)
 #pragma once
 #include <type_traits>
 
@@ -8,20 +13,21 @@
 namespace kymo::flash {
 
 template <class Tiles>
-__device__ __forceinline__ void consume(const HopperBackwardCall& call, const KeyBlock& block, int consumer,
-                                        uint32_t shared, const BackwardBarriers<Tiles>& barriers) {
+__device__ __forceinline__ void consume(const HopperBackwardCall& call, int consumer, uint32_t shared,
+                                        const BackwardBarriers<Tiles>& barriers) {
   using T = typename Tiles::T;
   constexpr int kD = Tiles::kD, kRows = Tiles::kRows, kKeys = Tiles::kKeys, kQStages = Tiles::kQStages,
                 kOStages = Tiles::kOStages;
   constexpr int kEarlyLse = Tiles::kEarlyLse;
   const int thread = threadIdx.x & 127, warp = __shfl_sync(kWholeWarp, thread >> 5, 0), lane = thread & 31,
             quad = lane & 3;
-  float dk[kD / 2] = {}, dv[kD / 2] = {}, s[kRows / 2], dp[kRows / 2], dq[32];
+  float dk[kD / 2], dv[kD / 2], s[kRows / 2], dp[kRows / 2], dq[32];
   uint32_t p16[kRows / 4], ds16[kRows / 4];  // P and dS as left operands
 
-  const uint32_t k_rows = operand(shared) + consumer * 512;  // left operand of S; that of dP, V, is kKeyBytes further
+  // In the first of the two buffers of K and V: left operand of S and dP, right operand of dQ.
+  const uint32_t key_rows = operand(shared) + consumer * 512;
   // dQ: at d 128, all 64 queries and this consumer's 64 columns; at d 64, this consumer's 64 queries.
-  const uint32_t k_columns = operand(shared) + (kD == 128 ? consumer * (kKeys * 8) : 0),
+  const uint32_t key_columns = operand(shared) + (kD == 128 ? consumer * (kKeys * 8) : 0),
                  ds_rows = kD == 128 ? 0 : consumer * 64 * 128;
   const uint32_t dq_to = shared + Tiles::kDq + consumer * Tiles::kDqBytes;
   const int matrix = lane >> 3,
@@ -29,20 +35,29 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
   const uint32_t ds_to = shared + Tiles::kDs + consumer * (kRows * 128) + ((matrix >> 1) * 8 + in_matrix) * 128 +
                          (((2 * warp + (matrix & 1)) ^ in_matrix) * 16);
 
+  // Tells the compiler that a number is the same in all threads: then it, and what depends on it, needs no vector
+  // registers.
+  const auto uniform = [](int number) { return __reduce_max_sync(kWholeWarp, static_cast<unsigned>(number)); };
+  uint32_t round = 0, i;  // number of the key block and of the tile, in this thread block
+  uint32_t tiles;         // of the key block
+  int first_row;          // of its keys
+  int q_stage, q_phase;   // of the tile whose S comes next
   auto arrive = [&](uint32_t barrier) {
     if (lane == 0) barrier_arrive(barrier);
   };
   auto near = [](uint32_t base) {
     return kD == 128 ? opaque(base) : base;
   };  // at d 128, no registers are left to keep descriptors in
-  auto issue_s = [&](int stage) {
-    issue_rows<Tiles>(s, near(k_rows), operand(shared + Tiles::kQ + stage * Tiles::kQBytes));
+  // K is in buffer round % 2, V in the other one.
+  auto keys = [&](uint32_t base, uint32_t buffer) { return near(base) + (buffer & 1) * (Tiles::kKeyBytes / 16); };
+  auto issue_s = [&](int stage, uint32_t of_round) {
+    issue_rows<Tiles>(s, keys(key_rows, of_round), operand(shared + Tiles::kQ + stage * Tiles::kQBytes));
   };
   auto issue_dp = [&](int stage) {
-    issue_rows<Tiles>(dp, near(k_rows) + Tiles::kKeyBytes / 16, operand(shared + Tiles::kO + stage * Tiles::kQBytes));
+    issue_rows<Tiles>(dp, keys(key_rows, round + 1), operand(shared + Tiles::kO + stage * Tiles::kQBytes));
   };
-  auto issue_dq = [&](int buffer) {
-    const uint32_t a = operand(shared + Tiles::kDs + buffer * Tiles::kDsBytes + ds_rows), b = near(k_columns);
+  auto issue_dq = [&](uint32_t buffer) {
+    const uint32_t a = operand(shared + Tiles::kDs + buffer * Tiles::kDsBytes + ds_rows), b = keys(key_columns, round);
     product_fence();
 #pragma unroll
     for (int step = 0; step < kKeys / 16; ++step) {
@@ -56,7 +71,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
   };
   // Stores dQ of tile i to shared memory in fragment order. It is published separately and later, when the stores have
   // completed and the fence is short.
-  auto store_dq = [&](int i) {
+  auto store_dq = [&](uint32_t i) {
     barrier_wait(barriers.dq_empty + 8 * consumer, (i & 1) ^ 1);
 #pragma unroll
     for (int j = 0; j < 8; ++j)
@@ -67,8 +82,6 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     __syncwarp();
     arrive(barriers.dq_full + 8 * consumer);
   };
-  int q_stage = 0, q_phase = 0, o_stage = 0, o_phase = 0;  // of the tile whose S comes next; whose dP comes next
-  TileWalk<Tiles> walk(call, block);                       // of the tile whose P comes next
   // Rounds P in s to a left operand.
   auto round_p = [&](int j) {
     p16[2 * j] = pack<T>(s[4 * j], s[4 * j + 1]);
@@ -79,18 +92,19 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
   };
   // S(i) is pending. Leaves P in s, with dP complete; at d 64, also P in p16, with dV(i) complete. done: stage of the Q
   // tile whose dK is pending, or -1.
-  auto probabilities = [&](auto first, int done) {
-    barrier_wait(barriers.o_full + 8 * o_stage, o_phase);
+  auto probabilities = [&](uint32_t i, auto first, int done) {
+    const uint32_t o_stage = i % kOStages;
+    barrier_wait(barriers.o_full + 8 * o_stage, i / kOStages & 1);
     issue_dp(o_stage);
     const uint32_t lse_at = shared + Tiles::kLse + q_stage * kRows * 4 + 8 * quad;
     float2 lse[kEarlyLse];
 #pragma unroll
     for (int j = 0; j < kEarlyLse; ++j) lse[j] = load_shared2(lse_at + 32 * j);
+    const int row0 = Tiles::kCausal ? static_cast<int>(uniform(barriers.first_row(q_stage))) : 0;
     product_wait<1>();
     pin(s);
     if (done >= 0) arrive(barriers.q_empty + 8 * done);
-    mask_keys<Tiles>(s, call, block, consumer * 64, walk.tile * kRows);
-    walk.next(call, block);
+    mask_keys<Tiles>(s, call, first_row, consumer * 64, row0);
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = j < kEarlyLse ? lse[j < kEarlyLse ? j : 0] : load_shared2(lse_at + 32 * j);
@@ -106,9 +120,9 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
       pin(s);  // P is rounded together with dS: in a register of its own, it would spill
   };
   // From P and dP of tile i, computes dS, dV(i) at d 128, dK(i) and dQ(i - 1), then S and P of tile i + 1.
-  auto step = [&](int i, auto first, auto last) {
-    const int buffer = i & 1;
-    const uint32_t delta_at = shared + Tiles::kDelta + o_stage * kRows * 4 + 8 * quad;
+  auto step = [&](auto first, auto last) {
+    const uint32_t buffer = i & 1, o_now = i % kOStages;
+    const uint32_t delta_at = shared + Tiles::kDelta + o_now * kRows * 4 + 8 * quad;
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = load_shared2(delta_at + 32 * j);
@@ -116,14 +130,18 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
       ds16[2 * j] = pack<T>(s[4 * j] * (dp[4 * j] - l.x), s[4 * j + 1] * (dp[4 * j + 1] - l.y));
       ds16[2 * j + 1] = pack<T>(s[4 * j + 2] * (dp[4 * j + 2] - l.x), s[4 * j + 3] * (dp[4 * j + 3] - l.y));
     }
+    if constexpr (decltype(last)::value) arrive(barriers.keys_empty + 8 * ((round + 1) & 1));  // V
+    if constexpr (decltype(first)::value && !Tiles::kSplitQ) {  // gradients of the previous key block
+      if ((thread_now() & 127) == 0) wait_bulk_read();
+      consumer ? named_sync(3, 128) : named_sync(2, 128);
+    }
     if (i >= 2) barrier_wait(barriers.ds_empty + 8 * buffer, (i / 2 - 1) & 1);
 #pragma unroll
     for (int k = 0; k < kRows / 16; ++k)
       store_matrices_transposed(ds_to + buffer * Tiles::kDsBytes + k * 2048, ds16[4 * k], ds16[4 * k + 1],
                                 ds16[4 * k + 2], ds16[4 * k + 3]);
-    const int q_now = q_stage, o_now = o_stage;
+    const int q_now = q_stage;
     advance(q_stage, q_phase, kQStages);
-    advance(o_stage, o_phase, kOStages);
     if constexpr (Tiles::kValuesLast) issue_dv(o_now);
     if constexpr (!decltype(first)::value) {
       barrier_wait(barriers.ds_full + 8 * (buffer ^ 1), ((i - 1) / 2) & 1);
@@ -140,7 +158,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
     arrive(barriers.o_empty + 8 * o_now);
     if constexpr (!decltype(last)::value) {
       barrier_wait(barriers.q_full + 8 * q_stage, q_phase);
-      issue_s(q_stage);
+      issue_s(q_stage, round);
     }
     if constexpr (!decltype(first)::value) {
       product_wait<decltype(last)::value ? 1 : 2>();  // dQ(i - 1) is done; it is stored during dK(i) and S(i + 1)
@@ -149,46 +167,91 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, const Ke
       store_dq(i - 1);
     }
     if constexpr (decltype(last)::value) {
-      output_gradient_tile<Tiles>(dv, 1.f, call, block, consumer, shared + Tiles::kV, call.dv,
-                                  call.dv_sums);  // overlaps with dK
       product_wait<0>();
+      arrive(barriers.q_empty + 8 * q_now);
       if constexpr (!decltype(first)::value) publish_dq();
     } else {
       if constexpr (kD == 64) {  // the registers of dS are needed for dP: wait for dK too
         product_wait<1>();
         pin(ds16);
       }
-      probabilities(first, q_now);
+      probabilities(i + 1, first, q_now);
     }
   };
 
-  const int tiles = block.tiles;
-  barrier_wait(barriers.k, 0);
-  barrier_wait(barriers.q_full, 0);
-  const bool skewed = tiles >= 4;  // consumer 1 starts one phase later, so that the two alternate on the tensor cores
-  if (skewed && consumer == 1) named_sync(4, 256);
-  issue_s(0);
-  barrier_wait(barriers.v, 0);
-  probabilities(std::true_type(), -1);
-  if (skewed && consumer == 0) named_arrive(4, 256);
-  if (tiles == 1) {
-    step(0, std::true_type(), std::true_type());
-  } else {  // first and last iteration are peeled: no wgmma may be pending across the loop's back edge
-    step(0, std::true_type(), std::false_type());
-#pragma unroll 1
-    for (int i = 1; i < tiles - 1; ++i) step(i, std::false_type(), std::false_type());
-    step(tiles - 1, std::false_type(), std::true_type());
-  }
-  const int i = tiles - 1;
-  barrier_wait(barriers.ds_full + 8 * (i & 1), (i / 2) & 1);
-  issue_dq(i & 1);
+  // Waits until S of the first tile of a key block can be computed, and issues it.
+  auto begin_block = [&](uint32_t of_round, const SharedKeyBlock& block) {
+    i = uniform(block.tiles_before());
+    first_row = static_cast<int>(uniform(first_key<Tiles>(block)));
+    q_stage = static_cast<int>(i % kQStages), q_phase = static_cast<int>(i / kQStages & 1);
+    barrier_wait(barriers.k + 8 * (of_round & 1), of_round & 1);
+    barrier_wait(barriers.q_full + 8 * q_stage, q_phase);
+    issue_s(q_stage, of_round);
+  };
+  auto receive = [&](uint32_t of_round) { return barriers.receive_block(static_cast<int>(of_round)); };
+  // Stores dK and dV by way of this consumer's rows of dS, which are free when both consumers' last two dQ have read
+  // them. At d 128, these have no room for dV; it passes through the buffer of dQ.
+  auto store_gradients = [&](uint32_t last) {
+    const SharedKeyBlock block = receive(round);
+    const uint32_t rows = opaque(shared) + Tiles::kDs + consumer * (kRows * 128);
+    if constexpr (!Tiles::kSplitQ) {
+      barrier_wait(barriers.ds_empty + 8 * (last & 1), (last / 2) & 1);
+      if (last > 0) barrier_wait(barriers.ds_empty + 8 * ((last - 1) & 1), ((last - 1) / 2) & 1);
+    }
+    output_gradient_tile<Tiles>(dk, call.scale, call, block, consumer, {rows, Tiles::kDsBytes}, call.dk, call.dk_sums);
+    if constexpr (kD == 128 && !Tiles::kSplitQ) barrier_wait(barriers.dq_empty + 8 * consumer, last & 1);
+    output_gradient_tile<Tiles>(dv, 1.f, call, block, consumer, {kD == 128 ? dq_to : rows + 64 * 128, 64 * 128},
+                                call.dv, call.dv_sums);
+    __syncwarp();
+    if (lane == 0) barriers.release_block(static_cast<int>(round));
+  };
+  // dQ of the last tile, dK and dV.
+  auto finish_block = [&](auto is_last) {
+    constexpr bool kLast = decltype(is_last)::value;
+    const uint32_t last = i, buffer = last & 1;
+    barrier_wait(barriers.ds_full + 8 * buffer, (last / 2) & 1);
+    issue_dq(buffer);
+    if constexpr (!kLast) begin_block(round + 1, receive(round + 1));
+    product_wait<kLast ? 0 : 1>();
+    pin(dq), pin(dk), pin(dv);
+    arrive(barriers.ds_empty + 8 * buffer);
+    arrive(barriers.keys_empty + 8 * (round & 1));  // K
+    store_dq(last);
+    publish_dq();
+    store_gradients(last);
+    product_wait<0>();
+    pin(s);
+  };
+
+  tiles = uniform(receive(0).tiles());
+  if (tiles == 0) return;
+  begin_block(0, receive(0));
   product_wait<0>();
-  pin(dq), pin(dk), pin(dv);
-  store_dq(i);
-  publish_dq();
-  named_sync(1, 256);
-  output_gradient_tile<Tiles>(dk, call.scale, call, block, consumer, shared, call.dk, call.dk_sums);
-  if (thread == 0) wait_bulk_read();
+  pin(s);
+#pragma unroll 1
+  for (;; ++round) {
+    const uint32_t end = i + tiles;
+#pragma unroll
+    for (int j = 0; j < kD / 2; ++j) dk[j] = dv[j] = 0;
+    const bool skewed = tiles >= 4;  // consumer 1 starts one phase later, so that the two alternate on the tensor cores
+    if (skewed && consumer == 1) named_sync(4, 256);
+    barrier_wait(barriers.k + 8 * ((round + 1) & 1), round & 1);  // V
+    probabilities(i, std::true_type(), -1);
+    if (skewed && consumer == 0) named_arrive(4, 256);
+    if (tiles == 1) {
+      step(std::true_type(), std::true_type());
+    } else {  // first and last iteration are peeled: no wgmma may be pending across the loop's back edge
+      step(std::true_type(), std::false_type());
+#pragma unroll 1
+      for (++i; i < end - 1; ++i) step(std::false_type(), std::false_type());
+      step(std::false_type(), std::true_type());
+    }
+    tiles = uniform(receive(round + 1).tiles());
+    if (tiles == 0) break;
+    finish_block(std::false_type());
+  }
+  finish_block(std::true_type());
+  if ((thread_now() & 127) == 0) wait_bulk_read();
 }
 
 }  // namespace kymo::flash

@@ -33,7 +33,7 @@ template <class T_, int kD_, bool kCausal_, int kOStages_, bool kSplitQ_ = false
 struct HopperBackwardTiles256 {
   using T = T_;
   static constexpr int kD = kD_, kRows = 64, kKeys = 64, kPanels = kD / 64;
-  static constexpr bool kCausal = kCausal_, kEarlyFinish = false, kSplitQ = kSplitQ_;
+  static constexpr bool kCausal = kCausal_, kEarlyFinish = false, kSplitQ = kSplitQ_, kPersistent = false;
   static constexpr int kQStages = 2, kOStages = kOStages_;
   static constexpr int kSlots = 3,
                        kPieceBytes = 64 * 32 * 4;  // a consumer's staging buffers for dQ: pieces of 32 columns
@@ -89,14 +89,15 @@ __device__ __forceinline__ void add_dq_pieces(const HopperBackwardCall& call, co
   wait_for_prerequisites();  // the previous kernel zeroes dQ
   TileWalk<Tiles> walk(call, block);
 #pragma unroll 1
-  for (int i = 0; i < block.tiles; ++i) {
-    const int64_t at = walk.head_of_all(call, block) * call.query_tiles + walk.tile;
-    float* to = call.dq + at * (Tiles::kRows * Tiles::kD) + Tiles::first_panel(kConsumer) * (64 * Tiles::kRows);
+  for (int i = 0; i < block.tiles(); ++i) {
+    const int at = walk.head_of_all(call, block) * call.query_tiles + walk.tile;
+    float* to = call.dq + static_cast<int64_t>(at) * (Tiles::kRows * Tiles::kD) +
+                Tiles::first_panel(kConsumer) * (64 * Tiles::kRows);
 #pragma unroll
     for (int piece = 0; piece < 2 * Tiles::panels(kConsumer); ++piece) {
       const int slot = kConsumer * Tiles::kSlots + Tiles::slot(piece);
       barrier_wait(barriers.dq_full + 8 * slot, Tiles::use(kConsumer, i, piece));
-      if (piece == 0 && call.order) acquire_semaphore(call.order + 1 + 2 * at + kConsumer, block.index);
+      if (piece == 0 && call.order) acquire_semaphore(call.order + 2 * at + kConsumer, block.index());
       add_bulk(to + piece * (Tiles::kPieceBytes / 4), shared + Tiles::kDq + slot * Tiles::kPieceBytes,
                Tiles::kPieceBytes);
       commit_bulk();
@@ -105,7 +106,7 @@ __device__ __forceinline__ void add_dq_pieces(const HopperBackwardCall& call, co
     }
     if (call.order) {
       wait_bulk();
-      release_semaphore(call.order + 1 + 2 * at + kConsumer);
+      release_semaphore(call.order + 2 * at + kConsumer);
     }
     walk.next(call, block);
   }

@@ -81,11 +81,11 @@ __device__ __forceinline__ void consume_scores(const HopperBackwardCall& call, c
   issue_dp();
   score_gradients(0);
 #pragma unroll 1
-  for (int i = 0; i < block.tiles - 1; ++i) step(i, std::false_type());
-  step(block.tiles - 1, std::true_type());
+  for (int i = 0; i < block.tiles() - 1; ++i) step(i, std::false_type());
+  step(block.tiles() - 1, std::true_type());
   pin(dk);
-  barrier_wait(barriers.ds_empty, (block.tiles - 1) & 1);  // the last dQ of both consumers has read K
-  output_gradient_tile<Tiles>(dk, call.scale, call, block, 1, shared, call.dk, call.dk_sums);
+  barrier_wait(barriers.ds_empty, (block.tiles() - 1) & 1);  // the last dQ of both consumers has read K
+  output_gradient_tile<Tiles>(dk, call.scale, call, block, 1, {shared, Tiles::kKeys * 128}, call.dk, call.dk_sums);
   if (thread == 0) wait_bulk_read();
 }
 

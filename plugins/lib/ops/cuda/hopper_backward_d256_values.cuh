@@ -30,7 +30,7 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
     const uint32_t lse_at = shared + Tiles::kLse + (i & 1) * (kRows * 4) + 8 * (lane & 3);
     product_wait<decltype(later)::value>();
     pin(s);
-    mask_keys<Tiles>(s, call, block, 0, walk.tile * kRows);
+    mask_keys<Tiles>(s, call, first_key<Tiles>(block), 0, walk.tile * kRows);
     walk.next(call, block);
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
@@ -82,11 +82,11 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
   issue_s(0);
   probabilities(0, std::integral_constant<int, 0>());
 #pragma unroll 1
-  for (int i = 0; i < block.tiles - 1; ++i) step(i, std::false_type());
-  step(block.tiles - 1, std::true_type());
+  for (int i = 0; i < block.tiles() - 1; ++i) step(i, std::false_type());
+  step(block.tiles() - 1, std::true_type());
   pin(dv);
-  consumer.template store_dq<kLastPanel>(dq_b, block.tiles - 1);
-  output_gradient_tile<Tiles>(dv, 1.f, call, block, 0, shared + Tiles::kV, call.dv,
+  consumer.template store_dq<kLastPanel>(dq_b, block.tiles() - 1);
+  output_gradient_tile<Tiles>(dv, 1.f, call, block, 0, {shared + Tiles::kV, Tiles::kKeys * 128}, call.dv,
                               call.dv_sums);  // its last reader, dP, completed before the last dS
   if (thread == 0) wait_bulk_read();
 }

@@ -9,6 +9,51 @@
 
 namespace kymo::flash {
 
+/// One key block per thread block.
+template <class Tiles>
+__device__ __forceinline__ void process_one_block(const HopperBackwardCall& call, int number, int warpgroup,
+                                                  uint32_t shared, const BackwardBarriers<Tiles>& barriers) {
+  const KeyBlock block = key_block<Tiles>(call, number);
+  if (Tiles::kSplitQ && block.tiles() == 0) return;  // no query of this split sees these keys
+  if (warpgroup == 0) {
+    release_registers<24>();
+    if (threadIdx.x == 0)
+      load_one_block<Tiles>(call, block, shared, barriers);
+    else if (threadIdx.x == 32)  // one per consumer
+      add_dq_pieces<Tiles, 0>(call, block, shared, barriers);
+    else if (threadIdx.x == 64)
+      add_dq_pieces<Tiles, 1>(call, block, shared, barriers);
+  } else {
+    acquire_registers<240>();
+    if constexpr (Tiles::kSplitQ) wait_for_begin<Tiles>();
+    if (warpgroup == 1)
+      consume_values<Tiles>(call, block, shared, barriers);
+    else
+      consume_scores<Tiles>(call, block, shared, barriers);
+  }
+}
+
+/// A persistent thread block: processes key blocks until none is left.
+template <class Tiles>
+__device__ __forceinline__ void process_blocks(const HopperBackwardCall& call, int warpgroup, uint32_t shared,
+                                               const BackwardBarriers<Tiles>& barriers) {
+  if (warpgroup == 0) {
+    release_registers<24>();
+    if (threadIdx.x == 0)
+      load_blocks<Tiles>(call, shared, barriers);
+    else if (threadIdx.x == 32)  // one per consumer
+      add_dq<Tiles, 0>(call, shared, barriers);
+    else if (threadIdx.x == 64)
+      add_dq<Tiles, 1>(call, shared, barriers);
+    else if (threadIdx.x == 96)
+      take_blocks<Tiles>(call, barriers);
+  } else {
+    acquire_registers<240>();
+    if constexpr (Tiles::kEarlyFinish || Tiles::kSplitQ) wait_for_begin<Tiles>();
+    consume<Tiles>(call, warpgroup - 1, shared, barriers);
+  }
+}
+
 template <class Tiles>
 __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant__ HopperBackwardCall call) {
   extern __shared__ uint8_t raw[];
@@ -19,36 +64,17 @@ __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant_
   if (threadIdx.x < 6) prefetch_map(&call.q + threadIdx.x);
   if (threadIdx.x == 0) {
     barriers.init();
-    if (call.order) {
+    if (!Tiles::kPersistent && call.order) {
       wait_for_prerequisites();
-      number = atomicAdd(call.order, 1);
+      number = atomicAdd(call.next_block, 1);
     }
   }
   __syncthreads();
   if constexpr (!Tiles::kEarlyFinish) launch_dependents();
-  const KeyBlock block = key_block<Tiles>(call, call.order ? number : blockIdx.x);
-  if (Tiles::kSplitQ && block.tiles == 0) return;  // no query of this split sees these keys
-  if (warpgroup == 0) {
-    release_registers<24>();
-    if (threadIdx.x == 0)
-      load_tiles<Tiles>(call, block, shared, barriers);
-    else if (threadIdx.x == 32 || threadIdx.x == 64)  // one per consumer
-      if constexpr (Tiles::kD <= 128)
-        add_dq<Tiles>(call, block, threadIdx.x / 32 - 1, shared, barriers);
-      else if (threadIdx.x == 32)
-        add_dq_pieces<Tiles, 0>(call, block, shared, barriers);
-      else
-        add_dq_pieces<Tiles, 1>(call, block, shared, barriers);
-  } else {
-    acquire_registers<240>();
-    if constexpr (Tiles::kEarlyFinish || Tiles::kSplitQ) wait_for_begin<Tiles>();
-    if constexpr (Tiles::kD <= 128)
-      consume<Tiles>(call, block, warpgroup - 1, shared, barriers);
-    else if (warpgroup == 1)
-      consume_values<Tiles>(call, block, shared, barriers);
-    else
-      consume_scores<Tiles>(call, block, shared, barriers);
-  }
+  if constexpr (Tiles::kPersistent)
+    process_blocks<Tiles>(call, warpgroup, shared, barriers);
+  else
+    process_one_block<Tiles>(call, call.order ? number : blockIdx.x, warpgroup, shared, barriers);
 }
 
 /// Number of heads at the end of the grid, of `heads`, whose blocks are interleaved: those of the last block of each
@@ -75,11 +101,14 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (!wrong.empty()) return wrong;
   const BackwardSpace space = backward_space(call, Tiles::kD, Tiles::kSplitQ);
   const RowSums sums = row_sums(call, space);
-  const int64_t zeroes = space.gradients + space.semaphores + (Tiles::kEarlyFinish ? space.counters : 0);
+  // Of the counters, the first one is that of the key blocks; the others are used by the early finish only.
+  const int64_t counters = Tiles::kEarlyFinish ? space.counters : std::min<int64_t>(space.counters, Tiles::kPersistent);
+  const int64_t zeroes = space.gradients + space.semaphores + counters;
   const DqSpace dq{sums.delta + space.sums, Tiles::kD,
                    zeroes ? reinterpret_cast<int*>(sums.delta + space.sums + space.accumulator) : nullptr, zeroes};
   device.lse_log2 = sums.lse, device.delta = sums.delta, device.dq = dq.sums;
-  device.order = space.semaphores ? dq.order : nullptr, device.counters = dq.order;
+  device.next_block = reinterpret_cast<int*>(sums.delta + space.sums + space.accumulator + space.gradients);
+  device.counters = device.next_block + 1, device.order = space.semaphores ? device.next_block + 1 : nullptr;
   device.dk_sums = dq.sums + space.accumulator, device.dv_sums = device.dk_sums + space.gradients / 2;
   device.seq_k = static_cast<int>(p.seq_k), device.shift = static_cast<int>(p.seq_k - p.seq_q);
   device.heads_q = static_cast<int>(p.heads_q), device.heads_kv = static_cast<int>(p.heads_kv);
@@ -101,6 +130,8 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   }
   device.interleaved =
       interleaved_heads(p.causal, p.batch * p.heads_kv * device.head_splits, device.key_blocks, multiprocessors);
+  device.blocks = static_cast<int>(blocks), device.block_heads = device.group / device.head_splits;
+  if (Tiles::kPersistent && !device.order) blocks = std::min<int64_t>(blocks, multiprocessors);
   error = queue(hopper_backward<Tiles>, {blocks, 384, Tiles::kShared, stream, true}, device);
   if (error != cudaSuccess) return failure("hopper_backward", error);
   if constexpr (Tiles::kSplitQ) {

@@ -6,42 +6,47 @@
 
 namespace kymo::flash {
 
-/// Stores dK or dV to shared memory (dV over this consumer's rows of V; dK over K, once the peer's last dQ has read
-/// it), then by TMA to global memory, clipped to the tensor. In a block of 64 keys, each consumer owns all rows.
-template <class Tiles>
-__device__ __forceinline__ void store_gradient(float (&acc)[Tiles::kD / 2], float factor, const KeyBlock& block,
-                                               int consumer, uint32_t to, const CUtensorMap* map) {
-  constexpr int kKeys = Tiles::kKeys;
-  const int first = kKeys > 64 ? consumer * 64 : 0;
+/// Where a consumer's 64 rows of dK or dV are staged: its first row, and the distance between panels of 64 columns.
+struct Staging {
+  uint32_t to;
+  int panel_bytes;
+};
+
+/// Stores dK or dV to shared memory, then by TMA to global memory, clipped to the tensor. In a block of 64 keys, each
+/// consumer owns all rows.
+template <class Tiles, class Block>
+__device__ __forceinline__ void store_gradient(float (&acc)[Tiles::kD / 2], float factor, const Block& block,
+                                               int consumer, const Staging& staging, const CUtensorMap* map) {
   const int now = thread_now(), in_eight = now & 7,
             high = now >> 4 & 1;  // read again to save a register elsewhere
-  const int row = first + ((now & 127) >> 5) * 16 + (now >> 3 & 1) * 8 + in_eight;
+  const int row = ((now & 127) >> 5) * 16 + (now >> 3 & 1) * 8 + in_eight;
 #pragma unroll
   for (int k = 0; k < Tiles::kD / 16; ++k) {
     uint32_t r[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i)
       r[i] = pack<typename Tiles::T>(acc[8 * k + 2 * i] * factor, acc[8 * k + 2 * i + 1] * factor);
-    store_matrices(to + (k >> 2) * (kKeys * 128) + row * 128 + (((2 * (k & 3) + high) ^ in_eight) * 16), r[0], r[1],
-                   r[2], r[3]);
+    store_matrices(staging.to + (k >> 2) * staging.panel_bytes + row * 128 + (((2 * (k & 3) + high) ^ in_eight) * 16),
+                   r[0], r[1], r[2], r[3]);
   }
   fence_shared();
   consumer ? named_sync(3, 128) : named_sync(2, 128);
   if ((now & 127) == 0) {
     for (int panel = 0; panel < Tiles::kPanels; ++panel)
-      store_box(map, to + panel * (kKeys * 128) + first * 128,
-                {panel * 64, block.first_key + first, block.head_kv, block.batch});
+      store_box(map, staging.to + panel * staging.panel_bytes,
+                {panel * 64, kymo::flash::first_key<Tiles>(block) + (Tiles::kKeys > 64 ? consumer * 64 : 0),
+                 block.head_kv(), block.batch()});
     commit_bulk();
   }
 }
 
 /// Split-Q: adds to the sums of all blocks of these keys.
-template <class Tiles>
+template <class Tiles, class Block>
 __device__ __forceinline__ void add_gradient(const float (&acc)[Tiles::kD / 2], const HopperBackwardCall& call,
-                                             const KeyBlock& block, int consumer, float* sums) {
+                                             const Block& block, int consumer, float* sums) {
   const int now = thread_now(), first = Tiles::kKeys > 64 ? consumer * 64 : 0;
-  const int row = block.first_key + first + ((now & 127) >> 5) * 16 + ((now & 31) >> 2);
-  const int64_t head = static_cast<int64_t>(block.batch) * call.heads_kv + block.head_kv;
+  const int row = kymo::flash::first_key<Tiles>(block) + first + ((now & 127) >> 5) * 16 + ((now & 31) >> 2);
+  const int64_t head = static_cast<int64_t>(block.batch()) * call.heads_kv + block.head_kv();
   float* to = sums + (head * (call.key_blocks * Tiles::kKeys) + row) * Tiles::kD + 2 * (now & 3);
 #pragma unroll
   for (int j = 0; j < Tiles::kD / 8; ++j)
@@ -49,14 +54,14 @@ __device__ __forceinline__ void add_gradient(const float (&acc)[Tiles::kD / 2], 
     for (int r = 0; r < 2; ++r) add_two(to + 8 * r * Tiles::kD + 8 * j, acc[4 * j + 2 * r], acc[4 * j + 2 * r + 1]);
 }
 
-template <class Tiles>
+template <class Tiles, class Block>
 __device__ __forceinline__ void output_gradient_tile(float (&acc)[Tiles::kD / 2], float factor,
-                                                     const HopperBackwardCall& call, const KeyBlock& block,
-                                                     int consumer, uint32_t to, const CUtensorMap& map, float* sums) {
+                                                     const HopperBackwardCall& call, const Block& block, int consumer,
+                                                     const Staging& staging, const CUtensorMap& map, float* sums) {
   if constexpr (Tiles::kSplitQ)
     add_gradient<Tiles>(acc, call, block, consumer, sums);
   else
-    store_gradient<Tiles>(acc, factor, block, consumer, to, &map);
+    store_gradient<Tiles>(acc, factor, block, consumer, staging, &map);
 }
 
 /// Converts the sums of dK (layer 0 of the grid) and dV (layer 1) to the output tensors: eight columns per thread.
@@ -99,13 +104,13 @@ __device__ __forceinline__ void issue_columns(float (&acc)[Tiles::kD / 2], uint3
 /// Sets scores to -inf where a query of the tile from row0 on does not see a key of the warpgroup, whose keys start
 /// `from` rows into the block.
 template <class Tiles>
-__device__ __forceinline__ void mask_keys(float (&s)[Tiles::kRows / 2], const HopperBackwardCall& call,
-                                          const KeyBlock& block, int from, int row0) {
-  const int end = block.first_key + Tiles::kKeys;
+__device__ __forceinline__ void mask_keys(float (&s)[Tiles::kRows / 2], const HopperBackwardCall& call, int first_key,
+                                          int from, int row0) {
+  const int end = first_key + Tiles::kKeys;
   const bool diagonal = Tiles::kCausal && row0 + call.shift < end;
   const bool border = end > call.seq_k;
   if (!diagonal && !border) return;
-  const int now = thread_now(), key = block.first_key + from + ((now & 127) >> 5) * 16 + ((now & 31) >> 2);
+  const int now = thread_now(), key = first_key + from + ((now & 127) >> 5) * 16 + ((now & 31) >> 2);
   const int ahead = Tiles::kCausal ? key - call.shift - row0 - 2 * (now & 3) : -(1 << 30), left = call.seq_k - key;
 #pragma unroll
   for (int j = 0; j < Tiles::kRows / 8; ++j)

@@ -48,8 +48,9 @@ LaunchBackward float_backward_d64_atomic, float_backward_d64_splitq, float_backw
 inline bool wants_counter(const Problem& p) { return p.seq_k < 4096 && (p.causal || p.d <= 64); }
 
 /// Layout of Backward::workspace: lse and delta with rows padded to a multiple of kRowPadding, then (Hopper) the fp32
-/// accumulator of dQ with padded head size `columns`, then (split-Q) fp32 sums of dK and dV, then the semaphores
-/// (deterministic Hopper) or the number of finished contributions per key/value head (Hopper).
+/// accumulator of dQ with padded head size `columns`, then (split-Q) fp32 sums of dK and dV, then (Hopper) the number
+/// of key blocks taken, followed by the semaphores (deterministic) or the number of finished contributions per
+/// key/value head.
 struct BackwardSpace {
   int64_t heads, padded;  // over all batch elements; rows of each
   int64_t sums, accumulator, gradients, semaphores,
@@ -68,7 +69,7 @@ inline BackwardSpace backward_space(const Backward& call, int columns, bool spli
   if (split_q && columns) space.gradients = 2 * call.problem.batch * call.problem.heads_kv * padded_keys * columns;
   if (columns && call.deterministic)
     space.semaphores = 1 + 2 * space.sums / 64;  // block counter, and two semaphores for each query tile
-  if (columns && !call.deterministic) space.counters = call.problem.batch * call.problem.heads_kv;
+  if (columns && !call.deterministic) space.counters = 1 + call.problem.batch * call.problem.heads_kv;
   return space;
 }
 

@@ -127,6 +127,14 @@ __device__ __forceinline__ float2 load_shared2(uint32_t address) {
   return v;
 }
 
+__device__ __forceinline__ uint32_t load_word(uint32_t address) {
+  uint32_t word;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
+  return word;
+}
+__device__ __forceinline__ void store_word(uint32_t address, uint32_t word) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(word) : "memory");
+}
 __device__ __forceinline__ void store_number(uint32_t address, float number) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(number) : "memory");
 }
