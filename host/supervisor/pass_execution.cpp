@@ -137,7 +137,10 @@ void PassExecution::watch(double now_s) {
     RankProcess& process = team_->process(rank);
     const auto use = process.reaped() ? std::nullopt : process.memory_use(limits_.host_memory_bytes);
     if (use) apply(state_->resident(rank, use->bytes, use->available_bytes, now_s));
-    if (const auto end = team_->take_end(rank, now_s)) apply(state_->ended(rank, *end, now_s));
+    auto end = team_->take_end(rank, now_s);
+    if (!end) continue;
+    end->of_program = processes_ == ObservedProcesses::kRanks;
+    apply(state_->ended(rank, *end, now_s));
   }
 }
 

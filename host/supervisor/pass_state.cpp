@@ -2,6 +2,7 @@
 #include "supervisor/pass_state.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 
 #include "base/text.hpp"
@@ -122,6 +123,14 @@ void PassState::disconnected(int rank, double now_s) {
   if (at(rank).open()) at(rank).disconnected_s = now_s;
 }
 
+int PassState::first_to_disconnect(int rank) const {
+  for (int other = 0; other < count(); ++other) {
+    const auto& closed_s = at(other).disconnected_s;
+    if (!at(other).outcome && closed_s && closed_s < at(rank).disconnected_s.value_or(HUGE_VAL)) rank = other;
+  }
+  return rank;
+}
+
 Outcome PassState::crash_of(int rank, const WorkerEnd& end) const {
   const std::string who = "rank " + std::to_string(rank);
   const std::string where = at(rank).connected ? " (" + describe_position(rank) + ")" : "";
@@ -138,6 +147,8 @@ Outcome PassState::crash_of(int rank, const WorkerEnd& end) const {
   }
   if (!end.lost.empty()) {
     verdict.detail = who + " was lost: " + end.lost + where;
+  } else if (end.of_program && at(rank).disconnected_s) {
+    verdict.detail = who + " ended " + when + where + "; the program ended with " + end.end.describe();
   } else if (end.end.signal) {
     verdict.detail = who + " was terminated by " + end.end.describe() + where;
   } else {
@@ -158,10 +169,12 @@ Actions PassState::ended(int rank, const WorkerEnd& end, double now_s) {
   // loss as the cause.
   if (!end.lost.empty() && !cancelled_by_.empty() && now_s - cancelled_s_ < limits_.skip_settle_s)
     cancelled_by_.clear();
+  // All ranks of a program end with it. It ends the others, or they fail, after the first one has ended.
+  const int cause = end.of_program ? first_to_disconnect(rank) : rank;
   // A process that another one ended because of a failure which a rank has reported.
-  const bool is_consequence =
-      weight_ == kReported && !end.end.signal && who.disconnected_s && *who.disconnected_s > failed_s_;
-  return fail(crash_of(rank, end), is_consequence ? kInterruption : kObserved, 0, now_s);
+  const auto& closed_s = at(cause).disconnected_s;
+  const bool is_consequence = weight_ == kReported && !end.end.signal && closed_s && *closed_s > failed_s_;
+  return fail(crash_of(cause, end), is_consequence ? kInterruption : kObserved, 0, now_s);
 }
 
 Actions PassState::resident(int rank, std::int64_t bytes, std::optional<std::int64_t> available_bytes, double now_s) {

@@ -22,7 +22,17 @@ using measure::RunStatus;
 /// What the processes of the program noted.
 struct Notes {
   std::string last, error, steps;
+  std::map<pid_t, ProcessEnd> ends;  ///< of processes that multiprocessing started
 };
+
+/// "PID CODE", where CODE is negative for a signal.
+void add_end(const std::string& text, std::map<pid_t, ProcessEnd>& ends) {
+  std::istringstream words(text);
+  pid_t pid = -1;
+  int code = 0;
+  if (!(words >> pid >> code)) return;
+  ends[pid] = code < 0 ? ProcessEnd{{}, -code} : ProcessEnd{code, {}};
+}
 
 Notes read_notes(const std::filesystem::path& notes) {
   std::ifstream file(notes);
@@ -30,6 +40,7 @@ Notes read_notes(const std::filesystem::path& notes) {
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("error ")) found.error = one_line(line.substr(6), 500);
     if (line.starts_with("steps ")) found.steps = line.substr(6);
+    if (line.starts_with("ended ")) add_end(line.substr(6), found.ends);
     found.last = found.last == "torch" ? found.last : line;
   }
   return found;
@@ -37,7 +48,7 @@ Notes read_notes(const std::filesystem::path& notes) {
 
 /// Why no process of the program connected.
 std::string never_observed(const Notes& notes) {
-  const auto& [last, error, steps] = notes;
+  const auto& [last, error, steps, ends] = notes;
   if (!error.empty()) return "the program could not be observed: " + error;
   if (!steps.empty())
     return "the program ended after " + steps + " complete steps, before the first step to observe; change --steps";
@@ -141,12 +152,15 @@ measure::Method method_of_program(const ObservedProgram& program, const measure:
   return own;
 }
 
-Outcome outcome_of_program(Outcome verdict, const ProcessEnd& end, bool connected, const std::filesystem::path& notes) {
+Outcome outcome_of_program(Outcome verdict, const ProcessEnd& end, bool connected, const std::filesystem::path& notes,
+                           pid_t pid) {
   const Notes found = read_notes(notes);
   if (verdict.status == RunStatus::kCrashed && !connected) {
     verdict.status = RunStatus::kFailed;
     verdict.detail = never_observed(found);
     if (end.signal || end.exit_code != 0) verdict.detail += "; it ended with " + end.describe();
+  } else if (verdict.status == RunStatus::kCrashed && found.ends.contains(pid)) {
+    verdict.detail += "; its process ended with " + found.ends.at(pid).describe();
   } else if (verdict.status == RunStatus::kOk && (end.signal || end.exit_code != 0)) {
     verdict.status = end.signal ? RunStatus::kCrashed : RunStatus::kFailed;
     verdict.detail = "the program ended with " + end.describe();

@@ -65,8 +65,9 @@ event::Warning late_ranks_warning(int ranks);
 
 /// The outcome of a pass after its program has ended. A program that ends by itself with another exit code than 0, or
 /// by a signal, is a failure; what it did until then is kept. `connected`: the package has connected; otherwise the
-/// detail says why not, from the `notes` that it left.
+/// detail says why not, from the `notes` that it left. `pid`: of the rank that the outcome is about, whose end the
+/// program may have noted.
 measure::Outcome outcome_of_program(measure::Outcome verdict, const ProcessEnd& end, bool connected,
-                                    const std::filesystem::path& notes);
+                                    const std::filesystem::path& notes, pid_t pid = -1);
 
 }  // namespace kymo::supervisor

@@ -21,6 +21,7 @@ struct WorkerEnd {
   std::string last_line;                   ///< last line of its stderr
   std::string lost = "";                   ///< not empty: reason why it is unknown how the worker ended
   std::vector<std::string> detached = {};  ///< names of the processes that had left its group and were ended after it
+  bool of_program = false;                 ///< it is the end of the program that started the ranks
 };
 
 /// The worker of one rank as seen by the supervisor of rank 0, either local or behind a follower. No function blocks.

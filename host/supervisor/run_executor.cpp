@@ -262,7 +262,9 @@ struct RunExecutor::Impl {
     const auto end = team.process(0).poll_end();
     bool connected = false;
     for (int rank = 0; rank < team.count(); ++rank) connected = connected || team.is_connected(rank);
-    return outcome_of_program(result.verdict(), end ? end->end : ProcessEnd{}, connected, notes);
+    const Outcome& verdict = result.verdict();
+    const pid_t pid = verdict.rank ? team.process(*verdict.rank).worker_pid() : -1;
+    return outcome_of_program(verdict, end ? end->end : ProcessEnd{}, connected, notes, pid);
   }
 
   void add_program_results(std::int64_t run_id, Pass pass, ExecutedRun& made) const {

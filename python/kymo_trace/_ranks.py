@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from . import _note, after_import
 from ._replacement import wrap_method
 
 
@@ -72,7 +73,7 @@ def is_launcher() -> bool:
 
 
 def watch(observation: Any) -> None:
-    """Observes that this process becomes a rank, and exceptions that multiprocessing catches."""
+    """Observes that this process becomes a rank, exceptions that multiprocessing catches, and how processes end."""
 
     def wrap_group(original: Callable[..., Any]) -> Callable[..., Any]:
         def _update_default_pg(pg: Any) -> Any:
@@ -100,8 +101,21 @@ def watch(observation: Any) -> None:
 
         return run
 
+    def wrap_poll(original: Callable[..., Any]) -> Callable[..., Any]:
+        def poll(self: Any, *args: Any, **kwargs: Any) -> Any:
+            known = self.returncode
+            result = original(self, *args, **kwargs)
+            if known is None and result:
+                _note(observation.setting["notes"], f"ended {self.pid} {result}")
+            return result
+
+        return poll
+
     # init_process_group calls it at its end, however the program has imported that.
     distributed: Any = sys.modules.get("torch.distributed.distributed_c10d")
     if distributed is not None:
         wrap_method(distributed, "_update_default_pg", wrap_group)
     wrap_method(sys.modules["multiprocessing.process"].BaseProcess, "run", wrap_run)  # torch imports it
+    # A process learns how one ends that it has started. The methods spawn and fork have the same poll().
+    for name in ("multiprocessing.popen_fork", "multiprocessing.popen_forkserver"):
+        after_import(name, lambda module: wrap_method(module.Popen, "poll", wrap_poll))

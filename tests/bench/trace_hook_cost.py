@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Measures what the functions cost that kymo puts in place of those of torch, before the steps to observe and in the
-pass time, in one process: slices of 10 steps with them and with torch's own functions, in turn.
+pass time, in one process: slices of a few steps with them and with torch's own functions, in turn.
 
-  trace_hook_cost.py KYMO [--device cuda] [--python PROGRAM] [--slices 200] [--starts 1] [SIZE...]
+  trace_hook_cost.py KYMO [--device cuda] [--clock] [--python PROGRAM] [--steps 3000] [--slice 3] [--starts 1] [--same]
+                     [SIZE...]
 
-Values are in processor time of the thread or, on a GPU, in time on the clock. The time of a slice is that of its
-shortest step, which other load of the machine disturbs least. The difference is the median, over pairs of slices, of
-the difference of their times, with an interval that contains it with a probability of 95 %. With several starts, the
-modes are started in turn, and the pairs of all starts count; where addresses fall differs between starts. The engine's
-work at the end of a step of pass time is contained."""
+Values are in processor time of the thread or, on a GPU or with --clock, in time on the clock. The time of a slice is
+that of its shortest step but the first, which pays for the change. The difference is the median, over pairs of slices,
+of the difference of their times, with an interval that contains it with a probability of 95 %. With several starts, the
+modes are started in turn, and the pairs of all starts count. Where addresses fall differs between starts, more than the
+interval of a few starts says: six measurements of the pass time, of two starts each, were between 21 and 46 µs. The
+engine's work at the end of a step of pass time is contained. With --same, both slices have torch's own functions, so
+that the interval should contain 0.
+
+Slices are short because the speed of a shared machine changes within slices: in 7,200 steps, the intervals were 17 and
+18 µs wide with slices of 3 steps, and 25 and 32 µs with 10, around the same difference (34.5 and 32.7 µs of pass time).
+After a change, the first step took 120 µs longer than the others, and the second one as long as they."""
 
 import argparse
 import json
@@ -20,7 +27,6 @@ import tempfile
 
 from trace_program_cost import PROGRAM, interval
 
-SLICE = 10  # of step_times.py
 MODES = {"before": ["--steps", "1000000:1000010"], "time": ["--passes", "time", "--steps", "5:"]}
 
 
@@ -28,15 +34,17 @@ def measure(arguments, size, mode):
     """([difference in µs], step without in µs)"""
     with tempfile.TemporaryDirectory(prefix="kymo-bench") as folder:
         file = f"{folder}/times.json"
-        steps = arguments.slices * SLICE
+        steps = arguments.steps - arguments.steps % (4 * arguments.slice)
         trace = [arguments.kymo, "trace", "--no-stop", "--db", f"{folder}/kymo.db", "--device", arguments.device]
-        program = [arguments.python, str(PROGRAM), size, str(steps), file, arguments.device, "toggle"]
-        subprocess.run([*trace, *MODES[mode], "--", *program], check=False, capture_output=True)
+        program = [arguments.python, str(PROGRAM), size, str(steps), file, arguments.device]
+        program += ["--toggle", str(arguments.slice)] + ["--clock"] * arguments.clock + ["--same"] * arguments.same
+        done = subprocess.run([*trace, *MODES[mode], "--", *program], check=False, capture_output=True, text=True)
+        if not os.path.exists(file):
+            raise SystemExit(f"{size}, {mode}: the program ended without times: {done.stderr[-2000:]}")
         with open(file, encoding="utf-8") as opened:
             ours, own = json.load(opened)
-    # The first step of a slice pays for the change.
     ours, own = ([1e6 * min(each[1:]) for each in slices] for slices in (ours, own))
-    return [with_us - without_us for with_us, without_us in zip(ours, own, strict=False)], statistics.median(own)
+    return [with_us - without_us for with_us, without_us in zip(ours, own, strict=True)], statistics.median(own)
 
 
 def main():
@@ -44,10 +52,15 @@ def main():
     parser.add_argument("kymo")
     parser.add_argument("sizes", nargs="*", metavar="SIZE", help="small, medium, large [small]")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--clock", action="store_true", help="time on the clock also on a CPU")
     parser.add_argument("--python", default="python3")
-    parser.add_argument("--slices", type=int, default=200)
+    parser.add_argument("--steps", type=int, default=3000, help="of each start")
+    parser.add_argument("--slice", type=int, default=3, help="steps of a slice, at least 2")
     parser.add_argument("--starts", type=int, default=1)
+    parser.add_argument("--same", action="store_true", help="compare torch's own functions with themselves")
     arguments = parser.parse_intermixed_args()
+    if arguments.slice < 2 or arguments.steps < 4 * arguments.slice:
+        parser.error("--slice is at least 2, and --steps at least four times as many")
     os.environ["OMP_NUM_THREADS"] = "1"
     print("| model | observed | step [µs] | difference [µs] | 95 % interval | share |\n|---|---|---|---|---|---|")
     for size in arguments.sizes or ["small"]:

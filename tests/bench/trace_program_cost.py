@@ -39,7 +39,7 @@ def commands(arguments, folder, size):
         ("before", ["--steps", "1000000:1000010"], []),
         ("time", ["--passes", "time", "--steps", "5:"], []),
         (detailed, ["--passes", detailed, "--steps", f"5:{arguments.steps + 5}"], []),
-        ("torch.profiler", None, ["profile"]),
+        ("torch.profiler", None, ["--profile"]),
     ):
         if arguments.observed and side not in {ALONE, *arguments.observed.split(",")}:
             continue

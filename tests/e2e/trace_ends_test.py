@@ -120,6 +120,7 @@ class KilledTest(TraceTest):
         launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
         self.trace(*launcher, PROGRAMS / "ddp_killed.py", 8, code=1)
         self.assertEqual(self.outcome()[0], "crashed")
+        self.assertIn("rank 1 ended before reporting an outcome", self.outcome()[1])
         steps = self.rows("SELECT rank, count(*) FROM sample WHERE phase = 'step' AND warmup = 0 GROUP BY rank")
         self.assertEqual(steps, [(0, 3), (1, 3)])
 

@@ -188,8 +188,13 @@ class FaultsTest(SpawnTest):
         return self.rows("SELECT rank, count(*) FROM sample WHERE phase = 'step' AND warmup = 0 GROUP BY rank")
 
     def test_a_killed_rank(self):
-        steps = self.check("killed", "crashed", "exited with code 1", "signal SIGKILL")
-        self.assertEqual(steps, [(0, 3), (1, 2)])
+        for method in ("spawn", "fork", "forkserver"):
+            with self.subTest(method):
+                (self.work / "kymo.db").unlink(missing_ok=True)
+                cause = "rank 1 ended before reporting an outcome"
+                steps = self.check("killed", "crashed", cause, "signal SIGKILL", method)
+                self.assertEqual(steps, [(0, 3), (1, 2)])
+                self.assertIn("its process ended with signal 9", self.outcome()[1])
 
     def test_an_exception(self):
         for method in ("spawn", "fork"):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Observes programs of torch.distributed over NCCL on two GPUs, and on four GPUs those whose ranks form groups of two:
-output, and collectives with phase, kernels and bytes.
+output, and collectives with phase, kernels and bytes. The ranks are started by torchrun, and those of one program by
+torch.multiprocessing.
 
 Usage: trace_collectives.py KYMO [FOLDER]. The databases are written to FOLDER. Ends with 1 if a program fails a check,
 with 77 if there are fewer than two GPUs. Programs for which there are too few GPUs are left out.
@@ -18,8 +19,10 @@ STEPS = 16
 FIRST, LAST = 4 * (8 * 16 + 16), 4 * (16 * 4 + 4)
 WHOLE = 4 * (8 * 16 + 16 + 16 * 4 + 4)
 # Collectives of each step: operation, bytes, phase. Programs of groups.py have four ranks in groups of two.
+ONE_BUCKET = [("all_reduce", 4 * (8 * 16 + 16 + 16 + 1), "backward")]
 PROGRAMS = {
-    "ddp.py": [("all_reduce", 4 * (8 * 16 + 16 + 16 + 1), "backward")],
+    "ddp.py": ONE_BUCKET,
+    "spawned.py ddp": ONE_BUCKET,
     "sharded.py": [
         ("all_gather", FIRST, "forward"),
         ("all_gather", LAST, "forward"),
@@ -48,8 +51,8 @@ def ranks_of(program):
 def check(kymo, database, program):
     """(what to print, faults)"""
     file, *kind = program.split()
-    words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks_of(program)]
-    words += [TRAIN.parent / file, *kind, STEPS]
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks_of(program)]
+    words = [sys.executable, *([] if file == "spawned.py" else launcher), TRAIN.parent / file, *kind, STEPS]
     expected = command(*words)
     if expected.returncode:
         return [], [f"fails without kymo: {expected.stderr[-1500:]}"]

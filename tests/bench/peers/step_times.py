@@ -2,10 +2,13 @@
 """A training loop that writes the time of each of its steps, in seconds, as JSON: on a CPU the processor time of the
 thread, on a GPU the time from the end of one step to that of the next, each of which waits for its loss.
 
-step_times.py SIZE STEPS FILE DEVICE [profile | toggle]: with `profile`, torch.profiler records all steps but the first
-ones. With `toggle`, in a program that kymo observes, slices of steps run with the functions that kymo put in place of
-those of torch, and with torch's own, in turn; the file contains the two lists of times, with kymo's first."""
+step_times.py SIZE STEPS FILE DEVICE [--clock] [--profile | --toggle STEPS [--same]]: with `--clock`, times on a CPU are
+on the clock, too. With `--profile`, torch.profiler records all steps but the first ones. With `--toggle`, in a program
+that kymo observes, slices of so many steps run with the functions that kymo put in place of those of torch, and with
+torch's own, in turn; the file contains the slices of both, with kymo's first, in pairs of neighbors. With `--same`,
+both have torch's own."""
 
+import argparse
 import json
 import os
 import sys
@@ -15,12 +18,20 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-WIDTH, LAYERS, LENGTH, BATCH = {"small": (16, 2, 8, 4), "medium": (128, 4, 64, 8), "large": (1024, 4, 512, 8)}[
-    sys.argv[1]
-]
+SIZES = {"small": (16, 2, 8, 4), "medium": (128, 4, 64, 8), "large": (1024, 4, 512, 8)}
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("size", choices=SIZES)
+parser.add_argument("steps", type=int)
+parser.add_argument("file")
+parser.add_argument("device", choices=["cpu", "cuda"])
+parser.add_argument("--clock", action="store_true")
+parser.add_argument("--profile", action="store_true")
+parser.add_argument("--toggle", type=int, metavar="STEPS")
+parser.add_argument("--same", action="store_true")
+arguments = parser.parse_args()
+WIDTH, LAYERS, LENGTH, BATCH = SIZES[arguments.size]
 WORDS, FIRST = 200, 10
-steps, file, device, profiled = int(sys.argv[2]), sys.argv[3], sys.argv[4], sys.argv[5:] == ["profile"]
-toggled, SLICE = sys.argv[5:] == ["toggle"], 10
+steps, file, device, slice_steps = arguments.steps, arguments.file, arguments.device, arguments.toggle
 
 
 class Replaced:
@@ -65,17 +76,17 @@ words, targets = torch.randint(WORDS, (BATCH, LENGTH)), torch.randint(WORDS, (BA
 with open(f"{file}.pid", "w", encoding="utf-8") as opened:
     opened.write(str(os.getpid()))
 times, profiler = [], None
-replaced = Replaced() if toggled else None
-clock = time.thread_time if device == "cpu" else time.perf_counter
+replaced = Replaced() if slice_steps else None
+clock = time.thread_time if device == "cpu" and not arguments.clock else time.perf_counter
 Activity = torch.profiler.ProfilerActivity
 last = clock()
 for step in range(steps + FIRST):
-    if profiled and step == FIRST - 2:
+    if arguments.profile and step == FIRST - 2:
         profiler = torch.profiler.profile(activities=[Activity.CPU] + [Activity.CUDA] * (device == "cuda"))
         profiler.__enter__()
-    if replaced and (step - FIRST) % SLICE == 0:
+    if replaced and (step - FIRST) % slice_steps == 0:
         # with, without, without, with: a load that grows or shrinks affects both alike
-        replaced.use((step - FIRST) // SLICE % 4 in (0, 3))
+        replaced.use((step - FIRST) // slice_steps % 4 in (0, 3) and not arguments.same)
         last = clock()
     loss = cross_entropy(model(words).flatten(0, 1), targets)
     loss.backward()
@@ -87,6 +98,9 @@ for step in range(steps + FIRST):
     times.append(now - last)
     last = now
 with open(file, "w", encoding="utf-8") as opened:
-    slices = [times[first : first + SLICE] for first in range(FIRST, len(times), SLICE)]
-    json.dump([slices[0::4] + slices[3::4], slices[1::4] + slices[2::4]] if toggled else times[FIRST:], opened)
+    if slice_steps:
+        slices = [times[first : first + slice_steps] for first in range(FIRST, len(times), slice_steps)]
+        json.dump([slices[0::4] + slices[3::4], slices[1::4] + slices[2::4]], opened)
+    else:
+        json.dump(times[FIRST:], opened)
 os._exit(0)  # what the profiler does with its records is not measured

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the programs for torchrun begin and end, over Gloo, or over NCCL with DEVICE=cuda."""
+"""How the programs with ranks begin and end, over Gloo, or over NCCL with DEVICE=cuda."""
 
 import os
 
@@ -9,9 +9,9 @@ from torch import distributed
 ON_GPU = os.environ.get("DEVICE") == "cuda"
 
 
-def join():
+def join(**how):
     """Makes the process group and returns this process's rank."""
-    distributed.init_process_group("nccl" if ON_GPU else "gloo")
+    distributed.init_process_group("nccl" if ON_GPU else "gloo", **how)
     rank = distributed.get_rank()
     if ON_GPU:
         torch.cuda.set_device(rank)

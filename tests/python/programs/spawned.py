@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training over Gloo whose ranks multiprocessing starts, without RANK in their environment: spawned.py HOW STEPS
-[METHOD]. Each rank prints its loss of each step, exactly."""
+"""Training over Gloo, or over NCCL with DEVICE=cuda, whose ranks multiprocessing starts, without RANK in their
+environment: spawned.py HOW STEPS [METHOD]. Each rank prints its loss of each step, exactly."""
 
 import os
 import signal
@@ -8,8 +8,8 @@ import socket
 import sys
 import tempfile
 
+import ranks as group
 import torch
-from ranks import show
 from torch import distributed, multiprocessing, nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -19,12 +19,12 @@ RANKS = 2
 def join(rank, ranks, how, meeting):
     if how == "environment":
         os.environ.update(RANK=str(rank), WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=meeting)
-        distributed.init_process_group("gloo")
+        group.join()
     elif how == "file":
-        distributed.init_process_group("gloo", init_method=meeting, rank=rank, world_size=ranks)
+        group.join(init_method=meeting, rank=rank, world_size=ranks)
     else:
         os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "127.0.0.1", meeting
-        distributed.init_process_group("gloo", rank=rank, world_size=ranks)
+        group.join(rank=rank, world_size=ranks)
 
 
 def batches(how, steps):
@@ -75,7 +75,7 @@ def train(rank, ranks, how, steps, meeting):
         if number == steps // 2 and how in ("killed", "raise"):
             distributed.barrier()
         losses.append(step(model, optimizer, words, by_hand))
-    show(losses)
+    group.show(losses)
     if by_hand:
         os._exit(0)  # threads of Gloo may hold the last gradients, whose release at exit can abort the process
 

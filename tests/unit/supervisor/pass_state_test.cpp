@@ -315,6 +315,19 @@ TEST(PassState, AWorkerThatHangsUpIsFailedUnlessItIsAboutToEnd) {
   EXPECT_EQ(ends.verdict().status, RunStatus::kCrashed);
 }
 
+TEST(PassState, TheRankOfAProgramThatDisconnectsFirstIsTheCause) {
+  WorkerEnd end{{.exit_code = 1, .signal = {}}, false, ""};
+  end.of_program = true;
+  PassState state = started(3);
+  state.disconnected(2, 1);
+  state.disconnected(0, 1.1);
+  for (int rank = 0; rank < 3; ++rank) state.ended(rank, end, 1.2);
+  EXPECT_EQ(state.verdict().status, RunStatus::kCrashed);
+  EXPECT_EQ(state.verdict().rank, 2);
+  EXPECT_THAT(state.verdict().detail, HasSubstr("rank 2 ended before reporting an outcome"));
+  EXPECT_THAT(state.verdict().detail, HasSubstr("the program ended with exit code 1"));
+}
+
 TEST(PassState, ASecondReportBreaksTheProtocol) {
   PassState twice = started(1);
   twice.outcome(0, outcome(RunStatus::kOk), 1);

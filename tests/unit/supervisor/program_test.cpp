@@ -48,6 +48,17 @@ TEST_F(ProgramTest, FailsWithTheProgram) {
   EXPECT_EQ(ended.exit_code, 0);
 }
 
+TEST_F(ProgramTest, SaysHowTheProcessOfTheRankEnded) {
+  std::ofstream(notes) << "torch\nended 43 1\nended 42 -9\n";
+  const Outcome crashed{.status = RunStatus::kCrashed, .detail = "rank 1 ended"};
+  const auto detail_of = [&](pid_t pid) {
+    return outcome_of_program(crashed, {.exit_code = 1, .signal = {}}, true, notes, pid).detail;
+  };
+  EXPECT_THAT(detail_of(42), HasSubstr("rank 1 ended; its process ended with signal 9"));
+  EXPECT_THAT(detail_of(43), HasSubstr("its process ended with exit code 1"));
+  EXPECT_EQ(detail_of(44), "rank 1 ended");
+}
+
 TEST_F(ProgramTest, KeepsTheReasonThatTheProgramReported) {
   const Outcome raised{.status = RunStatus::kOom, .detail = "MemoryError"};
   const Outcome outcome = outcome_of_program(raised, {.exit_code = 1, .signal = {}}, true, notes);
