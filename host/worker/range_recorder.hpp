@@ -7,11 +7,13 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/page_memory.hpp"
 #include "collect/execution_context.hpp"
 #include "event/new_events.hpp"
 #include "event/records.hpp"
@@ -58,14 +60,16 @@ class RangeRecorder {
     event::TextId path = event::kNoText;
   };
   static constexpr std::size_t kKnownScopes = 256;
+  static constexpr std::size_t kBufferBytes = 256 * 1024;  // of the first one of a thread
   /// Records of one thread; other threads access them only in add_new() and collect().
   struct ThreadLog {
     collect::ThreadPosition* position = nullptr;
     std::mutex mutex;
-    event::Texts texts;                                        // names and paths; ranges refer to these until collect()
-    std::string path;                                          // buffer for composing a path
-    std::deque<std::pair<std::int32_t, event::Range>> ranges;  // by number
-    std::vector<OpenRange> open;                               // innermost last
+    event::Texts texts;  // names and paths; ranges refer to these until collect()
+    std::string path;    // buffer for composing a path
+    std::pmr::monotonic_buffer_resource memory{kBufferBytes, page_memory()};
+    std::pmr::deque<std::pair<std::int32_t, event::Range>> ranges{&memory};  // by number
+    std::vector<OpenRange> open;                                             // innermost last
     std::array<KnownScope, kKnownScopes> known;
     std::size_t added = 0;  // ranges that add_new() has added
     event::TranslatedTexts added_texts;
