@@ -62,6 +62,22 @@ TEST_F(TorchCudaModuleTest, CountsWhatEachStepTookFromTheDriver) {
   EXPECT_TRUE(disarm().memory_counters.empty()) << "readings of an earlier pass must be discarded";
 }
 
+TEST_F(TorchCudaModuleTest, ReadsSeldomAfterTheFirstStepsOfAProgram) {
+  disarm();
+  setting_.observes_program = true;
+  collector_->arm(setting_);
+  collector_->before_steps();
+  for (std::int64_t step = 0; step < 1000; ++step) collector_->between_steps(step);  // in less than 50 ms
+  const event::PassRecord record = disarm();
+  ASSERT_GE(record.memory_counters.size(), 12u);
+  EXPECT_LT(record.memory_counters.size(), 50u);
+  for (std::size_t i = 0; i < 11; ++i) EXPECT_EQ(record.memory_counters[i].step, static_cast<std::int64_t>(i) - 1);
+  setting_.pass = measure::Pass::kMemory;
+  collector_->arm(setting_);
+  for (std::int64_t step = 0; step < 100; ++step) collector_->between_steps(step);
+  EXPECT_EQ(disarm().memory_counters.size(), 100u);
+}
+
 TEST_F(TorchCudaModuleTest, OutOfMemoryHasItsSizes) {
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;

@@ -22,18 +22,10 @@
 #include "collect/cuda/device_memory_sampler.hpp"
 #include "collect/cuda/event_timer.hpp"
 #include "collect/cuda/nvml.hpp"
+#include "collect/reading_interval.hpp"
 
 namespace kymo::collect {
 namespace {
-
-// Minimum interval of GPU readings. A reading takes up to a few milliseconds, during which the GPU idles. After every
-// step of a short workload it would leave the GPU idle most of the time and lower the clocks that it measures, while
-// NVML updates its values only about ten times per second. The interval is the same in all passes, because the step
-// after a reading runs with different CPU cache contents, which must not count as tracing overhead.
-constexpr std::int64_t kReadingIntervalNs = 50'000'000;
-
-// In an observed program, which waits for them, readings take at most 0.2 % of the time.
-constexpr std::int64_t kMinTimesTheReading = 500;
 
 constexpr const char* kName = "kymo_cuda";
 constexpr const char* kEventsOnly = "events only";
@@ -99,7 +91,11 @@ class CudaCollector final : public Collector {
   std::vector<event::GpuSample> readings_;
   std::size_t added_readings_ = 0;  // by add_new_events()
   std::vector<event::DroppedRecords> dropped_records_;
-  std::int64_t next_reading_ns_ = 0;
+  // A reading takes up to a few milliseconds, during which the GPU idles. After every step of a short workload it would
+  // leave the GPU idle most of the time and lower the clocks that it measures, while NVML updates its values only about
+  // ten times per second. The interval is the same in all passes, because the step after a reading runs with different
+  // CPU cache contents, which must not count as tracing overhead.
+  ReadingInterval interval_;
   bool events_only_ = false;
   bool nvtx_ = false;
 };
@@ -111,7 +107,6 @@ void CudaCollector::reset() {
   readings_.clear();
   added_readings_ = 0;
   dropped_records_.clear();
-  next_reading_ns_ = 0;
   events_only_ = false;
   nvtx_ = false;
 }
@@ -119,6 +114,7 @@ void CudaCollector::reset() {
 void CudaCollector::arm(const PassSetting& setting) {
   reset();
   setting_ = setting;
+  interval_.restart(setting.observes_program);
   nvtx_ = nvtx_is_wanted();
   open_nvml();
   std::vector<Nvml::Use> before_cuda;
@@ -237,7 +233,7 @@ void CudaCollector::scope_end() {
 void CudaCollector::between_steps(std::int64_t step) {
   if (session_) session_->warm();
   const std::int64_t now = now_ns();
-  const bool due = now >= next_reading_ns_;
+  const bool due = interval_.is_due(now);
   if (due || setting_.pass == measure::Pass::kMemory) note_memory("after step", step);
   if (!nvml_ || !due) return;
   event::GpuSample reading;
@@ -245,9 +241,7 @@ void CudaCollector::between_steps(std::int64_t step) {
   reading.time_ns = now - setting_.run_start_ns;
   nvml_->read(reading);
   readings_.push_back(reading);
-  next_reading_ns_ = now + kReadingIntervalNs;
-  if (setting_.observes_program)
-    next_reading_ns_ = std::max(next_reading_ns_, now + kMinTimesTheReading * (now_ns() - now));
+  interval_.taken(now, now_ns());
 }
 
 void CudaCollector::add_new_events(event::NewEvents& events) {

@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/ranges.hpp"
 #include "collect/collector.hpp"
+#include "collect/reading_interval.hpp"
 #include "collect/torch_cuda/allocator_trace.hpp"
 
 namespace kymo::collect {
@@ -26,6 +27,8 @@ constexpr std::size_t kMaxReadings = 100'000;
 // Reserved before the first step, so that short passes do not allocate between steps.
 constexpr std::size_t kReadingsReserved = 1024;
 constexpr std::int64_t kBeforeSteps = -1;
+// Steps of an observed program with a reading each: those in which the allocator usually grows.
+constexpr std::int64_t kFirstSteps = 10;
 
 /// Details that the allocator reports when a request fails. The allocator keeps its observers forever, so the observer
 /// shares ownership of this object.
@@ -80,6 +83,8 @@ class TorchCudaCollector final : public Collector {
     added_readings_ = 0;
     readings_.reserve(kReadingsReserved);
     readings_dropped_ = 0;
+    spares_steps_ = setting.observes_program && setting.pass != measure::Pass::kMemory;
+    interval_.restart(setting.observes_program);
     try {
       if (device_ < 0 || device_ >= c10::cuda::device_count_ensure_non_zero())
         throw Unavailable("LibTorch finds no GPU with this index");
@@ -99,7 +104,14 @@ class TorchCudaCollector final : public Collector {
   }
 
   void before_steps() override { read(kBeforeSteps); }
-  void between_steps(std::int64_t step) override { read(step); }
+  void between_steps(std::int64_t step) override {
+    // An observed program waits for the reading, which copies all statistics of the allocator.
+    if (!spares_steps_ || step < kFirstSteps) return read(step);
+    const std::int64_t begin_ns = now_ns();
+    if (!interval_.is_due(begin_ns)) return;
+    read(step);
+    interval_.taken(begin_ns, now_ns());
+  }
 
   void add_new_events(event::NewEvents& events) override {
     append_new(events.memory_counters, readings_, added_readings_);
@@ -192,6 +204,8 @@ class TorchCudaCollector final : public Collector {
   std::vector<event::MemoryCounter> readings_;
   std::size_t added_readings_ = 0;  // by add_new_events()
   std::int64_t readings_dropped_ = 0;
+  bool spares_steps_ = false;
+  ReadingInterval interval_;
   std::optional<event::DroppedRecords> missing_events_;
   bool records_events_ = false;
   bool armed_ = false;
