@@ -73,6 +73,8 @@ done
 
 # The shortest first.
 part optimizer 60 "$build/tests/gpu_optimizer"
+part torch_memory 60 "$build/tests/gpu_torch_memory"
+part operators 120 "$build/tests/gpu_ops"
 part killed 60 python3 "$here/gpu/trace_programs.py" "$kymo" "$folder" killed
 part flash 90 "$build/tests/flash_kernels" check path=hopper
 part memcheck 120 compute-sanitizer --error-exitcode 1 "$build/tests/flash_kernels" check path=hopper brief count=6
