@@ -56,7 +56,8 @@ struct HopperBackwardTiles {
                        kDqBytes = 64 * 64 * 4;
   static constexpr int kV = kKeyBytes, kQ = 2 * kKeyBytes, kO = kQ + kQStages * kQBytes, kDs = kO + kOStages * kQBytes;
   static constexpr int kDq = kDs + 2 * kDsBytes, kLse = kDq + 2 * kDqBytes, kDelta = kLse + kQStages * kRows * 4;
-  static constexpr int kBarriers = kDelta + kOStages * kRows * 4, kShared = kBarriers + 304 + 1024;
+  static constexpr int kBarriers = kDelta + kOStages * kRows * 4, kBarrierBytes = 304;  // BackwardBarriers
+  static constexpr int kShared = kBarriers + kBarrierBytes + 1024;
   static_assert((kD == 128 && kRows == 64) || (kD == 64 && kRows == 128),
                 "a consumer's part of a tile of dQ is 64 x 64");
   static_assert(kShared <= 227 * 1024);
@@ -195,7 +196,7 @@ __device__ __forceinline__ void take_blocks(const HopperBackwardCall& call, cons
   for (int round = 0;; ++round) {
     if (round > 0) barrier_wait(barriers.block_wanted, (round & 1) ^ 1);
     KeyBlock block = take_key_block<Tiles>(call, round == 0);
-    block.words[7] = tiles;
+    block.words[KeyBlock::kTilesBefore] = tiles;
     tiles += block.tiles();
     barriers.publish_block(round, block);
     if (block.tiles() == 0) break;

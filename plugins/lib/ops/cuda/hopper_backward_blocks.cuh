@@ -29,6 +29,7 @@ struct HopperBackwardCall {
 /// Position of a key block, and its range of query tiles.
 template <class Words>
 struct BlockOf {
+  static constexpr int kTilesBefore = 7;
   Words words;
 
   __device__ __forceinline__ int index() const { return words[0]; }
@@ -42,7 +43,7 @@ struct BlockOf {
   /// Query head within the group; a block has call.block_heads of them.
   __device__ __forceinline__ int first_head() const { return words[6]; }
   /// Of the key blocks that this thread block has processed before.
-  __device__ __forceinline__ int tiles_before() const { return words[7]; }
+  __device__ __forceinline__ int tiles_before() const { return words[kTilesBefore]; }
 };
 constexpr int kBlockWords = 8;
 struct Registers {
