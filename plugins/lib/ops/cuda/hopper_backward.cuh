@@ -54,7 +54,7 @@ struct HopperBackwardTiles {
       kD == 128 ? 2 : 4;  // lse pairs loaded before the wait for S; more would take too many registers
   static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kDsBytes = kRows * kKeys * 2,
                        kDqBytes = 64 * 64 * 4;
-  static constexpr int kV = kKeyBytes, kQ = 2 * kKeyBytes, kO = kQ + kQStages * kQBytes, kDs = kO + kOStages * kQBytes;
+  static constexpr int kQ = 2 * kKeyBytes, kO = kQ + kQStages * kQBytes, kDs = kO + kOStages * kQBytes;
   static constexpr int kDq = kDs + 2 * kDsBytes, kLse = kDq + 2 * kDqBytes, kDelta = kLse + kQStages * kRows * 4;
   static constexpr int kBarriers = kDelta + kOStages * kRows * 4, kBarrierBytes = 304;  // BackwardBarriers
   static constexpr int kShared = kBarriers + kBarrierBytes + 1024;
@@ -65,11 +65,10 @@ struct HopperBackwardTiles {
 
 template <class Tiles>
 struct BackwardBarriers {
-  uint32_t k, v, q_full, q_empty, o_full, o_empty, ds_full, ds_empty, dq_full, dq_empty;
+  uint32_t keys_full, q_full, q_empty, o_full, o_empty, ds_full, ds_empty, dq_full, dq_empty;
   uint32_t keys_empty, block_full, block_empty, block_wanted, blocks, rows;  // `blocks`: two slots of 32 bytes
   __device__ __forceinline__ explicit BackwardBarriers(uint32_t at)
-      : k(at),
-        v(at + 8),
+      : keys_full(at),
         q_full(at + 16),
         q_empty(q_full + 8 * Tiles::kQStages),
         o_full(q_empty + 8 * Tiles::kQStages),
@@ -85,7 +84,8 @@ struct BackwardBarriers {
         blocks(block_wanted + 16),
         rows(blocks + 64) {}
   __device__ __forceinline__ void init() const {
-    barrier_init(k, 1), barrier_init(v, 1), barrier_init(keys_empty, 8), barrier_init(keys_empty + 8, 8);
+    barrier_init(keys_full, 1), barrier_init(keys_full + 8, 1);
+    barrier_init(keys_empty, 8), barrier_init(keys_empty + 8, 8);
     barrier_init(block_wanted, 1);
     for (int i = 0; i < Tiles::kQStages; ++i) barrier_init(q_full + 8 * i, 1), barrier_init(q_empty + 8 * i, 8);
     for (int i = 0; i < Tiles::kOStages; ++i) barrier_init(o_full + 8 * i, 1), barrier_init(o_empty + 8 * i, 8);
@@ -176,16 +176,6 @@ struct TileLoader {
   }
 };
 
-/// The TMA thread of a thread block that processes one key block.
-template <class Tiles>
-__device__ __forceinline__ void load_one_block(const HopperBackwardCall& call, const KeyBlock& block, uint32_t shared,
-                                               const BackwardBarriers<Tiles>& barriers) {
-  TileLoader<Tiles> loader{call, shared, barriers};
-  loader.load_keys(block, &call.k, shared, barriers.k);
-  wait_for_begin<Tiles>();
-  loader.load_tiles(block, [&] { loader.load_keys(block, &call.v, shared + Tiles::kV, barriers.v); });
-}
-
 /// The thread of a persistent thread block that takes its key blocks, which needs several divisions. It takes the next
 /// one when the TMA thread has requested all tiles of the current one: late, so that no thread block takes one that
 /// another one could start sooner, but before it is needed.
@@ -215,11 +205,11 @@ __device__ __forceinline__ void load_blocks(const HopperBackwardCall& call, uint
     // K and V exchange their buffers with each key block: that of V is free earlier.
     const int k = round & 1, v = k ^ 1;
     barrier_wait(barriers.keys_empty + 8 * k, (round & 1) ^ 1);
-    loader.load_keys(block, &call.k, shared + k * Tiles::kKeyBytes, barriers.k + 8 * k);
+    loader.load_keys(block, &call.k, shared + k * Tiles::kKeyBytes, barriers.keys_full + 8 * k);
     if (round == 0) wait_for_begin<Tiles>();
     loader.load_tiles(block, [&] {
       barrier_wait(barriers.keys_empty + 8 * v, (round & 1) ^ 1);
-      loader.load_keys(block, &call.v, shared + v * Tiles::kKeyBytes, barriers.k + 8 * v);
+      loader.load_keys(block, &call.v, shared + v * Tiles::kKeyBytes, barriers.keys_full + 8 * v);
     });
     barriers.release_block(round);
     barrier_arrive(barriers.block_wanted);
@@ -227,11 +217,11 @@ __device__ __forceinline__ void load_blocks(const HopperBackwardCall& call, uint
 }
 
 /// Loop of the thread that adds one consumer's contributions to dQ in global memory.
-template <class Tiles, int consumer>
+template <class Tiles, int kConsumer>
 __device__ __forceinline__ void add_dq(const HopperBackwardCall& call, uint32_t shared,
                                        const BackwardBarriers<Tiles>& barriers) {
   wait_for_begin<Tiles>();
-  const uint32_t from = shared + Tiles::kDq + consumer * Tiles::kDqBytes;
+  const uint32_t from = shared + Tiles::kDq + kConsumer * Tiles::kDqBytes;
   int phase = 0;
 #pragma unroll 1
   for (int round = 0;; ++round) {
@@ -241,19 +231,19 @@ __device__ __forceinline__ void add_dq(const HopperBackwardCall& call, uint32_t 
 #pragma unroll 1
     for (int left = block.tiles(); left > 0; --left) {
       const int at = walk.head_of_all(call, block) * call.query_tiles + walk.tile;
-      barrier_wait(barriers.dq_full + 8 * consumer, phase);
+      barrier_wait(barriers.dq_full + 8 * kConsumer, phase);
       phase ^= 1;
-      if (call.order) acquire_semaphore(call.order + 2 * at + consumer, block.index());
-      add_bulk(call.dq + static_cast<int64_t>(at) * (Tiles::kRows * Tiles::kD) + consumer * 4096, from,
+      if (call.order) acquire_semaphore(call.order + 2 * at + kConsumer, block.index());
+      add_bulk(call.dq + static_cast<int64_t>(at) * (Tiles::kRows * Tiles::kD) + kConsumer * 4096, from,
                Tiles::kDqBytes);
       commit_bulk();
       if (call.order) {
         wait_bulk();
-        release_semaphore(call.order + 2 * at + consumer);
+        release_semaphore(call.order + 2 * at + kConsumer);
       } else {
         wait_bulk_read();
       }
-      barrier_arrive(barriers.dq_empty + 8 * consumer);
+      barrier_arrive(barriers.dq_empty + 8 * kConsumer);
       walk.next(call, block);
     }
     if constexpr (Tiles::kEarlyFinish) {

@@ -40,7 +40,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
   const auto uniform = [](int number) { return __reduce_max_sync(kWholeWarp, static_cast<unsigned>(number)); };
   uint32_t round = 0, i;  // number of the key block and of the tile, in this thread block
   uint32_t tiles;         // of the key block
-  int first_row;          // of its keys
+  int keys_begin;         // its first key
   int q_stage, q_phase;   // of the tile whose S comes next
   auto arrive = [&](uint32_t barrier) {
     if (lane == 0) barrier_arrive(barrier);
@@ -104,7 +104,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
     product_wait<1>();
     pin(s);
     if (done >= 0) arrive(barriers.q_empty + 8 * done);
-    mask_keys<Tiles>(s, call, first_row, consumer * 64, row0);
+    mask_keys<Tiles>(s, call, keys_begin, consumer * 64, row0);
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = j < kEarlyLse ? lse[j < kEarlyLse ? j : 0] : load_shared2(lse_at + 32 * j);
@@ -182,9 +182,9 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
   // Waits until S of the first tile of a key block can be computed, and issues it.
   auto begin_block = [&](uint32_t of_round, const SharedKeyBlock& block) {
     i = uniform(block.tiles_before());
-    first_row = static_cast<int>(uniform(first_key<Tiles>(block)));
+    keys_begin = static_cast<int>(uniform(first_key<Tiles>(block)));
     q_stage = static_cast<int>(i % kQStages), q_phase = static_cast<int>(i / kQStages & 1);
-    barrier_wait(barriers.k + 8 * (of_round & 1), of_round & 1);
+    barrier_wait(barriers.keys_full + 8 * (of_round & 1), of_round & 1);
     barrier_wait(barriers.q_full + 8 * q_stage, q_phase);
     issue_s(q_stage, of_round);
   };
@@ -235,7 +235,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
     for (int j = 0; j < kD / 2; ++j) dk[j] = dv[j] = 0;
     const bool skewed = tiles >= 4;  // consumer 1 starts one phase later, so that the two alternate on the tensor cores
     if (skewed && consumer == 1) named_sync(4, 256);
-    barrier_wait(barriers.k + 8 * ((round + 1) & 1), round & 1);  // V
+    barrier_wait(barriers.keys_full + 8 * ((round + 1) & 1), round & 1);  // V
     probabilities(i, std::true_type(), -1);
     if (skewed && consumer == 0) named_arrive(4, 256);
     if (tiles == 1) {

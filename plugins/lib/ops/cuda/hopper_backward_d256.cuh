@@ -82,6 +82,16 @@ struct BackwardBarriers<HopperBackwardTiles256<T, kD, kCausal, kOStages, kSplitQ
   }
 };
 
+/// The TMA thread. These thread blocks are not persistent: each processes one key block.
+template <class Tiles>
+__device__ __forceinline__ void load_one_block(const HopperBackwardCall& call, const KeyBlock& block, uint32_t shared,
+                                               const BackwardBarriers<Tiles>& barriers) {
+  TileLoader<Tiles> loader{call, shared, barriers};
+  loader.load_keys(block, &call.k, shared, barriers.k);
+  wait_for_begin<Tiles>();
+  loader.load_tiles(block, [&] { loader.load_keys(block, &call.v, shared + Tiles::kV, barriers.v); });
+}
+
 /// Loop of the thread that adds one consumer's pieces of dQ to global memory.
 template <class Tiles, int kConsumer>
 __device__ __forceinline__ void add_dq_pieces(const HopperBackwardCall& call, const KeyBlock& block, uint32_t shared,

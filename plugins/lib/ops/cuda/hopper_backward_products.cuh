@@ -34,8 +34,8 @@ __device__ __forceinline__ void store_gradient(float (&acc)[Tiles::kD / 2], floa
   if ((now & 127) == 0) {
     for (int panel = 0; panel < Tiles::kPanels; ++panel)
       store_box(map, staging.to + panel * staging.panel_bytes,
-                {panel * 64, kymo::flash::first_key<Tiles>(block) + (Tiles::kKeys > 64 ? consumer * 64 : 0),
-                 block.head_kv(), block.batch()});
+                {panel * 64, first_key<Tiles>(block) + (Tiles::kKeys > 64 ? consumer * 64 : 0), block.head_kv(),
+                 block.batch()});
     commit_bulk();
   }
 }
@@ -45,7 +45,7 @@ template <class Tiles, class Block>
 __device__ __forceinline__ void add_gradient(const float (&acc)[Tiles::kD / 2], const HopperBackwardCall& call,
                                              const Block& block, int consumer, float* sums) {
   const int now = thread_now(), first = Tiles::kKeys > 64 ? consumer * 64 : 0;
-  const int row = kymo::flash::first_key<Tiles>(block) + first + ((now & 127) >> 5) * 16 + ((now & 31) >> 2);
+  const int row = first_key<Tiles>(block) + first + ((now & 127) >> 5) * 16 + ((now & 31) >> 2);
   const int64_t head = static_cast<int64_t>(block.batch()) * call.heads_kv + block.head_kv();
   float* to = sums + (head * (call.key_blocks * Tiles::kKeys) + row) * Tiles::kD + 2 * (now & 3);
 #pragma unroll
