@@ -20,12 +20,16 @@ struct LaunchShape {
   cudaStream_t stream;
   bool early = false;  ///< may start while the previous kernel runs; must call wait_for_prerequisites()
   int layers = 1;      ///< of `blocks` blocks each
+  int block_rows = 1;  ///< of `threads` threads each
 };
 
-/// Raises the kernel's shared memory limit and launches it. The limit belongs to the device, so every call sets it.
+constexpr int kDefaultSharedLimit = 48 * 1024;
+
+/// Raises the kernel's shared memory limit if necessary and launches it. The limit belongs to the device, so every call
+/// sets it.
 template <class... Parameters, class... Arguments>
 cudaError_t queue(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&... arguments) {
-  if (shape.shared_bytes > 0) {
+  if (shape.shared_bytes > kDefaultSharedLimit) {
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.shared_bytes);
     if (error != cudaSuccess) return error;
@@ -35,7 +39,7 @@ cudaError_t queue(void (*kernel)(Parameters...), const LaunchShape& shape, Argum
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.layers));
-  config.blockDim = dim3(static_cast<unsigned>(shape.threads));
+  config.blockDim = dim3(static_cast<unsigned>(shape.threads), static_cast<unsigned>(shape.block_rows));
   config.dynamicSmemBytes = static_cast<size_t>(shape.shared_bytes);
   config.stream = shape.stream;
   config.attrs = &early;

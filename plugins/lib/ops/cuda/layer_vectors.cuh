@@ -8,6 +8,7 @@
 
 #include "launch.cuh"
 #include "layers.hpp"
+#include "ptx.cuh"
 
 namespace kymo::layers {
 
@@ -40,14 +41,31 @@ struct Packed {
 #pragma unroll
     for (int i = 0; i < kWords; ++i) words[i] = reinterpret_cast<const Word*>(from)[i];
   }
-  /// Lets the compiler keep only the words in registers, and not what they were converted to.
-  __device__ __forceinline__ void forget_conversion() {
+  __device__ __forceinline__ void write(T* to) const {
 #pragma unroll
-    for (int i = 0; i < kBytes / 4; ++i) asm volatile("" : "+r"(reinterpret_cast<uint32_t*>(words)[i]));
+    for (int i = 0; i < kWords; ++i) reinterpret_cast<Word*>(to)[i] = words[i];
   }
   __device__ __forceinline__ void convert(float (&to)[kCount]) const {
+    if constexpr (sizeof(T) == 2) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) to[i] = to_float(elements[i]);
+      for (int i = 0; i < kCount; i += 2) {
+        const float2 two = flash::unpack<T>(reinterpret_cast<const uint32_t*>(words)[i / 2]);
+        to[i] = two.x, to[i + 1] = two.y;
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) to[i] = to_float(elements[i]);
+    }
+  }
+  __device__ __forceinline__ void round(const float (&from)[kCount]) {
+    if constexpr (sizeof(T) == 2) {
+#pragma unroll
+      for (int i = 0; i < kCount; i += 2)
+        reinterpret_cast<uint32_t*>(words)[i / 2] = flash::pack<T>(from[i], from[i + 1]);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) elements[i] = from[i];
+    }
   }
 };
 
@@ -61,10 +79,8 @@ __device__ __forceinline__ void load(const T* from, float (&to)[kCount]) {
 template <class T, int kCount>
 __device__ __forceinline__ void store(T* to, const float (&from)[kCount]) {
   Packed<T, kCount> packed;
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) packed.elements[i] = rounded<T>(from[i]);
-#pragma unroll
-  for (int i = 0; i < packed.kWords; ++i) reinterpret_cast<typename Packed<T, kCount>::Word*>(to)[i] = packed.words[i];
+  packed.round(from);
+  packed.write(to);
 }
 
 template <class T>

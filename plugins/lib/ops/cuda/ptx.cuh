@@ -93,6 +93,15 @@ __device__ __forceinline__ void wait_for_prerequisites() {
 __device__ __forceinline__ void copy16(uint32_t to, const void* from, bool inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
 }
+/// Copies 8 or 16 bytes from global to shared memory; 16 bytes bypass L1.
+template <int kBytes>
+__device__ __forceinline__ void copy_bytes(uint32_t to, const void* from) {
+  static_assert(kBytes == 8 || kBytes == 16);
+  if constexpr (kBytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
+}
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 /// Waits until at most `kPending` of this thread's copy groups are pending.
 template <int kPending>
