@@ -23,13 +23,14 @@ struct LaunchShape {
   int block_rows = 1;  ///< of `threads` threads each
 };
 
-constexpr int kDefaultSharedLimit = 48 * 1024;
+/// Dynamic shared memory that needs no raised limit: with at most 16 KiB of static shared memory, 48 KiB.
+constexpr int kDefaultSharedBytes = 32 * 1024;
 
 /// Raises the kernel's shared memory limit if necessary and launches it. The limit belongs to the device, so every call
 /// sets it.
 template <class... Parameters, class... Arguments>
 cudaError_t queue(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&... arguments) {
-  if (shape.shared_bytes > kDefaultSharedLimit) {
+  if (shape.shared_bytes > kDefaultSharedBytes) {
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.shared_bytes);
     if (error != cudaSuccess) return error;
