@@ -1,77 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
-// RMSNorm, with the addition of a residual. Blocks are persistent; each group of threads processes one row at a time,
-// while a ring in shared memory receives its next rows.
+// RMSNorm, with the addition of a residual. Blocks are (threads of a row) x (rows).
 //
 // Backward, with r = 1 / sqrt(mean(x^2) + epsilon) and g = gradient * weight:
 //   dx = r (g - x r^2 mean(x g)) + gradient of the sum,   dweight = sum over rows of gradient * x * r
-// Each thread sums the weight gradient of its rows, which are always the same, in registers; a second kernel adds the
-// blocks in order. The result is therefore bitwise reproducible.
+// Blocks are persistent, and a ring in shared memory receives the next rows of a group of threads. Each thread sums the
+// weight gradient of its rows, which are always the same, in registers; a second kernel adds the blocks in order. The
+// result is therefore bitwise reproducible.
+//
+// Forward, a block reads its rows once, keeps them in registers, and ends. Only rms_norm of many rows of at most 512
+// vectors uses persistent blocks and the ring: on an H200, that is faster there, and slower for longer rows and with a
+// residual. Both kernels compute the same bits.
 #include "row_ring.cuh"
 
 namespace kymo::layers {
 namespace {
 
-/// Elements of a thread and tensor that are kept in registers over the rows, or while a row is processed.
-constexpr int kKeptElements = 8;
+constexpr int kForwardThreads = 256;  // of a block that does not use the ring; more for long rows
+constexpr int kForwardWarps = kMaxRowThreads / kWarp;
 
-template <class S, class B, bool kAdds, int kChunks>
-using ForwardRing = std::conditional_t<kAdds, RowRing<kVector<S>, kChunks, B, S>, RowRing<kVector<S>, kChunks, S>>;
+/// Sum over the threads of a row, by all threads of a block.
+__device__ __forceinline__ float row_sum(float value, float (&shared)[kForwardWarps]) {
+  const int warps = static_cast<int>(blockDim.x) / kWarp, thread = static_cast<int>(threadIdx.x);
+  const int first = static_cast<int>(threadIdx.y) * warps;
+  value = warp_sum(value);
+  if (thread % kWarp == 0) shared[first + thread / kWarp] = value;
+  __syncthreads();
+  value = 0;
+#pragma unroll 4
+  for (int warp = 0; warp < warps; ++warp) value += shared[first + warp];
+  return value;
+}
 
-template <bool kAdds, class Ring, class S, class B>
-__device__ __forceinline__ Ring forward_ring(const RmsNorm& call, int stages) {
-  if constexpr (kAdds)
-    return Ring(stages, call.rows, call.width, static_cast<const B*>(call.x), static_cast<const S*>(call.residual));
-  else
-    return Ring(stages, call.rows, call.width, static_cast<const S*>(call.x));
+__device__ __forceinline__ float root_of(float total, const RmsNorm& call) {
+  return rsqrtf(total / static_cast<float>(call.width) + call.epsilon);
 }
 
 template <class S, class B, class W, bool kAdds, int kChunks>
-__global__ void __launch_bounds__(kMaxBlockThreads) rms_norm(const RmsNorm call, const int stages) {
+__global__ void __launch_bounds__(kMaxRowThreads) rms_norm(const RmsNorm call) {
   constexpr int kV = kVector<S>;
-  constexpr bool kKeepsWeight = kChunks * kV <= kKeptElements;
-  __shared__ __align__(2 * sizeof(float) * RowSums<1>::kMaxWarps) float memory[RowSums<1>::kFloats];
-  auto ring = forward_ring<kAdds, ForwardRing<S, B, kAdds, kChunks>, S, B>(call, stages);
-  RowSums<1> sums(memory);
-  float weight[kKeepsWeight ? kChunks : 1][kV];
-  if constexpr (kKeepsWeight) {
+  __shared__ float shared[kForwardWarps];
+  const int64_t row = first_row(), start = row * call.width;
+  const bool inside = row < call.rows;
+  float x[kChunks][kV] = {}, total = 0;
 #pragma unroll
-    for (int c = 0; c < kChunks; ++c)
-      if (ring.inside(c)) load(static_cast<const W*>(call.weight) + ring.column(c), weight[c]);
+  for (int c = 0; c < kChunks; ++c) {
+    const int column = static_cast<int>(threadIdx.x + c * blockDim.x) * kV;
+    if (!inside || column >= call.width) continue;
+    if constexpr (kAdds) {
+      float added[kV];
+      Packed<S, kV> sum;
+      load(static_cast<const B*>(call.x) + start + column, added);
+      load(static_cast<const S*>(call.residual) + start + column, x[c]);
+#pragma unroll
+      for (int i = 0; i < kV; ++i) x[c][i] += added[i];
+      sum.round(x[c]);
+      sum.write(static_cast<S*>(call.sum) + start + column);
+      sum.convert(x[c]);
+    } else {
+      load(static_cast<const S*>(call.x) + start + column, x[c]);
+    }
+#pragma unroll
+    for (int i = 0; i < kV; ++i) total += x[c][i] * x[c][i];
   }
+  const float root = root_of(row_sum(total, shared), call);
+#pragma unroll
+  for (int c = 0; c < kChunks; ++c) {
+    const int column = static_cast<int>(threadIdx.x + c * blockDim.x) * kV;
+    if (!inside || column >= call.width) continue;
+    float weight[kV];
+    load(static_cast<const W*>(call.weight) + column, weight);
+#pragma unroll
+    for (int i = 0; i < kV; ++i) weight[i] *= x[c][i] * root;
+    store(static_cast<B*>(call.y) + start + column, weight);
+  }
+}
+
+template <class S>
+using ForwardRing = RowRing<kVector<S>, 1, S>;
+
+template <class S, class B, class W>
+__global__ void __launch_bounds__(kMaxBlockThreads) rms_norm_ring(const RmsNorm call, const int stages) {
+  constexpr int kV = kVector<S>;
+  __shared__ __align__(2 * sizeof(float) * RowSums<1>::kMaxWarps) float memory[RowSums<1>::kFloats];
+  ForwardRing<S> ring(stages, call.rows, call.width, static_cast<const S*>(call.x));
+  RowSums<1> sums(memory);
+  float weight[kV];
+  if (ring.inside(0)) load(static_cast<const W*>(call.weight) + ring.column(0), weight);
   for (; ring.any(); ring.advance()) {
-    float x[kChunks][kV], total = 0;
+    float x[kV], total = 0;
     ring.wait();
+    if (ring.inside(0)) {
+      ring.template read<0>(0, x);
 #pragma unroll
-    for (int c = 0; c < kChunks; ++c) {
-      if (!ring.inside(c)) continue;
-      if constexpr (kAdds) {
-        float added[kV];
-        Packed<S, kV> sum;
-        ring.template read<0>(c, added);
-        ring.template read<1>(c, x[c]);
-#pragma unroll
-        for (int i = 0; i < kV; ++i) x[c][i] += added[i];
-        sum.round(x[c]);
-        sum.write(static_cast<S*>(call.sum) + ring.index(c));
-        sum.convert(x[c]);
-      } else {
-        ring.template read<0>(c, x[c]);
-      }
-#pragma unroll
-      for (int i = 0; i < kV; ++i) total += x[c][i] * x[c][i];
+      for (int i = 0; i < kV; ++i) total += x[i] * x[i];
     }
     ring.refill();
-    total = sums.sum(total);
-    const float root = rsqrtf(total / static_cast<float>(call.width) + call.epsilon);
+    const float root = root_of(sums.sum(total), call);
+    if (!ring.inside(0)) continue;
 #pragma unroll
-    for (int c = 0; c < kChunks; ++c) {
-      if (!ring.inside(c)) continue;
-      auto& by = weight[kKeepsWeight ? c : 0];
-      if constexpr (!kKeepsWeight) load(static_cast<const W*>(call.weight) + ring.column(c), by);
-#pragma unroll
-      for (int i = 0; i < kV; ++i) x[c][i] = by[i] * (x[c][i] * root);
-      store(static_cast<B*>(call.y) + ring.index(c), x[c]);
-    }
+    for (int i = 0; i < kV; ++i) x[i] = weight[i] * (x[i] * root);
+    store(static_cast<B*>(call.y) + ring.index(0), x);
   }
 }
 
@@ -116,6 +144,9 @@ __device__ __forceinline__ Ring backward_ring(const RmsNormBackward& call, int s
   else
     return Ring(stages, call.rows, call.width, x, gradient);
 }
+
+/// Elements of a thread and tensor that the backward pass keeps in registers while it processes a row.
+constexpr int kKeptElements = 8;
 
 template <class S, class B, class W, bool kAdds, int kChunks>
 __global__ void __launch_bounds__(kMaxBlockThreads) rms_norm_backward(const RmsNormBackward call, const int stages) {
@@ -230,47 +261,58 @@ std::string with_chunks(int chunks, const Function& function) {
   return "rms_norm: the row is too long";
 }
 
-constexpr RingSetting kForward{512, 1024, 48 * 1024}, kBackward{1024, 1024, 64 * 1024};
+/// From so many rows per group of threads on, rms_norm uses the ring: with few rows, the groups that have one row more
+/// than the others determine the time.
+constexpr int kRingRows = 8;
 
-template <class Kernel, class Call>
-std::string queue_rows(const char* name, Kernel kernel, const RingShape& shape, Stream stream, const Call& call) {
+template <class Kernel, class... Arguments>
+cudaError_t queue_rows(Kernel kernel, const RowShape& shape, Stream stream, const Arguments&... arguments) {
   flash::LaunchShape launch{shape.blocks, shape.threads, shape.shared_bytes, stream};
   launch.block_rows = shape.rows;
-  return flash::failure(name, flash::queue(kernel, launch, call, shape.stages));
+  return flash::queue(kernel, launch, arguments...);
 }
 
-/// Calls function(kernel, shape) with the kernel of a forward pass.
-template <class Function>
-std::string with_forward(const RmsNorm& call, const RingSetting& setting, const Function& function) {
-  return with_types(call.types, [&](auto s, auto b, auto w) {
-    using S = decltype(s);
-    RingShape shape = row_shape(call.width, kVector<S>);
-    return with_chunks<S>(shape.chunks, [&](auto chunks) {
-      using B = decltype(b);
-      using W = decltype(w);
-      constexpr int kChunks = decltype(chunks)::value;
-      const int bytes = call.residual ? ForwardRing<S, B, true, kChunks>::kThreadBytes
-                                      : ForwardRing<S, B, false, kChunks>::kThreadBytes;
-      const cudaError_t error = complete(shape, setting, call.rows, bytes);
-      if (error != cudaSuccess) return flash::failure("rms_norm", error);
-      return function(call.residual ? rms_norm<S, B, W, true, kChunks> : rms_norm<S, B, W, false, kChunks>, shape);
-    });
+/// Whether a forward pass uses the ring; if so, `shape` becomes that of its blocks.
+template <class S>
+cudaError_t choose_ring(const RmsNorm& call, RowShape& shape, bool& chosen) {
+  chosen = false;
+  if (call.residual || shape.chunks > 1) return cudaSuccess;
+  RowShape ring = shape;
+  const cudaError_t error = add_ring(ring, call.rows, ForwardRing<S>::kThreadBytes);
+  chosen = error == cudaSuccess && call.rows >= kRingRows * ring.blocks * ring.rows;
+  if (chosen) shape = ring;
+  return error;
+}
+
+template <class S, class B, class W>
+std::string queue_forward(const RmsNorm& call, Stream stream) {
+  RowShape shape = row_shape(call.width, kVector<S>);
+  bool ring = false;
+  const cudaError_t error = choose_ring<S>(call, shape, ring);
+  if (error != cudaSuccess) return flash::failure("rms_norm", error);
+  if (ring) return flash::failure("rms_norm", queue_rows(rms_norm_ring<S, B, W>, shape, stream, call, shape.stages));
+  shape.rows = std::max(1, kForwardThreads / shape.threads);
+  shape.blocks = divided_up(call.rows, shape.rows);
+  return with_chunks<S>(shape.chunks, [&](auto chunks) {
+    constexpr int kChunks = decltype(chunks)::value;
+    const auto kernel = call.residual ? rms_norm<S, B, W, true, kChunks> : rms_norm<S, B, W, false, kChunks>;
+    return flash::failure("rms_norm", queue_rows(kernel, shape, stream, call));
   });
 }
 
 /// Calls function(kernel, shape) with the kernel of a backward pass.
 template <class Function>
-std::string with_backward(const RmsNormBackward& call, const RingSetting& setting, const Function& function) {
+std::string with_backward(const RmsNormBackward& call, const Function& function) {
   return with_types(call.types, [&](auto s, auto b, auto w) {
     using S = decltype(s);
-    RingShape shape = row_shape(call.width, kVector<S>);
+    RowShape shape = row_shape(call.width, kVector<S>);
     return with_chunks<S>(shape.chunks, [&](auto chunks) {
       using B = decltype(b);
       using W = decltype(w);
       constexpr int kChunks = decltype(chunks)::value;
       const int bytes = call.sum_gradient ? BackwardRing<S, B, true, kChunks>::kThreadBytes
                                           : BackwardRing<S, B, false, kChunks>::kThreadBytes;
-      const cudaError_t error = complete(shape, setting, call.rows, bytes);
+      const cudaError_t error = add_ring(shape, call.rows, bytes);
       if (error != cudaSuccess) return flash::failure("rms_norm_backward", error);
       const auto kernel =
           call.sum_gradient ? rms_norm_backward<S, B, W, true, kChunks> : rms_norm_backward<S, B, W, false, kChunks>;
@@ -279,26 +321,33 @@ std::string with_backward(const RmsNormBackward& call, const RingSetting& settin
   });
 }
 
-std::string queue_forward(const RmsNorm& call, Stream stream, const RingSetting& setting) {
-  return with_forward(call, setting, [&](auto kernel, const RingShape& shape) {
-    return queue_rows("rms_norm", kernel, shape, stream, call);
+}  // namespace
+
+bool device_supported() {
+  int major = 0;
+  return flash::device_attribute(cudaDevAttrComputeCapabilityMajor, major) == cudaSuccess && major >= 8;
+}
+
+std::string launch(const RmsNorm& call, Stream stream) {
+  return with_types(call.types, [&](auto s, auto b, auto w) {
+    return queue_forward<decltype(s), decltype(b), decltype(w)>(call, stream);
   });
 }
 
-int64_t blocks_of(const RmsNormBackward& call, const RingSetting& setting) {
+int64_t partial_rows(const RmsNormBackward& call) {
   int64_t blocks = 1;
-  with_backward(call, setting, [&](auto, const RingShape& shape) -> std::string {
+  with_backward(call, [&](auto, const RowShape& shape) -> std::string {
     blocks = shape.blocks;
     return {};
   });
   return blocks;
 }
 
-std::string queue_backward(const RmsNormBackward& call, Stream stream, const RingSetting& setting) {
+std::string launch(const RmsNormBackward& call, Stream stream) {
   int64_t blocks = 0;
-  std::string error = with_backward(call, setting, [&](auto kernel, const RingShape& shape) {
+  std::string error = with_backward(call, [&](auto kernel, const RowShape& shape) {
     blocks = shape.blocks;
-    return queue_rows("rms_norm_backward", kernel, shape, stream, call);
+    return flash::failure("rms_norm_backward", queue_rows(kernel, shape, stream, call, shape.stages));
   });
   if (!error.empty()) return error;
   return with_type(call.types.weight, [&](auto w) {
@@ -310,18 +359,5 @@ std::string queue_backward(const RmsNormBackward& call, Stream stream, const Rin
                      static_cast<int>(blocks), static_cast<int>(call.width), static_cast<W*>(call.weight_gradient)));
   });
 }
-
-}  // namespace
-
-bool device_supported() {
-  int major = 0;
-  return flash::device_attribute(cudaDevAttrComputeCapabilityMajor, major) == cudaSuccess && major >= 8;
-}
-
-std::string launch(const RmsNorm& call, Stream stream) { return queue_forward(call, stream, kForward); }
-
-int64_t partial_rows(const RmsNormBackward& call) { return blocks_of(call, kBackward); }
-
-std::string launch(const RmsNormBackward& call, Stream stream) { return queue_backward(call, stream, kBackward); }
 
 }  // namespace kymo::layers

@@ -15,7 +15,7 @@ namespace kymo::layers {
 constexpr int kMaxRowThreads = 512;
 constexpr int kMaxBlockThreads = 1024;
 constexpr int kMaxBlockRows = 15;  ///< each has a barrier, and barrier 0 is that of the block
-constexpr int kMaxStages = 4;
+constexpr int kMaxStages = 2;
 constexpr int kStaticBytes = 1024;  ///< of shared memory that kernels use beside the ring, at most
 
 extern __shared__ uint4 ring_memory[];
@@ -53,10 +53,10 @@ class RowRing {
         next_(start_),
         from_{from...} {
     const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x), lane = thread % kWarp;
-    stage_bytes_ = static_cast<int>(blockDim.x * blockDim.y) * kThreadBytes;
+    const int stage_bytes = static_cast<int>(blockDim.x * blockDim.y) * kThreadBytes;
     at_ = flash::opaque(flash::shared_address(ring_memory) + (thread - lane) * kThreadBytes + lane * kVectorBytes);
-    end_ = at_ + stages * stage_bytes_;
-    asm volatile("" : "+l"(step_), "+r"(stage_bytes_));  // otherwise, they are computed again for each row
+    both_ = 2 * at_ + (stages - 1) * stage_bytes;
+    asm volatile("" : "+l"(step_));  // otherwise, it is computed again for each row
     left_ += stages;
     for (int i = 0; i < stages; ++i) refill();
   }
@@ -73,17 +73,9 @@ class RowRing {
 
   /// Waits for the copies of the current row.
   __device__ __forceinline__ void wait() const {
-    static_assert(kMaxStages == 4);
-    asm volatile(
-        "{ .reg .pred less;\n"
-        "cp.async.wait_group 3;\n"
-        "setp.lt.s32 less, %0, 4;\n"
-        "@less cp.async.wait_group 2;\n"
-        "setp.lt.s32 less, %0, 3;\n"
-        "@less cp.async.wait_group 1;\n"
-        "setp.lt.s32 less, %0, 2;\n"
-        "@less cp.async.wait_group 0; }\n" ::"r"(stages_)
-        : "memory");
+    static_assert(kMaxStages == 2);
+    flash::wait_copies<1>();
+    if (stages_ == 1) flash::wait_copies<0>();
   }
   /// Reads a vector of the current row.
   template <int kTensor>
@@ -98,8 +90,7 @@ class RowRing {
     flash::commit_copies();
     --left_;
     next_ += step_;
-    at_ += stage_bytes_;
-    if (at_ == end_) at_ -= stages_ * stage_bytes_;
+    at_ = both_ - at_;
   }
   /// Continues with the next row.
   __device__ __forceinline__ void advance() { start_ += step_; }
@@ -134,8 +125,8 @@ class RowRing {
          ...);
   }
 
-  int stages_, width_, stage_bytes_, left_;
-  uint32_t at_, end_;
+  int stages_, width_, left_;
+  uint32_t at_, both_;  // addresses of the current stage, and the sum of those of both stages
   int64_t step_, start_, next_;
   const void* from_[sizeof...(Ts)];
 };
@@ -214,52 +205,42 @@ class RowSums {
   uint32_t from_;
 };
 
-/// How many threads and bytes of shared memory the kernels use.
-struct RingSetting {
-  int block_threads;           ///< at most
-  int multiprocessor_threads;  ///< of all blocks that a multiprocessor runs at once
-  int bytes_ahead;             ///< of the rows after the current ones, of all blocks of a multiprocessor
-  int max_stages = kMaxStages;
-};
-
-/// Threads of a row, rows of a block, vectors of a thread, and stages of the ring.
-struct RingShape {
-  int threads, rows, chunks;
-  int64_t blocks;
-  int stages, shared_bytes;
+/// Threads of a row, vectors of a thread, rows of a block, blocks, and stages of the ring.
+struct RowShape {
+  int threads, chunks;
+  int rows = 1;
+  int64_t blocks = 1;
+  int stages = 0, shared_bytes = 0;
 };
 
 /// Threads and vectors of a row.
-inline RingShape row_shape(int64_t width, int vector_elements) {
+inline RowShape row_shape(int64_t width, int vector_elements) {
   const int64_t vectors = width / vector_elements;
-  RingShape shape{};
+  RowShape shape{};
   shape.chunks = vectors <= kMaxRowThreads ? 1 : vectors <= 2 * kMaxRowThreads ? 2 : 4;
   shape.threads = static_cast<int>(divided_up(divided_up(vectors, shape.chunks), kWarp) * kWarp);
   return shape;
 }
 
-/// The shape for rings with the given bytes per thread and stage. All blocks run at once: each takes as many rows as
-/// the others.
-inline cudaError_t complete(RingShape& shape, const RingSetting& setting, int64_t rows, int thread_bytes) {
+/// Completes a shape with a ring of the given bytes per thread and stage. The blocks of a multiprocessor have at most
+/// kMaxBlockThreads threads together. All blocks run at once: each takes as many rows as the others.
+inline cudaError_t add_ring(RowShape& shape, int64_t rows, int thread_bytes) {
   int multiprocessors = 0, max_bytes = 0;
   cudaError_t error = flash::count_multiprocessors(multiprocessors);
   if (error == cudaSuccess) error = flash::shared_memory_of_block(max_bytes);
   if (error != cudaSuccess) return error;
-  const int max_rows = std::clamp(setting.block_threads / shape.threads, 1, kMaxBlockRows);
+  const int max_rows = std::clamp(kMaxBlockThreads / shape.threads, 1, kMaxBlockRows);
   shape.rows = static_cast<int>(std::min<int64_t>(divided_up(rows, multiprocessors), max_rows));
-  const int threads = shape.threads * shape.rows;
-  const int stage_bytes = threads * thread_bytes;
+  const int threads = shape.threads * shape.rows, stage_bytes = threads * thread_bytes;
   // The driver reserves 1 KiB per block; the limit of a block is the memory of a multiprocessor less one reservation.
   constexpr int kReserved = 1024, kOther = kReserved + kStaticBytes;
   const int memory = max_bytes + kReserved;
   const int blocks =  // of a multiprocessor
-      std::max(1, std::min(setting.multiprocessor_threads / threads, memory / (stage_bytes + kOther)));
+      std::max(1, std::min(kMaxBlockThreads / threads, memory / (stage_bytes + kOther)));
   shape.blocks = std::min(divided_up(rows, shape.rows), int64_t{multiprocessors} * blocks);
-  const int room = (memory / blocks - kOther) / stage_bytes;
-  const int64_t rounds = divided_up(rows, shape.blocks * shape.rows);
-  const int wanted = 1 + static_cast<int>(divided_up(setting.bytes_ahead, int64_t{stage_bytes} * blocks));
-  shape.stages = static_cast<int>(std::min<int64_t>(rounds, std::min({wanted, room, setting.max_stages})));
-  shape.stages = std::max(shape.stages, 1);
+  const bool one_round = rows <= shape.blocks * shape.rows;
+  const bool one_fits = (memory / blocks - kOther) / stage_bytes < kMaxStages;
+  shape.stages = one_round || one_fits ? 1 : kMaxStages;
   shape.shared_bytes = shape.stages * stage_bytes;
   return cudaSuccess;
 }
