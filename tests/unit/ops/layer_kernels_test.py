@@ -79,6 +79,28 @@ class LayerKernels(LayerCase):
                 for one, other in zip(results, expected, strict=True):
                     self.assert_near(one, other)
 
+    def all_norms(self, x, gradient, weight):
+        """Forward and backward, with and without a residual; results with one row for each of x."""
+        y = ops.rms_norm(x, weight, 1e-5, gradient.dtype)
+        sums = ops.add_rms_norm(gradient, x, weight)
+        gradients = (ops.rms_norm_backward(gradient, residual, x, weight)[0] for residual in (None, x))
+        return (y, *sums, *gradients)
+
+    @unittest.skipUnless(DEVICE == "cuda", "needs a GPU")
+    def test_norms_of_many_rows(self):
+        types = (*((dtype, dtype) for dtype in FLOATS), (torch.float32, torch.bfloat16))
+        for rows, width in ((50_000, 64), (10_000, 1600), (4000, 8192)):
+            for stream, branch in types:
+                x, gradient = (draw(rows, width, dtype=dtype, gradient=False) for dtype in (stream, branch))
+                weight = draw(width, dtype=stream, gradient=False)
+                # Kernels for many rows copy rows ahead, which must not change a bit.
+                ends = self.all_norms(x[-50:], gradient[-50:], weight)
+                for many, end in zip(self.all_norms(x, gradient, weight), ends, strict=True):
+                    self.assertTrue(torch.equal(many[-50:], end), (rows, width, stream, branch))
+                root = (exact(x).square().mean(-1, keepdim=True) + 1e-5).rsqrt()
+                expected = (exact(gradient) * exact(x) * root).sum(0)
+                self.assert_near(ops.rms_norm_backward(gradient, None, x, weight)[1], expected, factor=2.0)
+
     @unittest.skipUnless(DEVICE == "cuda", "needs a GPU")
     def test_offsets_beyond_two_to_the_31(self):
         rows, width = 1_050_000, 2048
