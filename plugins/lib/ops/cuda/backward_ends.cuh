@@ -102,8 +102,31 @@ __device__ __forceinline__ void wait_for_counter(const int* count, int all) {
   __syncthreads();
 }
 
-/// A block converts one tile of kRows queries. For each 64 x 64 piece and i of 8, the accumulator holds a float4 of
-/// each of the 128 threads of a consumer: row g, columns 8 i + 2 t and the next; row g + 8, the same columns.
+/// Rounds a tile of dQ, in the fragment order of the Hopper kernel, to rows in shared memory. For each 64 x 64 piece
+/// and i of 8, the accumulator holds a float4 of each of the 128 threads of a consumer: row g, columns 8 i + 2 t and
+/// the next; row g + 8, the same columns. Tiles of 80 queries are transposed: 64 columns and i of 10.
+template <class T, int kD, int kRows, int kPitch, class Load>
+__device__ __forceinline__ void round_fragments(T (&piece)[kRows * kPitch], float scale, const Load& load) {
+#pragma unroll
+  for (int n = 0; n < kRows * kD / 4 / 256; ++n) {
+    const int at = n * 256 + threadIdx.x, thread = at & 127, lane = thread & 31,
+              row_of_mma = (thread >> 5) * 16 + (lane >> 2);
+    const float4 v = load(at);
+    const uint32_t low = pack<T>(v.x * scale, v.y * scale), high = pack<T>(v.z * scale, v.w * scale);
+    if constexpr (kRows == 80) {
+      const int i = (at >> 7) % 10, part = at / 1280, row = 8 * i + 2 * (lane & 3), column = part * 64 + row_of_mma;
+      uint16_t* const to = reinterpret_cast<uint16_t*>(piece) + row * kPitch + column;
+      to[0] = low & 0xffff, to[kPitch] = low >> 16, to[8] = high & 0xffff, to[kPitch + 8] = high >> 16;
+    } else {
+      const int i = at >> 7 & 7, part = at >> 10, row = row_of_mma + (kD == 64 ? part * 64 : 0),
+                column = 8 * i + 2 * (lane & 3) + (kD == 64 ? 0 : part * 64);
+      *reinterpret_cast<uint32_t*>(&piece[row * kPitch + column]) = low;
+      *reinterpret_cast<uint32_t*>(&piece[(row + 8) * kPitch + column]) = high;
+    }
+  }
+}
+
+/// A block converts one tile of kRows queries.
 ///
 /// kEarly: while the last blocks of the previous kernel still run, SMs without one convert the heads that are complete,
 /// in the order in which they were processed. `counters` counts the contributions added so far per (batch, key/value
@@ -121,15 +144,7 @@ __global__ void __launch_bounds__(256) backward_finish(const __grid_constant__ B
   const unsigned all_head = number / tiles, tile = number % tiles;
   if constexpr (kEarly) wait_for_counter(counters + all_head / (p.heads_q / p.heads_kv), all_counts);
   const float4* from = reinterpret_cast<const float4*>(sums + static_cast<int64_t>(number) * (kRows * kD));
-#pragma unroll
-  for (int n = 0; n < kRows * kD / 4 / 256; ++n) {
-    const int at = n * 256 + threadIdx.x, thread = at & 127, i = at >> 7 & 7, part = at >> 10, lane = thread & 31;
-    const float4 v = kEarly ? __ldcg(from + at) : from[at];
-    const int row = (thread >> 5) * 16 + (lane >> 2) + (kD == 64 ? part * 64 : 0),
-              column = 8 * i + 2 * (lane & 3) + (kD == 64 ? 0 : part * 64);
-    *reinterpret_cast<uint32_t*>(&piece[row * kPitch + column]) = pack<T>(v.x * p.scale, v.y * p.scale);
-    *reinterpret_cast<uint32_t*>(&piece[(row + 8) * kPitch + column]) = pack<T>(v.z * p.scale, v.w * p.scale);
-  }
+  round_fragments<T, kD, kRows, kPitch>(piece, p.scale, [&](int at) { return kEarly ? __ldcg(from + at) : from[at]; });
   __syncthreads();
   T* to = head_of<T>(call.dq, all_head / p.heads_q, all_head % p.heads_q);
 #pragma unroll

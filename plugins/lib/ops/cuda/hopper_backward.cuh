@@ -24,6 +24,8 @@
 //   tensor | dP(i)   dV(i) |          | dQ(i-1)  dK(i)  S(i+1)        | dP(i+1) ...
 //   other  |    exp: P(i)  | dS(i)    |          dQ(i-1) to shared    |     exp: P(i+1)
 //
+// Long sequences at d 128 use tiles of 80 queries and consumers in lockstep instead (hopper_backward_lockstep.cuh).
+//
 // The limit is registers (240 per consumer thread). d 128: dK 64, dV 64, S 32, dP 32 (also used for dQ), P 16, dS 16. d
 // 64, tiles of 128 queries: 32, 32, 64, 64, 32, 32. The next limit is shared memory bandwidth.
 //
@@ -48,18 +50,20 @@ struct HopperBackwardTiles {
   using T = T_;
   static constexpr int kD = kD_, kRows = kRows_, kKeys = 128, kPanels = kD / 64;
   static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_, kSplitQ = kSplitQ_, kPersistent = true;
-  static constexpr bool kValuesLast = kD == 128;    // dV is issued after dS
-  static constexpr int kQStages = 3, kOStages = 2;  // S runs one tile ahead, so Q is needed longer
+  static constexpr bool kLockstep = kRows == 80;  // hopper_backward_lockstep.cuh
+  static constexpr bool kValuesLast = kD == 128;  // dV is issued after dS
+  // Otherwise, S runs one tile ahead, so Q is needed longer.
+  static constexpr int kQStages = kLockstep ? 2 : 3, kOStages = 2;
   static constexpr int kEarlyLse =
       kD == 128 ? 2 : 4;  // lse pairs loaded before the wait for S; more would take too many registers
   static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kDsBytes = kRows * kKeys * 2,
-                       kDqBytes = 64 * 64 * 4;
+                       kDqBytes = kRows * kD * 2;  // one consumer's part of a tile, in fp32
   static constexpr int kQ = 2 * kKeyBytes, kO = kQ + kQStages * kQBytes, kDs = kO + kOStages * kQBytes;
   static constexpr int kDq = kDs + 2 * kDsBytes, kLse = kDq + 2 * kDqBytes, kDelta = kLse + kQStages * kRows * 4;
   static constexpr int kBarriers = kDelta + kOStages * kRows * 4, kBarrierBytes = 304;  // BackwardBarriers
   static constexpr int kShared = kBarriers + kBarrierBytes + 1024;
-  static_assert((kD == 128 && kRows == 64) || (kD == 64 && kRows == 128),
-                "a consumer's part of a tile of dQ is 64 x 64");
+  static_assert((kD == 128 && kRows == 64) || (kD == 64 && kRows == 128) || (kD == 128 && kLockstep && !kSplitQ),
+                "a consumer's part of a tile of dQ is 64 x 64, or 80 x 64 in lockstep");
   static_assert(kShared <= 227 * 1024);
 };
 
@@ -202,16 +206,17 @@ __device__ __forceinline__ void load_blocks(const HopperBackwardCall& call, uint
   for (int round = 0;; ++round) {
     const SharedKeyBlock block = barriers.receive_block(round);
     if (block.tiles() == 0) break;
-    // K and V exchange their buffers with each key block: that of V is free earlier.
+    // K and V exchange their buffers with each key block: that of V is free earlier. Addresses are hidden from the
+    // compiler where a register would spill to keep them.
     const int k = round & 1, v = k ^ 1;
     barrier_wait(barriers.keys_empty + 8 * k, (round & 1) ^ 1);
-    loader.load_keys(block, &call.k, shared + k * Tiles::kKeyBytes, barriers.keys_full + 8 * k);
+    loader.load_keys(block, &call.k, shared + k * Tiles::kKeyBytes, barriers.keys_full + 8 * opaque(k));
     if (round == 0) wait_for_begin<Tiles>();
     loader.load_tiles(block, [&] {
       barrier_wait(barriers.keys_empty + 8 * v, (round & 1) ^ 1);
       loader.load_keys(block, &call.v, shared + v * Tiles::kKeyBytes, barriers.keys_full + 8 * v);
     });
-    barriers.release_block(round);
+    barriers.release_block(static_cast<int>(opaque(round)));
     barrier_arrive(barriers.block_wanted);
   }
 }
@@ -234,8 +239,8 @@ __device__ __forceinline__ void add_dq(const HopperBackwardCall& call, uint32_t 
       barrier_wait(barriers.dq_full + 8 * kConsumer, phase);
       phase ^= 1;
       if (call.order) acquire_semaphore(call.order + 2 * at + kConsumer, block.index());
-      add_bulk(call.dq + static_cast<int64_t>(at) * (Tiles::kRows * Tiles::kD) + kConsumer * 4096, from,
-               Tiles::kDqBytes);
+      add_bulk(call.dq + static_cast<int64_t>(at) * (Tiles::kRows * Tiles::kD) + kConsumer * (Tiles::kDqBytes / 4),
+               from, Tiles::kDqBytes);
       commit_bulk();
       if (call.order) {
         wait_bulk();

@@ -30,14 +30,8 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
   const uint32_t key_columns = operand(shared) + (kD == 128 ? consumer * (kKeys * 8) : 0),
                  ds_rows = kD == 128 ? 0 : consumer * 64 * 128;
   const uint32_t dq_to = shared + Tiles::kDq + consumer * Tiles::kDqBytes;
-  const int matrix = lane >> 3,
-            in_matrix = lane & 7;  // stmatrix indices, within this consumer's half of dS (queries x 64 keys)
-  const uint32_t ds_to = shared + Tiles::kDs + consumer * (kRows * 128) + ((matrix >> 1) * 8 + in_matrix) * 128 +
-                         (((2 * warp + (matrix & 1)) ^ in_matrix) * 16);
+  const uint32_t ds_to = ds_half<Tiles>(shared, consumer, warp, lane);
 
-  // Tells the compiler that a number is the same in all threads: then it, and what depends on it, needs no vector
-  // registers.
-  const auto uniform = [](int number) { return __reduce_max_sync(kWholeWarp, static_cast<unsigned>(number)); };
   uint32_t round = 0, i;  // number of the key block and of the tile, in this thread block
   uint32_t tiles;         // of the key block
   int keys_begin;         // its first key
@@ -73,9 +67,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
   // completed and the fence is short.
   auto store_dq = [&](uint32_t i) {
     barrier_wait(barriers.dq_empty + 8 * consumer, (i & 1) ^ 1);
-#pragma unroll
-    for (int j = 0; j < 8; ++j)
-      store_shared4(dq_to + j * 2048 + thread * 16, dq[4 * j], dq[4 * j + 1], dq[4 * j + 2], dq[4 * j + 3]);
+    store_fragments(dq_to + thread * 16, dq);
   };
   auto publish_dq = [&] {
     fence_shared();
@@ -136,10 +128,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
       consumer ? named_sync(3, 128) : named_sync(2, 128);
     }
     if (i >= 2) barrier_wait(barriers.ds_empty + 8 * buffer, (i / 2 - 1) & 1);
-#pragma unroll
-    for (int k = 0; k < kRows / 16; ++k)
-      store_matrices_transposed(ds_to + buffer * Tiles::kDsBytes + k * 2048, ds16[4 * k], ds16[4 * k + 1],
-                                ds16[4 * k + 2], ds16[4 * k + 3]);
+    store_ds(ds_to + buffer * Tiles::kDsBytes, ds16);
     const int q_now = q_stage;
     advance(q_stage, q_phase, kQStages);
     if constexpr (Tiles::kValuesLast) issue_dv(o_now);

@@ -13,5 +13,11 @@ std::string hopper_backward_d128_early(const Backward& call, Stream stream) {
 std::string hopper_backward_d128_splitq(const Backward& call, Stream stream) {
   return launch_hopper_backward<128, 64, false, true>(call, stream);
 }
+std::string hopper_backward_d128_lockstep(const Backward& call, Stream stream) {
+  return launch_hopper_backward<128, 80>(call, stream);
+}
+std::string hopper_backward_d128_lockstep_early(const Backward& call, Stream stream) {
+  return launch_hopper_backward<128, 80, true>(call, stream);
+}
 
 }  // namespace kymo::flash

@@ -5,6 +5,7 @@
 #include "hopper_backward_consumer.cuh"
 #include "hopper_backward_d256_scores.cuh"
 #include "hopper_backward_d256_values.cuh"
+#include "hopper_backward_lockstep.cuh"
 #include "tensor_map.hpp"
 
 namespace kymo::flash {
@@ -50,7 +51,10 @@ __device__ __forceinline__ void process_blocks(const HopperBackwardCall& call, i
   } else {
     acquire_registers<240>();
     if constexpr (Tiles::kEarlyFinish || Tiles::kSplitQ) wait_for_begin<Tiles>();
-    consume<Tiles>(call, warpgroup - 1, shared, barriers);
+    if constexpr (Tiles::kLockstep)
+      consume_in_lockstep<Tiles>(call, warpgroup - 1, shared, barriers);
+    else
+      consume<Tiles>(call, warpgroup - 1, shared, barriers);
   }
 }
 
@@ -99,7 +103,7 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (wrong.empty()) wrong = make_map(device.dk, call.dk, of_keys, p.element, 64);
   if (wrong.empty()) wrong = make_map(device.dv, call.dv, of_keys, p.element, 64);
   if (!wrong.empty()) return wrong;
-  const BackwardSpace space = backward_space(call, Tiles::kD, Tiles::kSplitQ);
+  const BackwardSpace space = backward_space(call, Tiles::kD, Tiles::kSplitQ, row_padding(Tiles::kRows));
   const RowSums sums = row_sums(call, space);
   // Of the counters, the first one is that of the key blocks; the others are used by the early finish only.
   const int64_t counters = Tiles::kEarlyFinish ? space.counters : std::min<int64_t>(space.counters, Tiles::kPersistent);

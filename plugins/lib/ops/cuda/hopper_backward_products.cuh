@@ -85,6 +85,33 @@ __global__ void __launch_bounds__(256)
                                              pack<T>(b.x * factor, b.y * factor), pack<T>(b.z * factor, b.w * factor));
 }
 
+/// Tells the compiler that a number is the same in all threads: then it, and what depends on it, needs no vector
+/// registers.
+__device__ __forceinline__ uint32_t uniform(int number) {
+  return __reduce_max_sync(kWholeWarp, static_cast<unsigned>(number));
+}
+/// Where this thread's stmatrix stores a consumer's half of dS (queries x 64 keys), in the first of its buffers.
+template <class Tiles>
+__device__ __forceinline__ uint32_t ds_half(uint32_t shared, int consumer, int warp, int lane) {
+  const int matrix = lane >> 3, in_matrix = lane & 7;
+  return shared + Tiles::kDs + consumer * (Tiles::kRows * 128) + ((matrix >> 1) * 8 + in_matrix) * 128 +
+         (((2 * warp + (matrix & 1)) ^ in_matrix) * 16);
+}
+/// Stores this consumer's half of dS (keys x queries in registers) as queries x keys.
+template <int kWords>
+__device__ __forceinline__ void store_ds(uint32_t to, const uint32_t (&ds)[kWords]) {
+#pragma unroll
+  for (int k = 0; k < kWords / 4; ++k)
+    store_matrices_transposed(to + k * 2048, ds[4 * k], ds[4 * k + 1], ds[4 * k + 2], ds[4 * k + 3]);
+}
+/// Stores a consumer's part of dQ in fragment order.
+template <int kNumbers>
+__device__ __forceinline__ void store_fragments(uint32_t to, const float (&dq)[kNumbers]) {
+#pragma unroll
+  for (int j = 0; j < kNumbers / 4; ++j)
+    store_shared4(to + j * 2048, dq[4 * j], dq[4 * j + 1], dq[4 * j + 2], dq[4 * j + 3]);
+}
+
 /// Issues acc (keys x queries) = A B^T; a, b: operands of the warpgroup's rows of K or V, and of a tile of Q or dO.
 template <class Tiles>
 __device__ __forceinline__ void issue_rows(float (&acc)[Tiles::kRows / 2], uint32_t a, uint32_t b) {

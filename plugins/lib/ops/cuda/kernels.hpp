@@ -29,9 +29,9 @@ LaunchForward hopper_forward_d64_192x128, hopper_forward_d64_pipelined128x128, h
 LaunchForward hopper_forward_d64_splitkv128x128, hopper_forward_d128_splitkv128x128, hopper_forward_d192_splitkv128x112,
     hopper_forward_d256_splitkv128x80, float_forward_d64_splitkv128x48, float_forward_d128_splitkv64x64,
     float_forward_d256_splitkv64x16;
-LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d128_early, hopper_backward_d192,
-    hopper_backward_d256, hopper_backward_d64_splitq, hopper_backward_d128_splitq, hopper_backward_d192_splitq,
-    hopper_backward_d256_splitq;
+LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d128_early, hopper_backward_d128_lockstep,
+    hopper_backward_d128_lockstep_early, hopper_backward_d192, hopper_backward_d256, hopper_backward_d64_splitq,
+    hopper_backward_d128_splitq, hopper_backward_d192_splitq, hopper_backward_d256_splitq;
 
 /// Compute capability 8.0 and later; each supports d up to the padded head size in its name. fp32: followed by tile
 /// rows held x streamed; `counters` adds dQ in global memory (float_dq_partials.cuh).
@@ -47,7 +47,7 @@ LaunchBackward float_backward_d64_atomic, float_backward_d64_splitq, float_backw
 /// despite the memset, for short calls that are causal or have small heads.
 inline bool wants_counter(const Problem& p) { return p.seq_k < 4096 && (p.causal || p.d <= 64); }
 
-/// Layout of Backward::workspace: lse and delta with rows padded to a multiple of kRowPadding, then (Hopper) the fp32
+/// Layout of Backward::workspace: lse and delta with rows padded to a multiple of `padding`, then (Hopper) the fp32
 /// accumulator of dQ with padded head size `columns`, then (split-Q) fp32 sums of dK and dV, then (Hopper) the number
 /// of key blocks taken, followed by the semaphores (deterministic) or the number of finished contributions per
 /// key/value head.
@@ -58,11 +58,14 @@ struct BackwardSpace {
   size_t bytes() const { return static_cast<size_t>(2 * sums + accumulator + gradients + semaphores + counters) * 4; }
 };
 constexpr int kRowPadding = 128;
+/// A multiple of kRowPadding and of the queries of a tile.
+constexpr int row_padding(int tile_rows) { return tile_rows == 80 ? 5 * kRowPadding : kRowPadding; }
 /// columns: 0 for kernels without an accumulator.
-inline BackwardSpace backward_space(const Backward& call, int columns, bool split_q = false) {
+inline BackwardSpace backward_space(const Backward& call, int columns, bool split_q = false,
+                                    int padding = kRowPadding) {
   BackwardSpace space{};
   space.heads = call.problem.batch * call.problem.heads_q;
-  space.padded = (call.problem.seq_q + kRowPadding - 1) / kRowPadding * kRowPadding;
+  space.padded = (call.problem.seq_q + padding - 1) / padding * padding;
   space.sums = space.heads * space.padded;
   space.accumulator = space.sums * columns;
   const int64_t padded_keys = (call.problem.seq_k + kRowPadding - 1) / kRowPadding * kRowPadding;

@@ -5,9 +5,11 @@ write_wgmma.py FILE
 
 The instruction names each of its N / 2 accumulator registers, which neither the preprocessor nor templates can express.
 Wgmma<T, N> multiplies 64 x 16 by 16 x N elements of T and accumulates in fp32:
-  shared<kTransposeB>        A (row-major) and B (N rows, or 16 when transposed) from shared memory, by descriptors;
-                             acc += A B
-  shared_first<kTransposeB>  the same, acc = A B: the previous contents of acc are not read
+  shared<kTransposeB, kTransposeA = false>
+                             A (64 rows, or 16 when transposed) and B (N rows, or 16 when transposed) from shared
+                             memory, by descriptors; acc += A B
+  shared_first<kTransposeB, kTransposeA = false>
+                             the same, acc = A B: the previous contents of acc are not read
   registers                  A from registers, in the layout of a 64 x 16 accumulator; B transposed; acc += A B
 """
 
@@ -33,7 +35,7 @@ def function(signature, predicate, count, kind, columns, first_operand, flags):
 
 
 def from_shared(count):
-    return f"%{count}, %{count + 1}", '"l"(a), "l"(b), "n"(kTransposeB ? 1 : 0)'
+    return f"%{count}, %{count + 1}", '"l"(a), "l"(b), "n"(kTransposeA ? 1 : 0), "n"(kTransposeB ? 1 : 0)'
 
 
 def from_registers(count):
@@ -44,11 +46,11 @@ def from_registers(count):
 def wgmma(cpp_type, kind, columns):
     count = columns // 2
     inline = "__device__ static __forceinline__ void"
-    both = f"template <bool kTransposeB>\n  {inline} %s(float (&acc)[{count}], uint64_t a, uint64_t b)"
+    both = f"template <bool kTransposeB, bool kTransposeA = false>\n  {inline} %s(float (&acc)[{count}], uint64_t a, uint64_t b)"
     return (
         f"template <>\nstruct Wgmma<{cpp_type}, {columns}> {{\n"
-        + function(both % "shared", 1, count, kind, columns, from_shared, lambda n: f"0, %{n + 2}")
-        + function(both % "shared_first", 0, count, kind, columns, from_shared, lambda n: f"0, %{n + 2}")
+        + function(both % "shared", 1, count, kind, columns, from_shared, lambda n: f"%{n + 2}, %{n + 3}")
+        + function(both % "shared_first", 0, count, kind, columns, from_shared, lambda n: f"%{n + 2}, %{n + 3}")
         + function(
             f"{inline} registers(float (&acc)[{count}], const uint32_t* a, uint64_t b)",
             1,
