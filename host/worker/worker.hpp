@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kymo_noted_steps.h>
+
 #include <cstdint>
 #include <string>
 
@@ -17,6 +19,7 @@ struct WorkerOptions {
   bool observes_program = false;  ///< the process is not a worker, but a program that is observed: executes a single
                                   ///< assignment and changes no settings of the process
   int ranks = 0;                  ///< of the process group that an observed program has made; 0: not known, or a worker
+  kymo_noted_steps* noted = nullptr;  ///< of an observed program
 };
 
 /// Connects to the control server, executes the assigned passes and returns the exit code of the process. Ends the
