@@ -7,9 +7,10 @@
 #ifndef KYMO_ENGINE_H
 #define KYMO_ENGINE_H
 
-#include <kymo_noted_steps.h>
 #include <kymo_plugin.h>
 #include <stdint.h>
+
+#include "event/noted_steps.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kymo_noted_steps.h>
 #include <kymo_plugin.h>
 
 #include <cstdint>
 #include <vector>
 
+#include "event/noted_steps.h"
 #include "event/records.hpp"
 #include "measure/protocol.hpp"
 #include "worker/control_client.hpp"

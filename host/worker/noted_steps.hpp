@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kymo_noted_steps.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "event/noted_steps.h"
 #include "event/step_time.hpp"
 #include "measure/status_page.hpp"
 #include "worker/scheduling.hpp"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <kymo_noted_steps.h>
-
 #include <cstdint>
 #include <string>
 
+#include "event/noted_steps.h"
 #include "worker/worker_environment.hpp"
 
 namespace kymo::worker {

@@ -7,7 +7,7 @@
 #ifndef KYMO_STEP_NOTES_H
 #define KYMO_STEP_NOTES_H
 
-#include <kymo_noted_steps.h>
+#include "event/noted_steps.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,8 +2,8 @@
 /*
  * The steps that an observed program times itself: shared by the program, which writes them, and the worker engine.
  */
-#ifndef KYMO_NOTED_STEPS_H
-#define KYMO_NOTED_STEPS_H
+#ifndef KYMO_EVENT_NOTED_STEPS_H
+#define KYMO_EVENT_NOTED_STEPS_H
 
 #include <stdint.h>
 
@@ -45,4 +45,4 @@ typedef struct kymo_noted_steps {
 #ifdef __cplusplus
 }
 #endif
-#endif /* KYMO_NOTED_STEPS_H */
+#endif /* KYMO_EVENT_NOTED_STEPS_H */
