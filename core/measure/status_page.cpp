@@ -73,6 +73,14 @@ StatusPage::~StatusPage() = default;
 
 void StatusPage::set_step(std::int64_t step) noexcept { page_->step.store(step, std::memory_order_relaxed); }
 void StatusPage::set_phase(int phase) noexcept { page_->phase.store(phase, std::memory_order_relaxed); }
+std::int64_t* StatusPage::shown_step() noexcept {
+  static_assert(sizeof(page_->step) == sizeof(std::int64_t));
+  return reinterpret_cast<std::int64_t*>(&page_->step);
+}
+std::int32_t* StatusPage::shown_phase() noexcept {
+  static_assert(sizeof(page_->phase) == sizeof(std::int32_t));
+  return reinterpret_cast<std::int32_t*>(&page_->phase);
+}
 void StatusPage::begin_collective() noexcept { page_->begun.fetch_add(1, std::memory_order_relaxed); }
 void StatusPage::end_collective() noexcept { page_->ended.fetch_add(1, std::memory_order_relaxed); }
 

@@ -35,6 +35,9 @@ class StatusPage {
   void set_step(std::int64_t step) noexcept;
   /// Index into the phases, or -1.
   void set_phase(int phase) noexcept;
+  /// Where set_step() and set_phase() store their arguments, for C code that stores them atomically.
+  std::int64_t* shown_step() noexcept;
+  std::int32_t* shown_phase() noexcept;
   void begin_collective() noexcept;
   void end_collective() noexcept;
 

@@ -81,15 +81,26 @@ void StepJournal::append(BlockKind kind, std::span<const std::byte> content, std
   if (needed > kJournalChunkBytes - used_ && !open_chunk()) return;
   auto* const head = new (chunk_ + used_) BlockHead{static_cast<std::uint32_t>(BlockKind::kEnd), 0};
   head->bytes = static_cast<std::uint32_t>(size);
+  // Where room_for() had room, an incomplete block may follow.
+  if (needed + kBlockHeadBytes <= kJournalChunkBytes - used_)
+    new (chunk_ + used_ + needed) BlockHead{static_cast<std::uint32_t>(BlockKind::kEnd), 0};
   std::ranges::copy(more, std::ranges::copy(content, chunk_ + used_ + kBlockHeadBytes).out);
   head->kind.store(static_cast<std::uint32_t>(kind), std::memory_order_release);
   used_ += needed;
 }
 
-void StepJournal::add(const event::StepTime& step, std::span<const event::PhaseTime> phases,
-                      std::span<const event::Metric> metrics) {
-  static_assert(std::is_trivially_copyable_v<event::StepTime> && std::is_trivially_copyable_v<event::PhaseTime>);
+std::span<std::byte> StepJournal::room_for(std::size_t block_bytes) noexcept {
+  if (chunk_ && block_bytes > kJournalChunkBytes - used_) open_chunk();
+  if (!chunk_ || block_bytes > kJournalChunkBytes - used_) return {};
+  return {chunk_ + used_, kJournalChunkBytes - used_};
+}
+
+void StepJournal::add(std::span<const event::Metric> metrics) {
   for (const event::Metric& metric : metrics) append(BlockKind::kMetric, bytes_of(metric_text(metric)));
+}
+
+void StepJournal::add(const event::StepTime& step, std::span<const event::PhaseTime> phases) {
+  static_assert(std::is_trivially_copyable_v<event::StepTime> && std::is_trivially_copyable_v<event::PhaseTime>);
   append(BlockKind::kStep, std::as_bytes(std::span(&step, 1)), std::as_bytes(phases));
 }
 

@@ -47,10 +47,15 @@ class StepJournal {
   void add(const event::NewEvents& events);
   /// Adds the compilations since the last step. Does nothing once the disk is full.
   void add(std::span<const event::Compilation> compilations);
-  /// Adds a complete step: its times, also by phase, and the metrics since the last one. Does nothing once the disk is
-  /// full.
-  void add(const event::StepTime& step, std::span<const event::PhaseTime> phases,
-           std::span<const event::Metric> metrics);
+  /// Adds the metrics since the last step. Does nothing once the disk is full.
+  void add(std::span<const event::Metric> metrics);
+  /// Adds a complete step: its times, also by phase. Does nothing once the disk is full.
+  void add(const event::StepTime& step, std::span<const event::PhaseTime> phases);
+  /// Room for one or more blocks of this size with their heads, all of it 0, which the caller writes itself; the kind
+  /// of each last. Empty once the disk is full.
+  std::span<std::byte> room_for(std::size_t block_bytes) noexcept;
+  /// The first `bytes` of that room are complete blocks. Call it before anything else is added.
+  void use_room(std::size_t bytes) noexcept { used_ += bytes; }
   /// Removes the file, because the rank file contains everything.
   void remove() noexcept;
 

@@ -49,6 +49,8 @@ std::string validation_error(const kymo_engine_options* options) {
   const kymo_engine_plugins* plugins = options->plugins;
   if (!plugins || plugins->size < sizeof(kymo_engine_plugins) || !plugins->load || !plugins->flush)
     return "functions to load plugins and to flush output are required";
+  if (options->noted && options->noted->size < sizeof(kymo_noted_steps))
+    return "its noted steps are of another version";
   return "";
 }
 
@@ -64,7 +66,8 @@ std::int32_t serve(const kymo_engine_options* options) {
                                .token = options->token,
                                .process_start_ns = options->process_start_ns,
                                .observes_program = (options->flags & KYMO_ENGINE_OBSERVES) != 0,
-                               .ranks = options->ranks},
+                               .ranks = options->ranks,
+                               .noted = options->noted},
                               environment);
   } catch (const std::exception& error) {
     log::error(error.what());

@@ -67,8 +67,9 @@ class Engine {
         observers_(observers),
         control_(control),
         journal_(start.journal),
+        noted_(start.noted),
         workload_(assignment, workload, control, start.run_start_ns),
-        progress_(workload_, control, assignment.what.device) {
+        progress_(workload_, control, assignment.what.device, assignment.method.timing == measure::Timing::kFree) {
     for (const PassStart::Stage& stage : start.stages) workload_.context().mark_at(stage.name, stage.end_ns);
   }
 
@@ -90,7 +91,7 @@ class Engine {
   bool make_stages() {
     if (!arm() || !compare_clocks() || !create() || !prepare()) return false;
     if (assignment_.pass == Pass::kVerify) return verify();
-    steps_.emplace(assignment_, run_start_ns_, armed_, workload_, progress_, journal_);
+    steps_.emplace(assignment_, run_start_ns_, armed_, workload_, progress_, journal_, noted_);
     return steps_->run() && compare_clocks();
   }
 
@@ -219,6 +220,7 @@ class Engine {
   const Observers& observers_;
   ControlClient& control_;
   store::StepJournal* journal_;
+  kymo_noted_steps* noted_;
   WorkloadInstance workload_;
   PassProgress progress_;
   ArmedCollectors armed_;

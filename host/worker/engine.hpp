@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "event/noted_steps.h"
 #include "event/records.hpp"
 #include "measure/protocol.hpp"
 #include "worker/control_client.hpp"
@@ -32,6 +33,7 @@ struct PassStart {
   std::int64_t run_start_ns = 0;          ///< origin of the times in records
   std::vector<Stage> stages;              ///< stages that ended before the pass
   store::StepJournal* journal = nullptr;  ///< keeps each complete step; nullptr: none
+  kymo_noted_steps* noted = nullptr;      ///< of an observed program; nullptr: each step is timed by the engine
 };
 
 /// Runs one pass: arms the collectors, creates and prepares the workload, verifies it or runs its steps, disarms, and

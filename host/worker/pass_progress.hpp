@@ -14,11 +14,10 @@ namespace kymo::worker {
 /// it has ended.
 class PassProgress {
  public:
-  PassProgress(WorkloadInstance& workload, ControlClient& control, measure::DeviceKind device)
-      : workload_(workload), control_(control), device_(device) {}
+  PassProgress(WorkloadInstance& workload, ControlClient& control, measure::DeviceKind device, bool observes_program);
 
   /// Tells the supervisor that a stage or step begins: immediately for a new stage, otherwise at most about 20 times
-  /// per second. Returns true if it was told.
+  /// per second, and 4 times in an observed program. Returns true if it was told.
   bool announce(const char* stage, std::int64_t step = -1, std::int64_t steps = 0);
 
   /// Evaluates the status of a call into the plugin in the most recently announced stage and step.
@@ -38,6 +37,7 @@ class PassProgress {
   WorkloadInstance& workload_;
   ControlClient& control_;
   measure::DeviceKind device_;
+  std::int64_t beat_interval_ns_;
   measure::Outcome outcome_;
   const char* stage_ = "load";
   std::int64_t step_ = -1;

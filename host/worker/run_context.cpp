@@ -106,6 +106,11 @@ RunContext::RunContext(const measure::protocol::Assignment& assignment, const ky
   }
 }
 
+std::int64_t RunContext::step() const {
+  const std::int64_t step = step_.load(std::memory_order_relaxed);
+  return noted_ && step >= 0 ? step + noted_->count() : step;
+}
+
 /// Failing to create the status page does not fail the run: the supervisor then uses the last progress message.
 void RunContext::open_status_page(const std::string& rank_file) {
   try {
@@ -158,11 +163,10 @@ void RunContext::operator_work(event::DeclaredOpWork declared) {
 
 void RunContext::metric(std::uint32_t level, event::Metric metric) {
   const int open = phases_.open();
-  const std::int64_t step = step_.load(std::memory_order_relaxed);
   metric.level = level == KYMO_PER_STEP    ? event::MetricLevel::kStep
                  : level == KYMO_PER_PHASE ? event::MetricLevel::kPhase
                                            : event::MetricLevel::kRun;
-  if (metric.level != event::MetricLevel::kRun) metric.step = step;
+  if (metric.level != event::MetricLevel::kRun) metric.step = step();
   if (metric.level == event::MetricLevel::kPhase)
     metric.phase = open < 0 ? event::kOtherPhase : phases_.names()[static_cast<std::size_t>(open)];
   const std::lock_guard lock(mutex_);
@@ -200,7 +204,7 @@ void RunContext::mark_at(const char* name, std::int64_t time_ns) {
     ++marks_dropped_;
     return;
   }
-  marks_.push_back({name, time_ns - run_start_ns_, step_.load(std::memory_order_relaxed)});
+  marks_.push_back({name, time_ns - run_start_ns_, step()});
 }
 
 void RunContext::observe(std::vector<collect::Collector*> observers) {

@@ -75,9 +75,9 @@ void SchedulingLog::begin(std::int64_t now) {
   interval_ns_ = kMinBlockNs;
 }
 
-bool SchedulingLog::add(std::int64_t step, const ProcessUsage& usage, std::int64_t now) {
-  block_.step = step;
-  ++block_.steps;
+bool SchedulingLog::add(std::int64_t last_step, std::int64_t steps, const ProcessUsage& usage, std::int64_t now) {
+  block_.step = last_step;
+  block_.steps += steps;
   block_.cpu_ns += usage.cpu_ns;
   block_.involuntary_switches += usage.involuntary_switches;
   if (now - block_.start_ns < interval_ns_) return false;

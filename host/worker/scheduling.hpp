@@ -32,9 +32,9 @@ class SchedulingLog {
 
   /// Begins the first block before a step.
   void begin(std::int64_t now_ns);
-  /// Adds a step to the block, and ends the block if it is long enough. `usage` is that of the step alone. Returns true
+  /// Adds steps to the block, and ends the block if it is long enough. `usage` is that of the steps alone. Returns true
   /// if it read /proc.
-  bool add(std::int64_t step, const ProcessUsage& usage, std::int64_t now_ns);
+  bool add(std::int64_t last_step, std::int64_t steps, const ProcessUsage& usage, std::int64_t now_ns);
   /// Ends the last block after the last step.
   void end(std::int64_t now_ns);
   /// Returns the blocks, with times relative to run_start_ns.

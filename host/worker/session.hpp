@@ -14,9 +14,10 @@ namespace kymo::worker {
 class Session {
  public:
   /// process_start_ns (host clock): start time of this process, to which the times of its first assignment are
-  /// relative.
-  Session(ControlClient& control, WorkerEnvironment& environment, std::int64_t process_start_ns)
-      : control_(control), environment_(environment), process_start_ns_(process_start_ns) {}
+  /// relative. noted: the steps that an observed program times itself.
+  Session(ControlClient& control, WorkerEnvironment& environment, std::int64_t process_start_ns,
+          kymo_noted_steps* noted = nullptr)
+      : control_(control), environment_(environment), process_start_ns_(process_start_ns), noted_(noted) {}
 
   /// Throws ConnectionLost. All other errors become the outcome of an assignment.
   void serve();
@@ -36,6 +37,7 @@ class Session {
   ControlClient& control_;
   WorkerEnvironment& environment_;
   std::int64_t process_start_ns_;
+  kymo_noted_steps* noted_;
   bool is_new_ = true;
   Observers used_;  // collectors of the previous assignment, reset before the next one
 };

@@ -24,7 +24,7 @@ void StepLog::reserve(std::int64_t steps) {
   times_.reserve(count * conversion_.phases().size());
 }
 
-void StepLog::add(const event::StepTime& step, const std::vector<event::PhaseTime>& phases) {
+void StepLog::add(const event::StepTime& step, std::span<const event::PhaseTime> phases) {
   steps_.push_back(step);
   append_range(times_, phases);
 }

@@ -20,7 +20,7 @@ class StepLog {
   /// Reserves memory for this many steps.
   void reserve(std::int64_t steps);
 
-  void add(const event::StepTime& step, const std::vector<event::PhaseTime>& phases);
+  void add(const event::StepTime& step, std::span<const event::PhaseTime> phases);
 
   std::int64_t size() const { return static_cast<std::int64_t>(steps_.size()); }
 

@@ -50,8 +50,13 @@ constexpr const char* kNotHeld =
 constexpr const char* kNothingToHold =
     "--timing cold: the step did not enter its phase, so there was no stream to flush and block; use --timing sync";
 
-// The time between two steps of a program is the program's: reading /proc takes at most 0.2 % of it.
-constexpr std::int64_t kShareOfProgram = 500;
+// The time between two steps of a program is the program's: reading /proc takes at most 0.05 % of it.
+constexpr std::int64_t kShareOfProgram = 2000;
+
+// The engine processes noted steps at once that took so long together. It processes the first steps one by one, because
+// collectors read more after each of them.
+constexpr std::int64_t kNotedNs = 50'000'000;
+constexpr std::int64_t kFirstSteps = 10;
 
 /// A step that takes fewer times as long as an empty interval is too short to be timed on its own.
 constexpr std::int64_t kMinEmptyIntervals = 20;
@@ -124,7 +129,7 @@ void HostCache::flush() {
 
 StepLoop::StepLoop(const measure::protocol::Assignment& assignment, std::int64_t run_start_ns,
                    const ArmedCollectors& collectors, WorkloadInstance& workload, PassProgress& progress,
-                   store::StepJournal* journal)
+                   store::StepJournal* journal, kymo_noted_steps* noted)
     : collectors_(collectors),
       timer_(assignment.method.timing == measure::Timing::kFree ? nullptr : collectors.timer),
       workload_(workload),
@@ -148,6 +153,10 @@ StepLoop::StepLoop(const measure::protocol::Assignment& assignment, std::int64_t
   if (hot_ || cold_) workload_.phases().require_single_phase();
   const bool by_phase = assignment.method.sync == measure::Sync::kPhase;
   if (journal_) journal_->set_phases(workload_.phases().names());
+  if (noted && free_ && is_time_pass_) {
+    noted_.emplace(*noted, workload_.phases().names().size(), journal_, workload_.context().status_page());
+    workload_.context().count_noted(&*noted_);
+  }
   workload_.phases().observe(collectors_.all, by_phase ? timer_ : nullptr, workload_.context().ranges());
 }
 
@@ -157,7 +166,7 @@ bool StepLoop::enough() const {
 
 bool StepLoop::run() {
   for (collect::Collector* collector : collectors_.all) collector->before_steps();
-  for (std::int64_t step = 0; stopping_ || step < planned_; ++step) {
+  for (std::int64_t step = 0; stopping_ || step < planned_; step += noted_ ? noted_->count() : 1) {
     if (step == warmup_) {
       if (!settle()) return false;
       measuring_since_ns_ = now_ns();
@@ -172,7 +181,7 @@ bool StepLoop::run() {
     if ((told || !free_) && !progress_.should_continue()) return false;
     if (!prepare_step(stop)) return false;
     if (stop) break;
-    if (!timed_step(step) && !ended_) return false;
+    if (!(noted_ ? noted_steps(step) : timed_step(step)) && !ended_) return false;
     if (ended_) break;
   }
   workload_.context().set_step(-1);
@@ -243,10 +252,43 @@ bool StepLoop::timed_step(std::int64_t step) {
   return true;
 }
 
-ProcessUsage StepLoop::usage_before_step() {
-  if (!is_time_pass_) return {};
-  const std::optional<ProcessUsage> known = std::exchange(used_, std::nullopt);
-  return known ? *known : process_usage();
+std::int64_t StepLoop::most_noted(std::int64_t step) const {
+  if (step < kFirstSteps) return 1;
+  if (is_warmup(step)) return warmup_ - step;
+  return stopping_ ? measure::kMaxFreeSteps : planned_ - step;
+}
+
+bool StepLoop::noted_steps(std::int64_t step) {
+  // A program waits for the system call, and kymo does little between its steps.
+  const ProcessUsage before = used_ ? *used_ : process_usage();
+  noted_->prepare(step, most_noted(step), is_warmup(step), now_ns() + kNotedNs);
+  const kymo_status status = workload_.step();
+  const ProcessUsage after = process_usage();
+  used_ = after;
+  ended_ = status == kProgramEnded;
+  // The usage of a step that is not complete is not that of the others.
+  if (status == KYMO_OK) noted_->set_usage(after - before);
+  if (!keep_noted(step, after - before) || ended_) return false;
+  workload_.context().rethrow_kept();
+  if (!progress_.check_call(status)) return false;
+  for (collect::Collector* collector : collectors_.all) collector->between_steps(step + noted_->count() - 1);
+  return true;
+}
+
+bool StepLoop::keep_noted(std::int64_t step, const ProcessUsage& usage) {
+  const std::int64_t count = noted_->count();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const event::StepTime& time = noted_->time(i);
+    const std::int64_t host_ns = time.end_ns - time.begin_ns;
+    if (host_ns < 0) return progress_.end(RunStatus::kFailed, kClockWentBack);
+    log_.add(time, noted_->phases(i));
+    if (stopping_ && !is_warmup(step)) stopping_->add(static_cast<double>(host_ns), static_cast<double>(host_ns));
+  }
+  noted_->keep();
+  journalize_records();
+  if (count == 0 || is_warmup(step)) return true;
+  if (scheduling_.add(step + count - 1, count, usage, noted_->time(count - 1).end_ns)) used_.reset();
+  return true;
 }
 
 bool StepLoop::run_steps(std::int64_t step, std::int64_t count, bool hold, Span& span) {
@@ -257,19 +299,14 @@ bool StepLoop::run_steps(std::int64_t step, std::int64_t count, bool hold, Span&
   // Work enqueued by before_step() belongs to no step: events are assigned to steps only within the timed interval.
   RangeRecorder* const ranges = workload_.context().ranges();
   if (ranges) ranges->set_step(step);
-  const ProcessUsage before = usage_before_step();
+  const ProcessUsage before = is_time_pass_ ? process_usage() : ProcessUsage();
   span.begin_ns = now_ns();
   for (collect::Collector* collector : collectors_.all) collector->step_begin(step);
   const kymo_status status = call_steps(count);
   released_in_time_ = timer_ && (cold_ || hold) ? timer_->release() : true;
   if (timer_ && status == KYMO_OK) timer_->synchronize();
   span.end_ns = now_ns();
-  if (is_time_pass_) {
-    const ProcessUsage after = process_usage();
-    span.usage = after - before;
-    // A program waits for the system call, and kymo does little between its steps.
-    if (free_) used_ = after;
-  }
+  if (is_time_pass_) span.usage = process_usage() - before;
   if (ranges) ranges->set_step(-1);
   workload_.phases().end_step(status == KYMO_OK);
   ended_ = free_ && status == kProgramEnded;
@@ -318,8 +355,9 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span, boo
   }
   log_.add(time, times);
   time.throttled = suspended;  // in the log, exclude_suspended() adds it
-  journalize(time, times);
-  if (is_time_pass_ && !is_warmup(step) && scheduling_.add(step, span.usage, span.end_ns)) used_.reset();
+  journalize_records();
+  if (journal_) journal_->add(time, times);
+  if (is_time_pass_ && !is_warmup(step)) scheduling_.add(step, 1, span.usage, span.end_ns);
   if (suspended) {
     suspended_.push_back(step);
     measuring_since_ns_ += span.end_ns - span.begin_ns;  // the stopping rule ignores the step
@@ -332,15 +370,15 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span, boo
                  static_cast<double>(span.end_ns - span.begin_ns));
 }
 
-void StepLoop::journalize(const event::StepTime& step, const std::vector<PhaseTime>& times) {
+void StepLoop::journalize_records() {
   if (!journal_) return;
   const std::vector<event::Metric> metrics = workload_.context().metrics_from(journalized_metrics_);
   journalized_metrics_ += metrics.size();
   const std::vector<event::Compilation> compilations = workload_.context().compilations_from(journalized_compilations_);
   journalized_compilations_ += compilations.size();
   journal_->add(compilations);
+  journal_->add(metrics);
   journalize_events();
-  journal_->add(step, times, metrics);
 }
 
 void StepLoop::journalize_events() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "measure/statistics.hpp"
+#include "worker/noted_steps.hpp"
 #include "worker/pass_progress.hpp"
 #include "worker/scheduling.hpp"
 #include "worker/step_log.hpp"
@@ -80,14 +81,16 @@ struct ArmedCollectors {
 /// Timing cold flushes the caches before each step. Both block the phase's stream until all its work is enqueued.
 /// Warm-up steps run individually and without blocking.
 ///
-/// Timing free is that of an observed program, which runs its steps itself: nothing is synchronized.
+/// Timing free is that of an observed program, which runs its steps itself: nothing is synchronized. In the time pass,
+/// it also times them, so that several steps are processed at once.
 class StepLoop {
  public:
-  /// `run_start_ns`: origin of the times in the log. `journal`: keeps each complete step, or nullptr. Throws
-  /// std::bad_alloc if the memory for flushing the CPU cache cannot be allocated.
+  /// `run_start_ns`: origin of the times in the log. `journal`: keeps each complete step, or nullptr. `noted`: the
+  /// steps that an observed program times, or nullptr. Throws std::bad_alloc if the memory for flushing the CPU cache
+  /// cannot be allocated.
   StepLoop(const measure::protocol::Assignment& assignment, std::int64_t run_start_ns,
            const ArmedCollectors& collectors, WorkloadInstance& workload, PassProgress& progress,
-           store::StepJournal* journal = nullptr);
+           store::StepJournal* journal = nullptr, kymo_noted_steps* noted = nullptr);
 
   /// Runs the steps; false if the pass ended early. Completed steps remain in the log in both cases.
   bool run();
@@ -117,16 +120,19 @@ class StepLoop {
   /// Untimed: the workload's before_step() and the barrier. Sets `stop` if the ranks agreed to stop.
   bool prepare_step(bool& stop);
   bool timed_step(std::int64_t step);
-  /// What the process has used before a step that begins now.
-  ProcessUsage usage_before_step();
+  /// Lets the program run and time steps from this one on, and keeps them.
+  bool noted_steps(std::int64_t step);
+  /// Number of steps from this one on that may be noted at once.
+  std::int64_t most_noted(std::int64_t step) const;
+  bool keep_noted(std::int64_t step, const ProcessUsage& usage);
   /// Runs `count` steps in one timed interval.
   bool run_steps(std::int64_t step, std::int64_t count, bool hold, Span& span);
   kymo_status call_steps(std::int64_t count);
   /// Called after a successful step: false if the stream was not held as required.
   bool was_held(bool hold);
   void keep(std::int64_t step, std::int64_t count, const Span& span, bool suspended);
-  /// Adds a step to the journal, if there is one.
-  void journalize(const event::StepTime& step, const std::vector<PhaseTime>& times);
+  /// Adds what was recorded besides the steps to the journal, if there is one.
+  void journalize_records();
   void journalize_events();
   /// Time that an interval without a step takes, in ns.
   std::int64_t empty_interval_ns() const;
@@ -156,8 +162,9 @@ class StepLoop {
   const measure::protocol::Assignment& assignment_;
   SchedulingLog scheduling_;
   bool is_time_pass_;
-  std::optional<ProcessUsage> used_;  // timing free: at the end of the last step, unless something was done since
+  std::optional<ProcessUsage> used_;  // after the last noted step, unless something was done since
   store::StepJournal* journal_;
+  std::optional<NotedSteps> noted_;
   std::size_t journalized_metrics_ = 0;
   std::size_t journalized_compilations_ = 0;
   std::size_t journalized_tags_ = 0;

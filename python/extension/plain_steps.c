@@ -73,7 +73,7 @@ static RootCall followed_root(PyObject* module, int is_boundary) {
   if (is_boundary) {
     ++steps.count;
     steps.stepped = 0;
-    if (!end_step() && (hand_over() || call("pass_ends", NULL) < 0)) return kRaised;
+    if (!end_step(0) && (hand_over() || call("pass_ends", NULL) < 0)) return kRaised;
   }
   if (!steps.loading && !steps.backward) root_in_phase = begin_phase(kForward);
   return kObserved;

@@ -9,6 +9,7 @@
  */
 #include "program.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -47,9 +48,9 @@ static struct {
   int ending;
 } self_;
 
-static const char* const phases[] = /* by Phase */
+static const char* const phase_names[] = /* by Phase */
     {"data_loading", "forward", "backward", "optimizer"};
-enum { kPhases = sizeof phases / sizeof *phases };
+static_assert(sizeof phase_names / sizeof *phase_names == kPhases, "each phase has a name");
 
 static void to_program(void) { swapcontext(&self_.engine, &self_.program); }
 
@@ -76,6 +77,7 @@ static kymo_status prepare(void* instance, kymo_context* context) {
 static kymo_status step(void* instance, kymo_context* context) {
   (void)instance;
   self_.state = kStepping;
+  if (are_steps_noted()) note_step_begin();
   to_program();
   if (!self_.ending) return KYMO_OK;
   if (self_.end_status == KYMO_OK) return KYMO_ENGINE_PROGRAM_ENDED;
@@ -178,7 +180,7 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
                              .parameters = parameters,
                              .parameter_count = 1,
                              .phase_count = kPhases,
-                             .phases = phases,
+                             .phases = phase_names,
                              .devices = KYMO_CPU | KYMO_CUDA,
                              .min_ranks = 1,
                              .create = create,
@@ -193,21 +195,50 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
                                         .process_start_ns = start_ns,
                                         .plugins = &plugins,
                                         .flags = KYMO_ENGINE_OBSERVES,
-                                        .ranks = ranks};
+                                        .ranks = ranks,
+                                        .noted = &noted_steps};
   self_.thread = PyThread_get_thread_ident();
   to_engine();
   return PyBool_FromLong(self_.state == kStepping);
 }
 
+/* Phases do not nest: an inner phase interrupts the outer one. */
+
+static void begin_only_phase(Phase phase) {
+  if (are_steps_noted()) {
+    note_phase_begin(phase);
+  } else {
+    self_.host->phase_begin(self_.context, phase_names[phase], NULL);
+  }
+}
+
+static void end_only_phase(void) {
+  if (are_steps_noted()) {
+    note_phase_end();
+  } else {
+    self_.host->phase_end(self_.context);
+  }
+}
+
+static void change_phase(Phase phase) {
+  if (are_steps_noted()) {
+    note_phase_change(phase);
+  } else {
+    self_.host->phase_end(self_.context);
+    self_.host->phase_begin(self_.context, phase_names[phase], NULL);
+  }
+}
+
 /* Phases that an exception left open. */
 static void end_phases(void) {
-  if (self_.depth > 0) self_.host->phase_end(self_.context);
+  if (self_.depth > 0) end_only_phase();
   self_.depth = 0;
 }
 
-int end_step(void) {
+int end_step(int engine_is_due) {
   if (!is_stepping()) return 0;
   end_phases();
+  if (are_steps_noted() && note_step_end(engine_is_due)) return 1;
   to_engine();
   return self_.state == kStepping;
 }
@@ -215,7 +246,7 @@ int end_step(void) {
 static PyObject* next_step(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
-  return PyBool_FromLong(end_step());
+  return PyBool_FromLong(end_step(1)); /* what Python has recorded besides is to be stored, too */
 }
 
 static PyObject* recorded(PyObject* module, PyObject* unused) {
@@ -247,19 +278,24 @@ static PyObject* disarm(PyObject* module, PyObject* unused) {
   Py_RETURN_NONE;
 }
 
-/* Phases of the host do not nest: an inner phase interrupts the outer one. */
 int begin_phase(Phase phase) {
   if (!is_stepping() || self_.depth == kMaxOpenPhases) return 0;
-  if (self_.depth > 0) self_.host->phase_end(self_.context);
+  if (self_.depth > 0) {
+    change_phase(phase);
+  } else {
+    begin_only_phase(phase);
+  }
   self_.open[self_.depth++] = phase;
-  self_.host->phase_begin(self_.context, phases[phase], NULL);
   return 1;
 }
 
 void end_phase(void) {
   if (!is_stepping() || self_.depth == 0) return;
-  self_.host->phase_end(self_.context);
-  if (--self_.depth > 0) self_.host->phase_begin(self_.context, phases[self_.open[self_.depth - 1]], NULL);
+  if (--self_.depth > 0) {
+    change_phase(self_.open[self_.depth - 1]);
+  } else {
+    end_only_phase();
+  }
 }
 
 static PyObject* phase_begin(PyObject* module, PyObject* index) {

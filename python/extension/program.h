@@ -10,15 +10,16 @@
 #include <Python.h>
 #include <kymo_plugin.h>
 
+#include "step_notes.h"
+
 /* The host functions of the pass, while it records scopes; NULL otherwise. */
 extern const kymo_host* recording_host;
 extern kymo_context* recording_context;
 
 /* program.c: the phases and steps of the pass. Without one, nothing happens and the functions return 0. */
-typedef enum { kLoading, kForward, kBackward, kOptimizer } Phase;
 int begin_phase(Phase phase); /* whether end_phase() is to be called */
 void end_phase(void);
-int end_step(void); /* whether another step has begun */
+int end_step(int engine_is_due); /* whether another step has begun; the engine may process several steps at once */
 
 /* names.c: functions of the module that begin and end scopes. */
 extern PyMethodDef scope_functions[];

@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Since schema version 3: how steps were scheduled, and warnings of the workers.
 
--- processor time of all threads of the process during the whole step; with timing hot, per step of the batch. NULL for
+-- processor time of all threads of the process during the whole step; with timing hot, per step of the batch; with
+-- timing free, the mean of the steps between two readings, or NULL if the program ended before the second one. NULL for
 -- phases and in other passes than time
 ALTER TABLE sample ADD COLUMN cpu_ns INTEGER;
 -- number of times that a thread lost its processor during the whole step although it could run; with timing hot, in the
--- batch. NULL as above
+-- batch; with timing free, in the steps since the last value. NULL as above
 ALTER TABLE sample ADD COLUMN involuntary_switches INTEGER;
 
 -- How the threads of a worker were scheduled during a block of measured steps of the time pass, at least 50 ms unless

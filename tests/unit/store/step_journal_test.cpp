@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 
 #include "store/journal_recovery.hpp"
 #include "store/open.hpp"
@@ -49,7 +50,8 @@ class OpenJournal : public StepJournal {
     set_phases({"forward", "backward"});
   }
   void add(std::int64_t step, std::span<const event::Metric> metrics = {}) {
-    add(time_of(step), phases_of(step), metrics);
+    add(metrics);
+    add(time_of(step), phases_of(step));
   }
 };
 
@@ -88,6 +90,41 @@ TEST_F(Journal, StepsOfAKilledProcessAreRecovered) {
   EXPECT_EQ(found->text("SELECT name FROM device"), "a processor");
   EXPECT_EQ(found->integer("SELECT count(*) FROM dropped_record WHERE source = 'store' AND count = -1"), 1);
   EXPECT_FALSE(std::filesystem::exists(journal_file()));
+}
+
+/// Writes a block as an observed program does, with or without its kind.
+std::size_t write_step(std::span<std::byte> room, std::int64_t step, bool is_complete) {
+  const event::StepTime time = time_of(step);
+  const std::vector<event::PhaseTime> phases = phases_of(step);
+  const std::size_t bytes = sizeof(time) + phases.size() * sizeof(phases[0]);
+  const auto kind = static_cast<std::uint32_t>(is_complete ? BlockKind::kStep : BlockKind::kEnd);
+  const std::uint32_t head[2] = {kind, static_cast<std::uint32_t>(bytes)};
+  std::memcpy(room.data(), head, sizeof(head));
+  std::memcpy(room.data() + sizeof(head), &time, sizeof(time));
+  std::memcpy(room.data() + sizeof(head) + sizeof(time), phases.data(), bytes - sizeof(time));
+  return sizeof(head) + bytes;
+}
+
+TEST_F(Journal, StepsThatTheProgramWritesItselfAreRecovered) {
+  constexpr std::int64_t kSteps = 5000;  // several chunks
+  {
+    OpenJournal journal(rank_file(), header(std::nullopt));
+    for (std::int64_t step = 0; step < kSteps; step += 2) {
+      const std::span<std::byte> room = journal.room_for(200);
+      ASSERT_GE(room.size(), 200u);
+      const std::size_t written = write_step(room, step, true);
+      write_step(room.subspan(written), step + 1, false);  // is overwritten, by something shorter
+      journal.use_room(written);
+      event::Metric metric;
+      metric.name = "m";
+      journal.add({&metric, 1});
+    }
+    write_step(journal.room_for(200), kSteps, false);
+  }
+  EXPECT_THAT(recover(), Optional(kSteps / 2 - 1));
+  const auto found = open_rank_file(rank_file(), own_schema());
+  EXPECT_EQ(found->integer("SELECT count(*) FROM metric"), kSteps / 2);
+  EXPECT_EQ(found->integer("SELECT sum(step) FROM sample WHERE phase = 'forward'"), (kSteps - 2) * kSteps / 4);
 }
 
 /// An operator of a step, in its own range; the one after it is its child. `texts` are those of the journal.

@@ -15,12 +15,14 @@ namespace kymo::worker {
 class EngineTest : public testing::Test {
  protected:
   PassResult run(FakeWorkload& workload) {
-    return run_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}});
+    return run_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}, journal, noted});
   }
 
   measure::protocol::Assignment assignment = fake_assignment();
   Observers observers;
   FakeControl control;
+  store::StepJournal* journal = nullptr;
+  kymo_noted_steps* noted = nullptr;
 };
 
 }  // namespace kymo::worker

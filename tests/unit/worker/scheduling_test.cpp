@@ -45,11 +45,11 @@ TEST_F(SchedulingTest, SumsTheWaitsOfThreadsAndKeepsTheLongest) {
   thread_waited(11, 1'500);
   thread_waited(12, 40);  // a new thread with an old number
   thread_waited(13, 7);   // a new thread
-  EXPECT_FALSE(log.add(4, {2 * kMillisecond, 1}, 2 * kMillisecond));
-  EXPECT_TRUE(log.add(5, {3 * kMillisecond, 2}, 61 * kMillisecond)) << "reads /proc";
+  EXPECT_FALSE(log.add(4, 1, {2 * kMillisecond, 1}, 2 * kMillisecond));
+  EXPECT_TRUE(log.add(5, 1, {3 * kMillisecond, 2}, 61 * kMillisecond)) << "reads /proc";
   thread_waited(11, 1'501);
   std::filesystem::remove_all(proc / "self/task/10");
-  log.add(6, {1 * kMillisecond, 0}, 70 * kMillisecond);
+  log.add(6, 1, {1 * kMillisecond, 0}, 70 * kMillisecond);
   log.end(72 * kMillisecond);
   const auto blocks = log.take(1 * kMillisecond);
   ASSERT_EQ(blocks.size(), 2u);
@@ -74,7 +74,7 @@ TEST_F(SchedulingTest, StoresTheLoadOfTheMachine) {
   log.begin(0);
   put("pressure/cpu", "some avg10=1.00 avg60=2.00 avg300=3.00 total=2500\nfull avg10=0.00 total=9\n");
   put("loadavg", "3.25 2.00 1.00 4/200 1234\n");
-  log.add(0, {}, 60 * kMillisecond);
+  log.add(0, 1, {}, 60 * kMillisecond);
   const auto blocks = log.take(0);
   ASSERT_EQ(blocks.size(), 1u);
   EXPECT_EQ(blocks[0].pressure_ns, 500'000);
@@ -85,7 +85,7 @@ TEST_F(SchedulingTest, CountsSwitchesWhereTheSystemDoesNotCountWaits) {
   std::filesystem::create_directories(proc / "self/task/10");
   SchedulingLog log(proc);
   log.begin(0);
-  log.add(0, {1 * kMillisecond, 8}, 60 * kMillisecond);
+  log.add(0, 1, {1 * kMillisecond, 8}, 60 * kMillisecond);
   const auto blocks = log.take(0);
   ASSERT_EQ(blocks.size(), 1u);
   EXPECT_EQ(blocks[0].involuntary_switches, 8);

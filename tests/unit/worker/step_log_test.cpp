@@ -6,10 +6,12 @@
 namespace kymo::worker {
 namespace {
 
+using Times = std::vector<event::PhaseTime>;
+
 TEST(StepLog, StoresWholePhasesAndOther) {
   StepLog log({"forward", "backward", "optimizer"}, 1000);
   log.add({.step = 4, .begin_ns = 1500, .end_ns = 2500, .device_ns = 900, .warmup = true},
-          {{1, 1510, 300, 200}, {2, 1820, 500, 450}, {}});
+          Times{{1, 1510, 300, 200}, {2, 1820, 500, 450}, {}});
   const auto samples = log.samples();
   ASSERT_EQ(samples.size(), 4u);
   EXPECT_EQ(samples[0].phase, "step");
@@ -30,13 +32,13 @@ TEST(StepLog, StoresWholePhasesAndOther) {
 
 TEST(StepLog, WithoutADeviceThereIsNoDeviceTime) {
   StepLog log({"compute"}, 0);
-  log.add({.begin_ns = 10, .end_ns = 20}, {{1, 11, 5, -1}});
+  log.add({.begin_ns = 10, .end_ns = 20}, Times{{1, 11, 5, -1}});
   for (const auto& sample : log.samples()) EXPECT_FALSE(sample.device_ns) << sample.phase;
 }
 
 TEST(StepLog, OtherIsNeverNegative) {
   StepLog log({"a", "b"}, 0);
-  log.add({.end_ns = 100, .device_ns = 100}, {{1, 0, 60, 80}, {1, 60, 60, 80}});
+  log.add({.end_ns = 100, .device_ns = 100}, Times{{1, 0, 60, 80}, {1, 60, 60, 80}});
   const auto samples = log.samples();
   EXPECT_EQ(samples.back().phase, "other");
   EXPECT_EQ(samples.back().host_ns, 0);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Times the steps of the program and their phases in the pass time, for the engine, which processes several of them at
+ * once. Most of what a function costs that a step calls once is that the step before has evicted its code and data from
+ * the processor's caches. So these functions touch little, and call none of the engine.
+ */
+#ifndef KYMO_STEP_NOTES_H
+#define KYMO_STEP_NOTES_H
+
+#include "event/noted_steps.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { kPhases = 4 };
+typedef enum { kLoading, kForward, kBackward, kOptimizer } Phase;
+
+extern kymo_noted_steps noted_steps; /* filled in by the engine */
+
+static inline int are_steps_noted(void) { return noted_steps.limit > 0; }
+/* At the begin of the engine's step(). */
+void note_step_begin(void);
+/* Ends the step. Returns 1 if it has begun the next one, and 0 if step() is to return. */
+int note_step_end(int engine_is_due);
+void note_phase_begin(Phase phase);
+void note_phase_end(void);
+/* The phase ends, and another one begins. */
+void note_phase_change(Phase phase);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
