@@ -17,7 +17,7 @@ class Buffers {
     const int64_t size = p.element == Element::kFloat32 ? 4 : 2;
     const Case block(Problem{1, 1, 1, 2048, 2048, 128, p.element, false, 1.f}, Layout::kHeadsFirst, 1, 1.0);
     for (size_t i = 0; i < 8; ++i) {
-      const int64_t bytes = p.batch * p.heads_q * p.seq_q * p.d * size;
+      const int64_t bytes = p.batch * heads(i) * rows(i) * p.d * size;
       check_cuda(cudaMalloc(&at_[i], static_cast<size_t>(bytes)), "cudaMalloc");
       for (int64_t done = 0; done < bytes; done += 2048 * 128 * size)
         check_cuda(cudaMemcpy(static_cast<char*>(at_[i]) + done, block.q.input().at,
@@ -55,8 +55,12 @@ class Buffers {
     if (path_ != Path::kAutomatic || variant < 0) return path_;
     return p_.element == Element::kFloat32 ? Path::kFloat : Path::kHopper;
   }
-  Output output(size_t i) const { return {at_[i], p_.heads_q * p_.seq_q * p_.d, p_.seq_q * p_.d, p_.d}; }
-  Input input(size_t i) const { return {at_[i], p_.heads_q * p_.seq_q * p_.d, p_.seq_q * p_.d, p_.d}; }
+  /// Whether it is K, V or one of their gradients.
+  static bool of_keys(size_t i) { return i == 1 || i == 2 || i == 6 || i == 7; }
+  int64_t heads(size_t i) const { return of_keys(i) ? p_.heads_kv : p_.heads_q; }
+  int64_t rows(size_t i) const { return of_keys(i) ? p_.seq_k : p_.seq_q; }
+  Output output(size_t i) const { return {at_[i], heads(i) * rows(i) * p_.d, rows(i) * p_.d, p_.d}; }
+  Input input(size_t i) const { return {at_[i], heads(i) * rows(i) * p_.d, rows(i) * p_.d, p_.d}; }
   Problem p_;
   Path path_;
   void* at_[8] = {};
@@ -99,6 +103,19 @@ struct Shape {
   int64_t d;
   bool causal;
   int64_t heads, batch, seq;
+  int64_t heads_kv = 0, queries = 0;  // 0: as many as query heads, as keys
+
+  Problem problem() const {
+    return {batch,
+            heads,
+            heads_kv ? heads_kv : heads,
+            queries ? queries : seq,
+            seq,
+            d,
+            element,
+            causal,
+            static_cast<float>(1 / std::sqrt(static_cast<double>(d)))};
+  }
 };
 
 std::string numbered(int variant) { return variant < 0 ? "" : ":" + std::to_string(variant); }
@@ -108,10 +125,10 @@ class Entries {
  public:
   Entries(const Shape& shape, const Problem& p, const Choice& choice)
       : shape_(shape), choice_(choice), buffers_(p, choice.path) {
-    flops_ = 4.0 * static_cast<double>(shape.batch * shape.heads) *
-             static_cast<double>(shape.seq * shape.seq * shape.d) / (shape.causal ? 2 : 1);
+    flops_ = 4.0 * static_cast<double>(shape.batch * shape.heads) * static_cast<double>(p.seq_q * p.seq_k * p.d) /
+             (shape.causal ? 2 : 1);
     for (int variant = -1; variant < kMaxVariants; ++variant) add_forward(variant);
-    for (int variant = -1; variant < kMaxVariants; ++variant) add_backward(variant);
+    for (int variant = -1; variant < kMaxVariants && !choice.decode; ++variant) add_backward(variant);
   }
 
   std::vector<Entry> all;
@@ -157,19 +174,16 @@ class Entries {
 };
 
 void bench_shape(const Shape& s, const Choice& choice) {
-  const Problem p{s.batch,   s.heads,  s.heads,
-                  s.seq,     s.seq,    s.d,
-                  s.element, s.causal, static_cast<float>(1 / std::sqrt(static_cast<double>(s.d)))};
-  Entries entries(s, p, choice);
+  Entries entries(s, s.problem(), choice);
   time_in_turn(entries.all, choice.count ? choice.count : 10);
   for (Entry& entry : entries.all) {
     if (entry.ms.empty()) continue;
     std::sort(entry.ms.begin(), entry.ms.end());
     const double median = entry.ms[entry.ms.size() / 2];
-    std::printf("%s,%s,%d,%s,%d,%d,%d,%.4f,%.4f,%.1f\n", entry.name.c_str(), kElements[static_cast<int>(s.element)],
+    std::printf("%s,%s,%d,%s,%d,%d,%d,%d,%.4f,%.4f,%.1f\n", entry.name.c_str(), kElements[static_cast<int>(s.element)],
                 static_cast<int>(s.d), s.causal ? "causal" : "full", static_cast<int>(s.batch),
-                static_cast<int>(s.heads), static_cast<int>(s.seq), median, static_cast<double>(entry.ms.front()),
-                entry.flops / median / 1e9);
+                static_cast<int>(s.heads), static_cast<int>(s.problem().heads_kv), static_cast<int>(s.seq), median,
+                static_cast<double>(entry.ms.front()), entry.flops / median / 1e9);
   }
   std::fflush(stdout);
 }
@@ -206,8 +220,19 @@ std::vector<Shape> single_heads(Element element, int64_t d) {
   return shapes;
 }
 
+std::vector<Shape> decoding(Element element, int64_t d) {
+  std::vector<Shape> shapes;
+  for (const int64_t size : {64, 128})
+    for (const int64_t heads_kv : {8, 1})
+      for (const int64_t batch : {1, 4, 16})
+        for (const int64_t seq : {1024, 8192, 32768})
+          if (d == 0 || size == 64) shapes.push_back({element, d ? d : size, false, 32, batch, seq, heads_kv, 1});
+  return shapes;
+}
+
 std::vector<Shape> shapes_of(const Choice& choice) {
   const Element element = choice.element.value_or(Element::kBfloat16);
+  if (choice.decode) return decoding(element, choice.d);
   if (choice.single) return single_heads(element, choice.d ? choice.d : 64);
   return choice.d ? lengths(element, choice.d) : usual_shapes();
 }
@@ -215,7 +240,7 @@ std::vector<Shape> shapes_of(const Choice& choice) {
 }  // namespace
 
 int bench(const Choice& choice) {
-  std::puts("pass,kernel,element,d,mask,batch,heads,seq,median_ms,least_ms,tflops");
+  std::puts("pass,kernel,element,d,mask,batch,heads,heads_kv,seq,median_ms,least_ms,tflops");
   for (const Shape& shape : shapes_of(choice))
     if (choice.takes(shape.element)) bench_shape(shape, choice);
   return 0;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cuda/forward_decode.hpp"
+
+#include <gmock/gmock.h>
+
+namespace kymo::flash {
+namespace {
+
+constexpr int kMultiprocessors = 132;
+
+Problem decoding(int64_t heads, int64_t seq_k) {
+  Problem p;
+  p.batch = 1, p.heads_q = p.heads_kv = heads, p.seq_q = 4, p.seq_k = seq_k, p.d = 128;
+  return p;
+}
+int splits(int64_t heads, int64_t seq_k) { return 1 << decode_split_bits(decoding(heads, seq_k), kMultiprocessors); }
+
+TEST(DecodeSplits, FillTheGpu) {
+  EXPECT_EQ(splits(1, 8192), 16);
+  EXPECT_EQ(splits(8, 8192), 16);
+  EXPECT_EQ(splits(24, 8192), 8);  // 96 blocks would leave SMs idle
+  EXPECT_EQ(splits(32, 8192), 4);
+  EXPECT_EQ(splits(128, 8192), 1);  // the last four SMs are not worth twice as many blocks
+  EXPECT_EQ(splits(1000, 8192), 1);
+}
+
+TEST(DecodeSplits, LeaveATileToEachWarp) {
+  for (const int64_t heads : {1, 8, 30})
+    for (int seq_k = 1; seq_k < 3000; ++seq_k) {
+      const int bits = decode_split_bits(decoding(heads, seq_k), kMultiprocessors);
+      for (int i = 0; bits > 0 && i < 1 << bits; ++i)
+        EXPECT_GE(decode_first_tile(i + 1, bits, seq_k) - decode_first_tile(i, bits, seq_k), kDecodeWarps)
+            << "split " << i << " of 2^" << bits << ", " << seq_k << " keys";
+    }
+  EXPECT_EQ(splits(1, 1), 1);
+  EXPECT_EQ(splits(1, 128), 1);
+  EXPECT_EQ(splits(1, 129), 2);
+}
+
+TEST(DecodeSplits, HoldAllTiles) {
+  for (const int bits : {0, 1, 4})
+    for (const int seq_k : {1, 16, 17, 1000, 1 << 28}) {
+      EXPECT_EQ(decode_first_tile(0, bits, seq_k), 0);
+      EXPECT_EQ(decode_first_tile(1 << bits, bits, seq_k), (seq_k + kDecodeKeys - 1) / kDecodeKeys);
+    }
+}
+
+TEST(DecodeSplits, AreSelectedUnlessFewAndLong) {
+  EXPECT_TRUE(decode_is_faster(decoding(1, 8192), kMultiprocessors));
+  EXPECT_FALSE(decode_is_faster(decoding(1, 131072), kMultiprocessors));
+  EXPECT_TRUE(decode_is_faster(decoding(8, 131072), kMultiprocessors));
+}
+
+}  // namespace
+}  // namespace kymo::flash
