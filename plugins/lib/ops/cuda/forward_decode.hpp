@@ -9,17 +9,27 @@
 namespace kymo::flash {
 
 constexpr int kDecodeRows = 16;      // maximum query rows per head
-constexpr int kDecodeKeys = 16;      // per tile
-constexpr int kDecodeWarps = 4;      // of a block; each processes tiles of its own
+constexpr int kDecodeWarps = 8;      // of a block; each processes tiles of its own
+constexpr int kDecodeStages = 3;     // tiles of K or V that a warp holds
 constexpr int kDecodeSplitBits = 4;  // Hopper supports clusters of up to 16 blocks
 
-/// Base-2 logarithm of the number of splits per head: about one block per SM, as long as each warp has tiles to
-/// process. The last few SMs are not worth twice as many blocks.
+/// Keys per tile for this padded head size: 4 KB of K or V.
+KYMO_HOST_AND_DEVICE constexpr int decode_keys(int columns) { return 2048 / columns; }
+
+/// Blocks per SM that the registers permit.
+KYMO_HOST_AND_DEVICE constexpr int decode_blocks_of_sm(int columns, int rows) { return columns * rows <= 1024 ? 2 : 1; }
+
+/// Base-2 logarithm of the number of splits per head: about one block per SM, or as many as fit if the splits are long,
+/// as long as at least half the warps have tiles to process. The last few SMs are not worth twice as many blocks.
 inline int decode_split_bits(const Problem& p, int multiprocessors) {
+  constexpr int64_t kLeastKeys = 128, kLongSplit = 2048;  // before splitting in two
   const int64_t heads = p.batch * p.heads_q, target = multiprocessors - multiprocessors / 16,
-                least_keys = 2 * kDecodeKeys * kDecodeWarps;
+                most = target * decode_blocks_of_sm(p.d <= 64 ? 64 : 128, p.seq_q <= 8 ? 8 : 16);
   int bits = 0;
-  while (bits < kDecodeSplitBits && heads << bits < target && p.seq_k > least_keys << bits) ++bits;
+  const auto pays = [&] {
+    return heads << bits < (p.seq_k >> bits >= kLongSplit ? most : target) && p.seq_k > kLeastKeys << bits;
+  };
+  while (bits < kDecodeSplitBits && pays()) ++bits;
   return bits;
 }
 
@@ -30,8 +40,9 @@ inline bool decode_is_faster(const Problem& p, int multiprocessors) {
   return p.batch * p.heads_q << kDecodeSplitBits >= multiprocessors / 2 || p.seq_k <= kShortSplit << kDecodeSplitBits;
 }
 
-KYMO_HOST_AND_DEVICE int decode_first_tile(int split, int split_bits, int seq_k) {
-  const int tiles = (seq_k + kDecodeKeys - 1) / kDecodeKeys;
+/// keys: per tile.
+KYMO_HOST_AND_DEVICE int decode_first_tile(int split, int split_bits, int seq_k, int keys) {
+  const int tiles = (seq_k + keys - 1) / keys;
   return static_cast<int>(int64_t{tiles} * split >> split_bits);
 }
 

@@ -18,23 +18,24 @@ struct DecodeCall {
 
 template <int kD, int kRows>
 struct DecodeShared {
-  static constexpr int kTile = kDecodeKeys * kD * 2, kStages = 12 * 1024 / kTile;  // bytes; stages of a ring
-  static constexpr int kVectors = kD / 4, kSlots = kRows * kVectors;               // float4 of a row, of all rows
+  static constexpr int kKeys = decode_keys(kD), kTile = kKeys * kD * 2;  // of a tile of K or V: keys, bytes
+  static constexpr int kVectors = kD / 4, kSlots = kRows * kVectors;     // float4 of a row, of all rows
   union Ring {
-    uint8_t tiles[kStages][2][kTile];  // K and V, in panels of 64 columns
-    float o[kRows][kD + 4];            // in the end, the partial; padded against bank conflicts
+    uint8_t tiles[kDecodeStages][kTile];  // K, V, K, ... in panels of 64 columns
+    float o[kRows][kD + 4];               // in the end, the partial; padded against bank conflicts
   };
   Ring rings[kDecodeWarps];
   float4 received_o[kSlots];  // of all splits, one after the other
   float2 received_sums[kSlots];
   float2 sums[kDecodeWarps][kRows];
-  uint64_t full[kDecodeWarps][kStages], received;  // mbarriers
+  uint64_t full[kDecodeWarps][kDecodeStages], received;  // mbarriers
 };
 
 template <class T, int kD, int kRows>
 struct DecodeWarp {
   using Shared = DecodeShared<kD, kRows>;
-  static constexpr int kHalves = kRows / 8, kStages = Shared::kStages, kTile = Shared::kTile;
+  static constexpr int kHalves = kRows / 8, kKeys = Shared::kKeys, kTile = Shared::kTile;
+  static constexpr int kGroups = kKeys / 8;  // of 8 keys, the columns of an MMA of S
   const DecodeCall& call;
   int lane, batch, head, head_kv;  // head: of the batch element
   uint32_t tiles, full;            // ring and mbarriers in shared memory
@@ -79,57 +80,60 @@ struct DecodeWarp {
         q[i][step][2] = word(0, column + 8), q[i][step][3] = word(lower_row, lower_column + 8);
       }
   }
-  /// Keys past the end and columns past d are 0.
-  __device__ __forceinline__ void load_tile(int stage, int tile) const {
+  /// Loads K (even numbers) or V of this warp's next tiles. Keys past the end and columns past d are 0.
+  __device__ __forceinline__ void load(int stage, int number, int first) const {
     if (lane != 0) return;
-    const uint32_t barrier = full + 8 * stage, to = tiles + 2 * kTile * stage;
-    barrier_expect(barrier, 2 * kTile);
+    const uint32_t barrier = full + 8 * stage, to = tiles + kTile * stage;
+    const CUtensorMap* const map = number % 2 == 0 ? &call.k : &call.v;
+    const int key = (first + number / 2 * kDecodeWarps) * kKeys;
+    barrier_expect(barrier, kTile);
 #pragma unroll
-    for (int panel = 0; panel < kD / 64; ++panel) {
-      const Corner corner{64 * panel, tile * kDecodeKeys, head_kv, batch};
-      load_box(to + panel * kDecodeKeys * 128, &call.k, barrier, corner);
-      load_box(to + kTile + panel * kDecodeKeys * 128, &call.v, barrier, corner);
-    }
+    for (int panel = 0; panel < kD / 64; ++panel)
+      load_box(to + panel * kKeys * 128, map, barrier, {64 * panel, key, head_kv, batch});
   }
   /// Address of this lane's row of the four matrices {keys 0-7, 8-15} x {columns 16 step, 16 step + 8}, the second
-  /// dimension first, in a tile with 128-byte swizzle.
-  __device__ __forceinline__ uint32_t matrices(uint32_t tile, int step) const {
-    const int key = lane % 8 + lane / 16 * 8, chunk = step % 4 * 2 + lane / 8 % 2;
-    return tile + step / 4 * kDecodeKeys * 128 + key * 128 + ((chunk ^ lane % 8) << 4);
+  /// dimension first, from key 16 `part` on, in a tile with 128-byte swizzle.
+  __device__ __forceinline__ uint32_t matrices(uint32_t tile, int part, int step) const {
+    const int key = lane % 8 + lane / 16 * 8 + 16 * part, chunk = step % 4 * 2 + lane / 8 % 2;
+    return tile + step / 4 * kKeys * 128 + key * 128 + ((chunk ^ lane % 8) << 4);
   }
 
   /// s[n][2 h + e]: score of row g + 8 h and key 8 n + 2 t + e, not scaled.
-  __device__ __forceinline__ void scores(float (&s)[2][2 * kHalves], uint32_t k_tile, int tile) const {
-    float even[2][4] = {}, odd[2][4] = {};
+  __device__ __forceinline__ void scores(float (&s)[kGroups][2 * kHalves], uint32_t k_tile, int tile) const {
+    float even[kGroups][4] = {}, odd[kGroups][4] = {};
 #pragma unroll
-    for (int i = 0; i < kD / 32; ++i) {
-      uint32_t k[4];
-      load_matrices(k, matrices(k_tile, 2 * i));
-      multiply<T>(even[0], q[i][0], k[0], k[1]), multiply<T>(even[1], q[i][0], k[2], k[3]);
-      load_matrices(k, matrices(k_tile, 2 * i + 1));
-      multiply<T>(odd[0], q[i][kHalves - 1], k[0], k[1]), multiply<T>(odd[1], q[i][kHalves - 1], k[2], k[3]);
-    }
-    const int left = call.seq_k - tile * kDecodeKeys - lane % 4 * 2;  // keys from this lane's first one
+    for (int step = 0; step < kD / 16; ++step)
 #pragma unroll
-    for (int n = 0; n < 2; ++n)
+      for (int part = 0; part < kGroups / 2; ++part) {
+        uint32_t k[4];
+        load_matrices(k, matrices(k_tile, part, step));
+        auto& sums = step % 2 == 0 ? even : odd;
+        const auto& left = q[step / 2][step % 2 == 0 ? 0 : kHalves - 1];
+        multiply<T>(sums[2 * part], left, k[0], k[1]), multiply<T>(sums[2 * part + 1], left, k[2], k[3]);
+      }
+    const int left = call.seq_k - tile * kKeys - lane % 4 * 2;  // keys from this lane's first one
+#pragma unroll
+    for (int n = 0; n < kGroups; ++n)
 #pragma unroll
       for (int x = 0; x < 2 * kHalves; ++x)
         s[n][x] = 8 * n + x % 2 < left ? even[n][x] + odd[n][kRows == 8 ? x + 2 : x] : -INFINITY;
   }
   /// Online softmax; p[h]: the right operand P^T of 8 rows. New maxima are rare after a few tiles.
-  __device__ __forceinline__ void softmax(uint32_t (&p)[kHalves][2], const float (&s)[2][2 * kHalves]) {
+  __device__ __forceinline__ void softmax(uint32_t (&p)[kHalves][kGroups], const float (&s)[kGroups][2 * kHalves]) {
     float most[kHalves];
     bool higher = false;
 #pragma unroll
     for (int h = 0; h < kHalves; ++h) {
-      most[h] = fmaxf(fmaxf(s[0][2 * h], s[0][2 * h + 1]), fmaxf(s[1][2 * h], s[1][2 * h + 1]));
+      most[h] = fmaxf(s[0][2 * h], s[0][2 * h + 1]);
+#pragma unroll
+      for (int n = 1; n < kGroups; ++n) most[h] = fmaxf(most[h], fmaxf(s[n][2 * h], s[n][2 * h + 1]));
       higher |= most[h] > top[h];
     }
     if (__any_sync(kWholeWarp, higher)) raise(most);
 #pragma unroll
     for (int h = 0; h < kHalves; ++h)
 #pragma unroll
-      for (int n = 0; n < 2; ++n) {
+      for (int n = 0; n < kGroups; ++n) {
         const float low = exp2_fast(fmaf(s[n][2 * h], c, minus[h])),
                     high = exp2_fast(fmaf(s[n][2 * h + 1], c, minus[h]));
         sum[h] += low + high;
@@ -153,32 +157,39 @@ struct DecodeWarp {
       }
     }
   }
-  __device__ __forceinline__ void add_values(uint32_t v_tile, const uint32_t (&p)[kHalves][2]) {
+  __device__ __forceinline__ void add_values(uint32_t v_tile, const uint32_t (&p)[kHalves][kGroups]) {
 #pragma unroll
-    for (int i = 0; i < kD / 16; ++i) {
-      uint32_t v[4];
-      load_matrices_transposed(v, matrices(v_tile, i));
+    for (int part = 0; part < kGroups / 2; ++part)
 #pragma unroll
-      for (int h = 0; h < kHalves; ++h) multiply<T>(o[i][h], v, p[h][0], p[h][1]);
-    }
+      for (int i = 0; i < kD / 16; ++i) {
+        uint32_t v[4];
+        load_matrices_transposed(v, matrices(v_tile, part, i));
+#pragma unroll
+        for (int h = 0; h < kHalves; ++h) multiply<T>(o[i][h], v, p[h][2 * part], p[h][2 * part + 1]);
+      }
   }
   /// Tiles first, first + kDecodeWarps, ... before `end`.
   __device__ __forceinline__ void process(int first, int end) {
-    for (int stage = 0; stage < kStages; ++stage)
-      if (const int tile = first + stage * kDecodeWarps; tile < end) load_tile(stage, tile);
+    const int loads = first < end ? ((end - first - 1) / kDecodeWarps + 1) * 2 : 0;
+    for (int number = 0; number < kDecodeStages && number < loads; ++number) load(number, number, first);
     load_queries();
     int stage = 0, phase = 0;
-#pragma unroll 1
-    for (int tile = first; tile < end; tile += kDecodeWarps, advance(stage, phase, kStages)) {
-      const uint32_t k_tile = tiles + 2 * kTile * stage;
-      float s[2][2 * kHalves];
-      uint32_t p[kHalves][2];
-      barrier_wait(full + 8 * stage, phase);
-      scores(s, k_tile, tile);
-      softmax(p, s);
-      add_values(k_tile + kTile, p);
+    const auto refill = [&](int number) {
       __syncwarp();  // all lanes have read the stage
-      if (const int next = tile + kStages * kDecodeWarps; next < end) load_tile(stage, next);
+      if (number + kDecodeStages < loads) load(stage, number + kDecodeStages, first);
+      advance(stage, phase, kDecodeStages);
+    };
+#pragma unroll 1
+    for (int number = 0; number < loads; number += 2) {
+      float s[kGroups][2 * kHalves];
+      uint32_t p[kHalves][kGroups];
+      barrier_wait(full + 8 * stage, phase);
+      scores(s, tiles + kTile * stage, first + number / 2 * kDecodeWarps);
+      refill(number);
+      softmax(p, s);
+      barrier_wait(full + 8 * stage, phase);
+      add_values(tiles + kTile * stage, p);
+      refill(number + 1);
     }
   }
   /// Every load of this warp has completed, so that its ring is free.
