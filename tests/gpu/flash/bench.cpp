@@ -16,7 +16,7 @@ class Buffers {
  public:
   Buffers(const Problem& p, Path path, bool gradients) : p_(p), path_(path) {
     const int64_t size = p.element == Element::kFloat32 ? 4 : 2;
-    const Case block(Problem{1, 1, 1, 2048, 2048, 128, p.element, false, 1.f}, Layout::kHeadsFirst, 1, 1.0);
+    const Case block(Problem{1, 1, 1, 2048, 8, 128, p.element, false, 1.f}, Layout::kHeadsFirst, 1, 1.0);
     for (size_t i = 0; i < (gradients ? 8 : 4); ++i) {
       const int64_t bytes = p.batch * heads(i) * rows(i) * p.d * size;
       check_cuda(cudaMalloc(&at_[i], static_cast<size_t>(bytes)), "cudaMalloc");
