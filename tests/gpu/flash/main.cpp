@@ -2,7 +2,7 @@
 // Checks and times the attention kernels without LibTorch.
 //
 //   flash_kernels check|bench [count=N] [d=D] [element=fp32|bf16|fp16] [path=hopper|portable|float] [brief] [single]
-//                 [without=PART]...
+//                 [decode] [without=PART]...
 //
 //   check    compare random problems and long shapes with an fp64 reference, for every kernel by number; expect
 //            bitwise equal results from repetitions, streams and graphs
@@ -12,6 +12,8 @@
 //   element, path   only this element type, this path
 //   brief    check: only random problems, for example under compute-sanitizer
 //   single   bench: one head, batch 1 and 8, 256 to 32768 keys, with head size d or 64
+//   decode   bench: forward of one query with 32 heads on 8 and on 1, batch 1 to 16, 1024 to 32768 keys, with head size
+//            d or 64 and 128; from CUDA graphs
 //   without  do not run kernels whose names contain PART by number; may be repeated
 //
 // Exit codes: 0 success, 1 failed check or error, 2 invalid command line, 77 no GPU.

@@ -183,7 +183,7 @@ std::vector<Problem> long_shapes(Element element, int64_t d) {
     int64_t batch, heads_q, heads_kv, seq_q, seq_k, d;
     bool causal, any_d;
   };
-  constexpr std::array<Shape, 14> shapes = {{{4, 48, 24, 300, 300, 64, true, true},
+  constexpr std::array<Shape, 15> shapes = {{{4, 48, 24, 300, 300, 64, true, true},
                                              {3, 59, 59, 257, 257, 128, true, false},
                                              {2, 150, 50, 129, 129, 72, true, false},
                                              {5, 30, 30, 400, 130, 64, true, false},
@@ -196,7 +196,8 @@ std::vector<Problem> long_shapes(Element element, int64_t d) {
                                              {1, 3, 1, 1, 4000, 64, false, false},
                                              {2, 1, 1, 2600, 2100, 128, true, false},
                                              {2, 32, 8, 1, 8192, 128, true, true},
-                                             {1, 24, 3, 9, 700, 64, false, false}}};
+                                             {1, 24, 3, 9, 700, 64, false, false},
+                                             {2, 128, 8, 1, 5000, 64, true, true}}};
   std::vector<Problem> problems;
   for (const Shape& s : shapes) {
     if (d > 0 && s.d != d && !s.any_d) continue;
@@ -234,6 +235,57 @@ void long_walks(Element element, const Choice& choice) {
   std::fflush(stdout);
 }
 
+/// Few query rows without a mask: all key counts around the tiles and splits of the decoding kernel, with all head
+/// sizes that it supports and random groups. d = 0: all head sizes. 1000 keys with head sizes 64 and 128 have so many
+/// heads that none is split.
+std::vector<Problem> decoding_shapes(Element element, int64_t d, std::mt19937_64& random) {
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  std::vector<Problem> problems;
+  for (const int64_t keys : {1, 15, 16, 17, 31, 32, 33, 64, 65, 127, 128, 129, 1000, 8192})
+    for (int64_t size = 8; size <= 128; size += 8) {
+      if (d > 0 && size != d) continue;
+      Problem p;
+      p.element = element, p.d = size, p.seq_k = keys;
+      const bool many = keys == 1000 && size % 64 == 0;
+      const int64_t group = many ? pick(1, 4) : pick(1, 16);
+      p.batch = many ? 3 : pick(1, 3), p.heads_kv = many ? 50 : pick(1, 3), p.heads_q = p.heads_kv * group;
+      p.seq_q = pick(0, 1) == 0 ? 1 : pick(1, 16 / group);
+      p.causal = p.seq_q == 1 && pick(0, 1) == 1;  // a single query sees every key
+      p.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
+      problems.push_back(p);
+    }
+  return problems;
+}
+
+/// The decoding kernels by number, and the dispatch table's choice.
+void decoding(Element element, const Choice& choice) {
+  Worst worst;
+  std::mt19937_64 random(static_cast<uint64_t>(element));
+  uint64_t number = 0;
+  int runs = 0;
+  for (const Problem& p : decoding_shapes(element, choice.d, random)) {
+    constexpr std::array gains = {1.0, 4.0, 0.1};
+    Case test(p, static_cast<Layout>(number % 3), 900 + number, gains[number / 3 % 3]);
+    if (!supported(test.forward(Path::kHopper))) return;
+    ++number;
+    const Reference right = reference(test);
+    for (int variant = -1; variant < kMaxVariants; ++variant) {
+      const Forward call = test.forward(Path::kHopper, variant);
+      const bool by_number = kernel_name(call).find("_decode") != std::string::npos;
+      if (!choice.runs(call) || (variant >= 0 && !by_number) || !of_size(kernel_name(call), p.d)) continue;
+      run_forward(test, call, true, right, worst);
+      if (by_number) expect(workspace_bytes(call) == 0, kernel_name(call) + " asks for a workspace: " + test.text());
+      runs += variant >= 0;
+    }
+  }
+  if (choice.without.empty()) expect(runs > 0 || choice.d > 128, "no decoding kernel ran");
+  std::printf("decoding, %s: %d problems, %d runs, worst rows: o %.2e lse %.2e, %d failures so far\n",
+              kElements[static_cast<size_t>(element)], static_cast<int>(number), runs, worst.o, worst.lse, failures);
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 void check_results(const Choice& choice) {
@@ -242,6 +294,8 @@ void check_results(const Choice& choice) {
     for (const Path path : {Path::kPortable, Path::kHopper})
       if (choice.takes(path, element)) random_problems(path, element, choice);
   if (choice.takes(Path::kFloat, Element::kFloat32)) random_problems(Path::kFloat, Element::kFloat32, choice);
+  for (const Element element : halves)
+    if (choice.takes(Path::kHopper, element)) decoding(element, choice);
   if (choice.brief) return;
   for (const Element element : halves)
     if (choice.takes(Path::kHopper, element)) long_walks(element, choice);

@@ -48,12 +48,14 @@ void read_word(const std::string& word, Choice& choice) {
     choice.brief = true;
   } else if (word == "single") {
     choice.single = true;
+  } else if (word == "decode") {
+    choice.decode = true;
   } else if (key == "without") {
     if (value.empty()) throw WrongWord("without must be part of a kernel's name, such as without=_pipelined");
     choice.without.push_back(value);
   } else {
     throw WrongWord("'" + word + "' is not one of count=N, d=D, element=" + listed(kElements, 0) +
-                    ", path=" + listed(kPaths, 1) + ", brief, single, without=PART");
+                    ", path=" + listed(kPaths, 1) + ", brief, single, decode, without=PART");
   }
 }
 
@@ -72,9 +74,9 @@ Choice read_words(const std::vector<std::string>& words) {
 }
 
 bool of_size(std::string_view kernel, int64_t d) {
-  const size_t at = kernel.find("_d");
   int padded = 0;
-  if (at != std::string_view::npos) std::from_chars(kernel.data() + at + 2, kernel.data() + kernel.size(), padded);
+  for (size_t at = kernel.find("_d"); padded == 0 && at != std::string_view::npos; at = kernel.find("_d", at + 2))
+    std::from_chars(kernel.data() + at + 2, kernel.data() + kernel.size(), padded);  // not the one of "_decode"
   return padded <= (d <= 64 ? 64 : d <= 128 ? 128 : 256) && padded >= d;
 }
 

@@ -23,6 +23,7 @@ struct Choice {
   Path path = Path::kAutomatic;      ///< only this path; kAutomatic: all
   bool brief = false;                ///< check: random problems only
   bool single = false;               ///< bench: a single head
+  bool decode = false;               ///< bench: one query with grouped heads
   /// Excludes kernels whose name contains one of these strings, such as "_pipelined", from runs by number, so that a
   /// kernel that hangs does not hide the others.
   std::vector<std::string> without{};

@@ -11,6 +11,7 @@
 #include "backward_splits.hpp"
 #include "device.hpp"
 #include "flash.hpp"
+#include "forward_decode.hpp"
 #include "forward_splits.hpp"
 #include "kernels.hpp"
 
@@ -25,7 +26,8 @@ using enum Path;
 enum Tiling {
   kPlain,
   kPipelined,  // never uses a tile counter
-  kSplitKv     // split-KV: selected automatically only if it pays and a workspace is given
+  kSplitKv,    // split-KV: selected automatically only if it pays and a workspace is given
+  kDecode      // at most kDecodeRows query rows, no workspace: selected automatically only if it pays
 };
 enum Masks { kFull = 1, kCausal = 2, kAnyMask = 3 };
 constexpr size_t kCounterBytes = 256;  // one counter of the tiles taken
@@ -43,19 +45,21 @@ struct ForwardRow {
   int64_t below = kAnyLength;
   bool few = false;  // selected automatically only with at most two tiles of 128 queries per SM
 };
-// Based on the times in docs/kernels/attention_forward.md. Few tiles: split-KV where it pays. d 64: three consumers
-// hide the exponentials, which have twice the weight there; but below 4k keys a causal mask wastes too much of 192
-// rows, below 1k the prologue and epilogue of a tile weigh more, and few tiles of 192 rows load the GPU too unevenly. d
-// 96: long rows without a mask favor the largest key tile that fits in shared memory twice; otherwise tiles of 128
-// keys, as at d 128, which waste less beyond the diagonal. d 192 and 256: 112 and 80 keys are the largest tiles that
-// fit twice; pipelined, d 192 fits 80.
+// Based on the times in docs/kernels/attention_forward.md. Few tiles: decoding or split-KV where they pay. d 64: three
+// consumers hide the exponentials, which have twice the weight there; but below 4k keys a causal mask wastes too much
+// of 192 rows, below 1k the prologue and epilogue of a tile weigh more, and few tiles of 192 rows load the GPU too
+// unevenly. d 96: long rows without a mask favor the largest key tile that fits in shared memory twice; otherwise tiles
+// of 128 keys, as at d 128, which waste less beyond the diagonal. d 192 and 256: 112 and 80 keys are the largest tiles
+// that fit twice; pipelined, d 192 fits 80.
 constexpr auto kForward = std::to_array<ForwardRow>({
+    {KERNEL(hopper_decode_d64), kHopper, 64, kDecode, kFull},
     {KERNEL(hopper_forward_d64_splitkv128x128), kHopper, 64, kSplitKv},
     {KERNEL(hopper_forward_d64_pipelined128x128), kHopper, 64, kPipelined, kAnyMask, kAnyLength, true},
     {KERNEL(hopper_forward_d64_pipelined128x128), kHopper, 64, kPipelined, kFull, 1024},
     {KERNEL(hopper_forward_d64_192x128), kHopper, 64, kPlain, kFull},
     {KERNEL(hopper_forward_d64_pipelined128x128), kHopper, 64, kPipelined, kCausal, 4096},
     {KERNEL(hopper_forward_d64_192x128), kHopper, 64, kPlain, kCausal},
+    {KERNEL(hopper_decode_d128), kHopper, 128, kDecode, kFull},
     {KERNEL(hopper_forward_d128_splitkv128x128), kHopper, 128, kSplitKv},
     {KERNEL(hopper_forward_d96_pipelined128x128), kHopper, 96, kPipelined, kAnyMask, 4096},
     {KERNEL(hopper_forward_d96_128x176), kHopper, 96, kPlain, kFull},
@@ -245,9 +249,11 @@ bool has_few_tiles(const Problem& p, int multiprocessors) {
 
 /// With fewer queries than a tile, for example in decoding, the query heads of a group become the rows of one head, so
 /// that each key and value is loaded once per group (Ainslie et al. 2023, grouped-query attention). This takes strides
-/// only: with one query, or if the rows of a group follow each other. With more queries, a causal mask forbids it.
+/// only: with one query, or if the rows of a group follow each other. With more queries, a causal mask forbids it; a
+/// single query sees every key.
 Forward packed(Forward call) {
   Problem& p = call.problem;
+  if (p.seq_q == 1) p.causal = false;
   if (p.heads_kv < 1 || p.heads_q <= p.heads_kv || p.heads_q % p.heads_kv != 0) return call;
   const auto adjacent = [&](const auto& tensor) { return tensor.head_stride == p.seq_q * tensor.row_stride; };
   const bool one = p.seq_q == 1;
@@ -258,7 +264,7 @@ Forward packed(Forward call) {
     tensor.head_stride *= group;
   };
   pack(call.q), pack(call.o);
-  p.heads_q = p.heads_kv, p.seq_q *= group, p.causal = false;
+  p.heads_q = p.heads_kv, p.seq_q *= group;
   return call;
 }
 
@@ -275,12 +281,14 @@ const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace
   if (!wrong.empty()) return nullptr;
   const Path path = path_of(p, call.path, fits_tma(p, tensors), 256, wrong);
   const auto fits = [&](const ForwardRow& row) {
-    return row.path == path && p.d <= row.max_d && (row.masks & (p.causal ? kCausal : kFull));
+    return row.path == path && p.d <= row.max_d && (row.masks & (p.causal ? kCausal : kFull)) &&
+           (row.tiling != kDecode || p.seq_q <= kDecodeRows);
   };
   const int multiprocessors = multiprocessors_now();
   const bool few = has_few_tiles(p, multiprocessors);
   const auto automatic = [&](const ForwardRow& row) {
     if (p.seq_k >= row.below || (row.few && !few)) return false;
+    if (row.tiling == kDecode) return decode_is_faster(p, multiprocessors);
     return row.tiling != kSplitKv || (workspace && splits_of(call, row, multiprocessors).chunks > 1);
   };
   return pick(kForward, call.variant, fits, automatic, wrong);
@@ -344,7 +352,7 @@ size_t workspace_bytes(const Forward& unpacked) {
   const ForwardRow* row = choose(call, wrong);
   if (row && row->tiling == kSplitKv)
     return forward_space(splits_of(call, *row, multiprocessors_now()), row->max_d).bytes();
-  return row && row->path == kHopper && row->tiling != kPipelined && wants_counter(call.problem) ? kCounterBytes : 0;
+  return row && row->path == kHopper && row->tiling == kPlain && wants_counter(call.problem) ? kCounterBytes : 0;
 }
 
 size_t workspace_bytes(const Backward& call) {

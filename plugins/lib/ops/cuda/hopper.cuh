@@ -31,6 +31,37 @@ __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) 
       : "memory");
 }
 
+// ---------------------------------------------------------------- thread block clusters
+/// Orders nothing but mbarriers that were made ready before.
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+/// Address of the same shared memory in another block of the cluster.
+__device__ __forceinline__ uint32_t shared_of_block(uint32_t address, int block) {
+  uint32_t there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
+  return there;
+}
+/// Stores to shared memory of any block of the cluster and completes the bytes on an mbarrier of that block.
+__device__ __forceinline__ void send(uint32_t to, uint32_t barrier, float4 x) {
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to),
+               "f"(x.x), "f"(x.y), "f"(x.z), "f"(x.w), "r"(barrier)
+               : "memory");
+}
+__device__ __forceinline__ void send(uint32_t to, uint32_t barrier, float2 x) {
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [%0], {%1, %2}, [%3];" ::"r"(to), "f"(x.x),
+               "f"(x.y), "r"(barrier)
+               : "memory");
+}
+/// As barrier_wait(), for what other blocks of the cluster sent.
+__device__ __forceinline__ void barrier_wait_cluster(uint32_t barrier, uint32_t parity) {
+  asm volatile(
+      "{ .reg .pred done;\n"
+      "WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra DONE;\n bra WAIT;\n DONE: }\n" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
 // ---------------------------------------------------------------- named barriers, registers
 __device__ __forceinline__ void named_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");

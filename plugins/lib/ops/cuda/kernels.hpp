@@ -25,6 +25,8 @@ using LaunchBackward = std::string(const Backward&, Stream);
 LaunchForward hopper_forward_d64_192x128, hopper_forward_d64_pipelined128x128, hopper_forward_d96_128x176,
     hopper_forward_d96_128x128, hopper_forward_d96_pipelined128x128, hopper_forward_d128_pipelined128x128,
     hopper_forward_d192_128x112, hopper_forward_d192_pipelined128x80, hopper_forward_d256_128x80;
+/// At most 16 query rows and no mask (forward_decode.hpp).
+LaunchForward hopper_decode_d64, hopper_decode_d128;
 /// Split-KV (forward_splits.hpp).
 LaunchForward hopper_forward_d64_splitkv128x128, hopper_forward_d128_splitkv128x128, hopper_forward_d192_splitkv128x112,
     hopper_forward_d256_splitkv128x80, float_forward_d64_splitkv128x48, float_forward_d128_splitkv64x64,
