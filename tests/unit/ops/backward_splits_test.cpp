@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kMultiprocessors = 132;
 constexpr SplitQTile kHopper64 = split_q_tile(false, 64), kHopper128 = split_q_tile(false, 128),
-                     kHopper256 = split_q_tile(false, 256), kFloat64 = split_q_tile(true, 64),
-                     kFloat128 = split_q_tile(true, 128, float_backward_kb(128)),
+                     kLockstep128 = split_q_tile(false, 128, kMinSharedKb, true), kHopper256 = split_q_tile(false, 256),
+                     kFloat64 = split_q_tile(true, 64), kFloat128 = split_q_tile(true, 128, float_backward_kb(128)),
                      kFloat256 = split_q_tile(true, 256, float_backward_kb(256)), kSmall128 = split_q_tile(true, 128),
                      kSmall256 = split_q_tile(true, 256);
 
@@ -25,7 +25,7 @@ Problem problem(int64_t heads, int64_t seq, bool causal, Element element = Eleme
 
 TEST(BackwardSplits, FillTheGpuAndHoldEachTileOnce) {
   for (const SplitQTile& tile :
-       {kHopper64, kHopper128, kHopper256, kFloat64, kFloat128, kFloat256, kSmall128, kSmall256})
+       {kHopper64, kHopper128, kLockstep128, kHopper256, kFloat64, kFloat128, kFloat256, kSmall128, kSmall256})
     for (const int64_t heads : {1, 3, 16})
       for (const int64_t seq : {1, 100, 1000, 5000, 40000})
         for (const bool causal : {false, true}) {

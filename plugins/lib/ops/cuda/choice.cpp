@@ -85,7 +85,8 @@ constexpr auto kForward = std::to_array<ForwardRow>({
 enum Sums {
   kDeterministic,  // supports deterministic calls
   kAtomic,
-  kSplitQ  // atomic and split-Q: selected automatically only if it pays
+  kSplitQ,     // atomic and split-Q: selected automatically only if it pays
+  kSplitHeads  // the same, only if query heads are split
 };
 
 struct BackwardRow {
@@ -100,12 +101,15 @@ struct BackwardRow {
 
   /// Of the fp32 accumulator of dQ.
   int columns() const { return path == kHopper ? max_d : 0; }
+  bool splits() const { return sums == kSplitQ || sums == kSplitHeads; }
 };
 // Based on the times in docs/kernels/attention_backward.md. fp32: `small` for GPUs with too little shared memory per
 // block for the others, and at d 256 below 512 keys, where blocks of half the size fill the GPU sooner.
 constexpr auto kBackward = std::to_array<BackwardRow>({
     {KERNEL(hopper_backward_d64_splitq), kHopper, 64, kSplitQ},
     {KERNEL(hopper_backward_d64), kHopper, 64, kDeterministic},
+    {KERNEL(hopper_backward_d128_lockstep_splitq), kHopper, 128, kSplitHeads, kAnyLength, kMinSharedKb,
+     row_padding(80)},
     {KERNEL(hopper_backward_d128_splitq), kHopper, 128, kSplitQ},
     {KERNEL(hopper_backward_d128), kHopper, 128, kDeterministic, 1024},
     {KERNEL(hopper_backward_d128_early), kHopper, 128, kAtomic, 8192},
@@ -240,7 +244,7 @@ ForwardSplits splits_of(const Forward& call, const ForwardRow& row, int multipro
 }
 
 SplitQTile split_q_tile_of(const BackwardRow& row) {
-  return split_q_tile(row.path == kFloat, row.max_d, row.shared_kb);
+  return split_q_tile(row.path == kFloat, row.max_d, row.shared_kb, row.rows_padding > kRowPadding);
 }
 
 bool has_few_tiles(const Problem& p, int multiprocessors) {
@@ -317,6 +321,7 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
            (row.shared_kb <= kMinSharedKb || row.shared_kb <= shared_kb_now());
   };
   const auto automatic = [&](const BackwardRow& row) {
+    if (row.sums == kSplitHeads) return splits_heads(p, split_q_tile_of(row));
     return p.seq_k < row.below &&
            (row.sums != kSplitQ || split_q_is_faster(p, split_q_tile_of(row), multiprocessors_now()));
   };
@@ -358,7 +363,7 @@ size_t workspace_bytes(const Forward& unpacked) {
 size_t workspace_bytes(const Backward& call) {
   std::string wrong;
   const BackwardRow* row = choose(call, wrong);
-  return row ? backward_space(call, row->columns(), row->sums == kSplitQ, row->rows_padding).bytes() : 0;
+  return row ? backward_space(call, row->columns(), row->splits(), row->rows_padding).bytes() : 0;
 }
 
 std::string launch_forward(const Forward& unpacked, Stream stream) {

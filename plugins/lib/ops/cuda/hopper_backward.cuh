@@ -62,7 +62,7 @@ struct HopperBackwardTiles {
   static constexpr int kDq = kDs + 2 * kDsBytes, kLse = kDq + 2 * kDqBytes, kDelta = kLse + kQStages * kRows * 4;
   static constexpr int kBarriers = kDelta + kOStages * kRows * 4, kBarrierBytes = 304;  // BackwardBarriers
   static constexpr int kShared = kBarriers + kBarrierBytes + 1024;
-  static_assert((kD == 128 && kRows == 64) || (kD == 64 && kRows == 128) || (kD == 128 && kLockstep && !kSplitQ),
+  static_assert((kD == 128 && kRows == 64) || (kD == 64 && kRows == 128) || (kD == 128 && kLockstep),
                 "a consumer's part of a tile of dQ is 64 x 64, or 80 x 64 in lockstep");
   static_assert(kShared <= 227 * 1024);
 };
@@ -165,14 +165,16 @@ struct TileLoader {
       const Corner at{0, walk.tile * Tiles::kRows, block.head_kv() * call.group + walk.head, block.batch()};
       const int sums_at = (at.batch * call.heads_q + at.head) * call.padded + at.row;
       walk.next(call, block);
-      const unsigned q_stage = tiles % Tiles::kQStages, o_stage = tiles % Tiles::kOStages;
+      const unsigned q_stage = tiles % Tiles::kQStages;
       barrier_wait(barriers.q_empty + 8 * q_stage, (tiles / Tiles::kQStages & 1) ^ 1);
       if constexpr (Tiles::kPersistent && Tiles::kCausal) barriers.publish_row(q_stage, at.row);
       load_queries(at, &call.q, shared + Tiles::kQ + q_stage * Tiles::kQBytes, call.lse_log2 + sums_at,
                    shared + Tiles::kLse + q_stage * Tiles::kRows * 4, barriers.q_full + 8 * q_stage);
       if (is_first) before_values();
       is_first = false;
-      barrier_wait(barriers.o_empty + 8 * o_stage, (tiles / Tiles::kOStages & 1) ^ 1);
+      // Computed again for tiles of 80 queries, where a register would spill to keep it.
+      const unsigned number = Tiles::kRows == 80 ? opaque(tiles) : tiles, o_stage = number % Tiles::kOStages;
+      barrier_wait(barriers.o_empty + 8 * o_stage, (number / Tiles::kOStages & 1) ^ 1);
       load_queries(at, &call.d_o, shared + Tiles::kO + o_stage * Tiles::kQBytes, call.delta + sums_at,
                    shared + Tiles::kDelta + o_stage * Tiles::kRows * 4, barriers.o_full + 8 * o_stage);
       ++tiles;

@@ -19,5 +19,8 @@ std::string hopper_backward_d128_lockstep(const Backward& call, Stream stream) {
 std::string hopper_backward_d128_lockstep_early(const Backward& call, Stream stream) {
   return launch_hopper_backward<128, 80, true>(call, stream);
 }
+std::string hopper_backward_d128_lockstep_splitq(const Backward& call, Stream stream) {
+  return launch_hopper_backward<128, 80, false, true>(call, stream);
+}
 
 }  // namespace kymo::flash

@@ -126,7 +126,7 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_backward", error);
   int64_t blocks = key_blocks(p, Tiles::kKeys);
   if constexpr (Tiles::kSplitQ) {
-    constexpr SplitQTile tile = split_q_tile(false, Tiles::kD);
+    constexpr SplitQTile tile = split_q_tile(false, Tiles::kD, kMinSharedKb, Tiles::kRows == 80);
     static_assert(tile.keys == Tiles::kKeys && tile.rows == Tiles::kRows);
     const QuerySplits splits = query_splits(p, tile, multiprocessors);
     device.split_tiles = splits.split_tiles, device.head_splits = splits.head_splits;

@@ -96,7 +96,7 @@ __device__ __forceinline__ void consume_in_lockstep(const HopperBackwardCall& ca
     probabilities(first);
     score_gradients();
     if (last) arrive(barriers.keys_empty + 8 * ((round + 1) & 1));  // V
-    if (first) {                                                    // dK of the previous key block has left the buffers
+    if (first && !Tiles::kSplitQ) {                                 // dK of the previous key block has left the buffers
       if ((thread_now() & 127) == 0) wait_bulk_read();
       consumer ? named_sync(3, 128) : named_sync(2, 128);
     }
@@ -127,10 +127,10 @@ __device__ __forceinline__ void consume_in_lockstep(const HopperBackwardCall& ca
   // dV by way of the buffer of dQ.
   auto store_gradients = [&](uint32_t last) {
     const SharedKeyBlock block = barriers.receive_block(static_cast<int>(round));
-    named_sync(4, 256);
+    if constexpr (!Tiles::kSplitQ) named_sync(4, 256);
     const uint32_t rows = opaque(shared) + Tiles::kDs + consumer * (kRows * 128);
     output_gradient_tile<Tiles>(dk, call.scale, call, block, consumer, {rows, Tiles::kDsBytes}, call.dk, call.dk_sums);
-    barrier_wait(barriers.dq_empty + 8 * consumer, last & 1);
+    if constexpr (!Tiles::kSplitQ) barrier_wait(barriers.dq_empty + 8 * consumer, last & 1);
     output_gradient_tile<Tiles>(dv, 1.f, call, block, consumer, {dq_to, 64 * 128}, call.dv, call.dv_sums);
     __syncwarp();
     if (lane == 0) barriers.release_block(static_cast<int>(round));

@@ -33,7 +33,8 @@ LaunchForward hopper_forward_d64_splitkv128x128, hopper_forward_d128_splitkv128x
     float_forward_d256_splitkv64x16;
 LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d128_early, hopper_backward_d128_lockstep,
     hopper_backward_d128_lockstep_early, hopper_backward_d192, hopper_backward_d256, hopper_backward_d64_splitq,
-    hopper_backward_d128_splitq, hopper_backward_d192_splitq, hopper_backward_d256_splitq;
+    hopper_backward_d128_splitq, hopper_backward_d128_lockstep_splitq, hopper_backward_d192_splitq,
+    hopper_backward_d256_splitq;
 
 /// Compute capability 8.0 and later; each supports d up to the padded head size in its name. fp32: followed by tile
 /// rows held x streamed; `counters` adds dQ in global memory (float_dq_partials.cuh).
