@@ -5,11 +5,13 @@ backward, on one GPU in one process.
 
   compare_attention.py libkymo_ops.so [--grids wide,leader,...] [--seconds 1.0] [--host] [--csv FILE]
 
-The implementations are interleaved call by call within each round, because the preceding work determines the GPU's
-power and clock. Each value is the median over the rounds, measured between CUDA events. Short calls are repeated
-between two events, and the GPU is kept busy while the host enqueues the calls, so that the device is timed and not the
-dispatch overhead. Everything goes through autograd, as in training. Prints CSV; `ratio` is the time of the best peer
-divided by that of the row: in kymo's rows, above 1 if kymo is faster. Exits with 1 if a result of kymo is wrong.
+The implementations are interleaved call by call within each round, in a random order, because the preceding work
+determines the GPU's power and clock: in a fixed order, the one after the slowest would always run at a higher clock.
+Each value is the median over the rounds, measured between CUDA events. Short calls are repeated between two events, and
+the GPU is kept busy for twice the time that the host took to enqueue as many calls in a warm-up round, so that the
+device is timed and not the dispatch overhead. Everything goes through autograd, as in training. Prints CSV; `ratio` is
+the time of the best peer divided by that of the row: in kymo's rows, above 1 if kymo is faster. Exits with 1 if a
+result of kymo is wrong.
 
   wide     bf16, d 128 and 64, hidden size 2048, 16384 tokens in total, 512 to 16384 of them per sequence
   leader   16 heads x 16384 x 64, causal, bf16; target for forward and backward together: below 4.0 ms
@@ -26,6 +28,7 @@ divided by that of the row: in kymo's rows, above 1 if kymo is faster. Exits wit
 import argparse
 import contextlib
 import csv
+import random
 import statistics
 import sys
 import time
@@ -216,11 +219,10 @@ def host_milliseconds(function):
     return 1e3 * (time.perf_counter() - begin)
 
 
-def milliseconds(function, calls):
+def milliseconds(function, calls, host):
+    """Time of the GPU for one call; host: milliseconds that the host takes to enqueue one."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    torch.cuda._sleep(
-        500_000 * (calls + 1)
-    )  # about 0.25 ms plus as much per call, during which the host enqueues the calls
+    torch.cuda._sleep(round(2e6 * (0.2 + 2 * host * calls)))  # cycles, of at most 2 GHz
     begin.record()
     for _ in range(calls):
         function()
@@ -232,14 +234,17 @@ def milliseconds(function, calls):
 def run_interleaved(found, seconds, host):
     """Runs rounds until the time is over, at least four; two warm-up rounds precede them."""
     calls = {(one, name): 1 for one in found for name in one.times}
-    over, rounds = time.monotonic() + seconds, 0
+    host_times = dict.fromkeys(calls, 1.0)
+    over, rounds, order = time.monotonic() + seconds, 0, random.Random(0)
     while rounds < 6 or (time.monotonic() < over and (host or rounds < 40)):
-        for one in found:
+        for one in order.sample(found, len(found)):
             for name, times in one.times.items():
-                function = getattr(one, name)
-                taken = host_milliseconds(function) if host else milliseconds(function, calls[one, name])
+                function, key = getattr(one, name), (one, name)
                 if rounds < 2:  # the first one also loads kernels
-                    calls[one, name] = max(1, min(10, round(1 / taken)))
+                    host_times[key] = min(20.0, host_milliseconds(function))
+                taken = host_milliseconds(function) if host else milliseconds(function, calls[key], host_times[key])
+                if rounds < 2:
+                    calls[key] = max(1, min(10, round(1 / taken)))
                 else:
                     times.append(taken)
         rounds += 1

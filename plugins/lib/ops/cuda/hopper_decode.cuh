@@ -170,8 +170,8 @@ std::string launch_hopper_decode(const Forward& call, Stream stream) {
   of.split_bits = decode_split_bits(p, multiprocessors);
   constexpr int kShared = sizeof(DecodeShared<kD, kRows>) + 1024;                  // to align the tiles
   static_assert(decode_blocks_of_sm(kD, kRows) * (kShared + 1024) <= 228 * 1024);  // a block's share of an SM
-  const LaunchShape shape{
-      p.batch * p.heads_q << of.split_bits, kDecodeThreads, kShared, stream, true, 1, 1 << of.split_bits};
+  LaunchShape shape{p.batch * p.heads_q << of.split_bits, kDecodeThreads, kShared, stream, true};
+  shape.cluster = 1 << of.split_bits;
   return failure("hopper_decode", queue(hopper_decode<T, kD, kRows>, shape, of));
 }
 

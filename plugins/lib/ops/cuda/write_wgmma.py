@@ -46,7 +46,10 @@ def from_registers(count):
 def wgmma(cpp_type, kind, columns):
     count = columns // 2
     inline = "__device__ static __forceinline__ void"
-    both = f"template <bool kTransposeB, bool kTransposeA = false>\n  {inline} %s(float (&acc)[{count}], uint64_t a, uint64_t b)"
+    both = (
+        "template <bool kTransposeB, bool kTransposeA = false>\n"
+        f"  {inline} %s(float (&acc)[{count}], uint64_t a, uint64_t b)"
+    )
     return (
         f"template <>\nstruct Wgmma<{cpp_type}, {columns}> {{\n"
         + function(both % "shared", 1, count, kind, columns, from_shared, lambda n: f"%{n + 2}, %{n + 3}")
