@@ -76,7 +76,6 @@ part optimizer 60 "$build/tests/gpu_optimizer"
 part torch_memory 60 "$build/tests/gpu_torch_memory"
 part operators 120 "$build/tests/gpu_ops"
 part killed 60 python3 "$here/gpu/trace_programs.py" "$kymo" "$folder" killed
-part flash 90 "$build/tests/flash_kernels" check path=hopper
 part memcheck 120 compute-sanitizer --error-exitcode 1 "$build/tests/flash_kernels" check path=hopper brief count=6
 part synccheck 120 compute-sanitizer --tool synccheck --error-exitcode 1 \
   "$build/tests/flash_kernels" check path=hopper brief count=6
@@ -84,6 +83,9 @@ ops=$build/lib/kymo/plugins/libkymo_ops.so
 part attention_host 120 python3 "$here/bench/compare_attention.py" "$ops" --grids small,few --host \
   --csv "$folder/attention_host.csv"
 part cost 150 python3 "$here/bench/trace_program_cost.py" "$kymo" --device cuda --rounds 9 --observed trace,torch.profiler
+part hooks_mean 180 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cuda --starts 2 --steps 3000 --mean \
+  --slice 10 small
+part flash 240 "$build/tests/flash_kernels" check path=hopper
 part layers 240 python3 "$here/gpu/fused_layers.py" "$kymo" "$folder" 230
 part attention 300 python3 "$here/bench/compare_attention.py" "$ops" --grids peers,few,small \
   --csv "$folder/attention.csv"
