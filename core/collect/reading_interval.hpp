@@ -6,6 +6,10 @@
 
 namespace kymo::collect {
 
+/// Steps of an observed program after each of which the engine runs and the allocator is read: those in which it
+/// usually grows.
+constexpr std::int64_t kFirstSteps = 10;
+
 /// When a reading between two steps is due: at most once in 50 ms. In an observed program, which waits for them,
 /// readings also take at most 0.2 % of the time.
 class ReadingInterval {

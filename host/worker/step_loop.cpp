@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/text.hpp"
+#include "collect/reading_interval.hpp"
 #include "measure/plan.hpp"
 #include "store/journal_recovery.hpp"
 #include "store/step_journal.hpp"
@@ -53,10 +54,8 @@ constexpr const char* kNothingToHold =
 // The time between two steps of a program is the program's: reading /proc takes at most 0.05 % of it.
 constexpr std::int64_t kShareOfProgram = 2000;
 
-// The engine processes noted steps at once that took so long together. It processes the first steps one by one, because
-// collectors read more after each of them.
+// The engine processes noted steps at once that took so long together, but the first steps one by one.
 constexpr std::int64_t kNotedNs = 50'000'000;
-constexpr std::int64_t kFirstSteps = 10;
 
 /// A step that takes fewer times as long as an empty interval is too short to be timed on its own.
 constexpr std::int64_t kMinEmptyIntervals = 20;
@@ -253,7 +252,7 @@ bool StepLoop::timed_step(std::int64_t step) {
 }
 
 std::int64_t StepLoop::most_noted(std::int64_t step) const {
-  if (step < kFirstSteps) return 1;
+  if (step < collect::kFirstSteps) return 1;
   if (is_warmup(step)) return warmup_ - step;
   return stopping_ ? measure::kMaxFreeSteps : planned_ - step;
 }

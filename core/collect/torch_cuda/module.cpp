@@ -27,8 +27,6 @@ constexpr std::size_t kMaxReadings = 100'000;
 // Reserved before the first step, so that short passes do not allocate between steps.
 constexpr std::size_t kReadingsReserved = 1024;
 constexpr std::int64_t kBeforeSteps = -1;
-// Steps of an observed program with a reading each: those in which the allocator usually grows.
-constexpr std::int64_t kFirstSteps = 10;
 
 /// Details that the allocator reports when a request fails. The allocator keeps its observers forever, so the observer
 /// shares ownership of this object.
