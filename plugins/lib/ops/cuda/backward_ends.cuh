@@ -104,7 +104,8 @@ __device__ __forceinline__ void wait_for_counter(const int* count, int all) {
 
 /// Rounds a tile of dQ, in the fragment order of the Hopper kernel, to rows in shared memory. For each 64 x 64 piece
 /// and i of 8, the accumulator holds a float4 of each of the 128 threads of a consumer: row g, columns 8 i + 2 t and
-/// the next; row g + 8, the same columns. Tiles of 80 queries are transposed: 64 columns and i of 10.
+/// the next; row g + 8, the same columns. Tiles of kLockstepRows queries are transposed: 64 columns and i of
+/// kRows / 8.
 template <class T, int kD, int kRows, int kPitch, class Load>
 __device__ __forceinline__ void round_fragments(T (&piece)[kRows * kPitch], float scale, const Load& load) {
 #pragma unroll
@@ -113,8 +114,9 @@ __device__ __forceinline__ void round_fragments(T (&piece)[kRows * kPitch], floa
               row_of_mma = (thread >> 5) * 16 + (lane >> 2);
     const float4 v = load(at);
     const uint32_t low = pack<T>(v.x * scale, v.y * scale), high = pack<T>(v.z * scale, v.w * scale);
-    if constexpr (kRows == 80) {
-      const int i = (at >> 7) % 10, part = at / 1280, row = 8 * i + 2 * (lane & 3), column = part * 64 + row_of_mma;
+    if constexpr (kRows == kLockstepRows) {
+      const int i = (at >> 7) % (kRows / 8), part = at / (128 * (kRows / 8)), row = 8 * i + 2 * (lane & 3),
+                column = part * 64 + row_of_mma;
       uint16_t* const to = reinterpret_cast<uint16_t*>(piece) + row * kPitch + column;
       to[0] = low & 0xffff, to[kPitch] = low >> 16, to[8] = high & 0xffff, to[kPitch + 8] = high >> 16;
     } else {

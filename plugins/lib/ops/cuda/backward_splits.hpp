@@ -17,9 +17,9 @@ struct SplitQTile {
   int keys, rows, columns, blocks, min_tiles;
 };
 /// Configuration of the kernel for this padded head size and, for floats, this shared memory per block; lockstep: of
-/// the kernel with tiles of 80 queries. The launch checks that the kernel's tiles match.
+/// the kernel with tiles of kLockstepRows queries. The launch checks that the kernel's tiles match.
 constexpr SplitQTile split_q_tile(bool wide, int columns, int shared_kb = kMinSharedKb, bool lockstep = false) {
-  if (lockstep) return {128, 80, columns, 1, 4};
+  if (lockstep) return {128, kLockstepRows, columns, 1, 4};
   if (wide && columns <= 64) return {64, 32, columns, 2, 2};
   if (wide && shared_kb <= kMinSharedKb) return {columns <= 128 ? 64 : 32, 16, columns, 2, 2};
   if (wide) return {64, 32, columns, columns <= 128 ? 2 : 1, 1};

@@ -97,7 +97,7 @@ struct BackwardRow {
   Sums sums;                     // how the contributions to a gradient are added
   int64_t below = kAnyLength;    // as in ForwardRow
   int shared_kb = kMinSharedKb;  // required per block
-  int rows_padding = kRowPadding;
+  bool lockstep = false;         // tiles of kLockstepRows queries
 
   /// Of the fp32 accumulator of dQ.
   int columns() const { return path == kHopper ? max_d : 0; }
@@ -108,13 +108,12 @@ struct BackwardRow {
 constexpr auto kBackward = std::to_array<BackwardRow>({
     {KERNEL(hopper_backward_d64_splitq), kHopper, 64, kSplitQ},
     {KERNEL(hopper_backward_d64), kHopper, 64, kDeterministic},
-    {KERNEL(hopper_backward_d128_lockstep_splitq), kHopper, 128, kSplitHeads, kAnyLength, kMinSharedKb,
-     row_padding(80)},
+    {KERNEL(hopper_backward_d128_lockstep_splitq), kHopper, 128, kSplitHeads, kAnyLength, kMinSharedKb, true},
     {KERNEL(hopper_backward_d128_splitq), kHopper, 128, kSplitQ},
     {KERNEL(hopper_backward_d128), kHopper, 128, kDeterministic, 1024},
     {KERNEL(hopper_backward_d128_early), kHopper, 128, kAtomic, 8192},
-    {KERNEL(hopper_backward_d128_lockstep_early), kHopper, 128, kAtomic, kAnyLength, kMinSharedKb, row_padding(80)},
-    {KERNEL(hopper_backward_d128_lockstep), kHopper, 128, kDeterministic, kAnyLength, kMinSharedKb, row_padding(80)},
+    {KERNEL(hopper_backward_d128_lockstep_early), kHopper, 128, kAtomic, kAnyLength, kMinSharedKb, true},
+    {KERNEL(hopper_backward_d128_lockstep), kHopper, 128, kDeterministic, kAnyLength, kMinSharedKb, true},
     {KERNEL(hopper_backward_d192_splitq), kHopper, 192, kSplitQ},
     {KERNEL(hopper_backward_d192), kHopper, 192, kDeterministic},
     {KERNEL(hopper_backward_d256_splitq), kHopper, 256, kSplitQ},
@@ -154,7 +153,7 @@ std::string wrong_sizes(const Problem& p) {
   if (p.d < 8 || p.d > 256 || p.d % 8 != 0) return "head size " + text(p.d) + " is not a multiple of 8 from 8 to 256";
   const int64_t longest = p.seq_q > p.seq_k ? p.seq_q : p.seq_k, most = int64_t{1} << 31;
   if (longest > int64_t{1} << 28 || p.batch > most || p.heads_q > most ||
-      p.batch * p.heads_q > most / (longest + row_padding(80)))
+      p.batch * p.heads_q > most / (longest + kLockstepRowPadding))
     return "batch x heads x length must be below 2^31, and a length at most 2^28";
   if (!(p.scale > 0) || std::isinf(p.scale)) return "the scale must be finite and above 0";
   return {};
@@ -244,7 +243,7 @@ ForwardSplits splits_of(const Forward& call, const ForwardRow& row, int multipro
 }
 
 SplitQTile split_q_tile_of(const BackwardRow& row) {
-  return split_q_tile(row.path == kFloat, row.max_d, row.shared_kb, row.rows_padding > kRowPadding);
+  return split_q_tile(row.path == kFloat, row.max_d, row.shared_kb, row.lockstep);
 }
 
 bool has_few_tiles(const Problem& p, int multiprocessors) {
@@ -363,7 +362,7 @@ size_t workspace_bytes(const Forward& unpacked) {
 size_t workspace_bytes(const Backward& call) {
   std::string wrong;
   const BackwardRow* row = choose(call, wrong);
-  return row ? backward_space(call, row->columns(), row->splits(), row->rows_padding).bytes() : 0;
+  return row ? backward_space(call, row->columns(), row->splits(), row_padding(row->lockstep)).bytes() : 0;
 }
 
 std::string launch_forward(const Forward& unpacked, Stream stream) {

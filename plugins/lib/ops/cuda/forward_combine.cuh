@@ -26,6 +26,26 @@ struct CombineCall {
 
 constexpr int kCombineThreads = 128;
 
+/// Stores four reduced outputs of a row of a head, of all batch elements, and beside the first ones the row's
+/// log-sum-exp. sums: m and l of the row. Columns past d are not stored.
+template <class T, class Call>
+__device__ __forceinline__ void store_reduced(const Call& call, int head, int row, int column, const float4& o,
+                                              const float2& sums) {
+  const float inverse = sums.y == 0.f ? 0.f : 1.f / sums.y;
+  const int batch = head / call.heads_q;
+  if (column == 0)
+    call.lse[static_cast<int64_t>(head) * call.seq_q + row] =
+        log_sum_exp < sizeof(T) == 4 > (sums.x, sums.y, call.scale_log2);
+  if (column >= call.d) return;
+  T* to = static_cast<T*>(call.o.at) + batch * call.o.batch_stride +
+          (head - batch * call.heads_q) * call.o.head_stride + row * call.o.row_stride + column;
+  if constexpr (sizeof(T) == 4)
+    *reinterpret_cast<float4*>(to) = make_float4(o.x * inverse, o.y * inverse, o.z * inverse, o.w * inverse);
+  else
+    *reinterpret_cast<uint2*>(to) =
+        make_uint2(pack<T>(o.x * inverse, o.y * inverse), pack<T>(o.z * inverse, o.w * inverse));
+}
+
 template <class T, int kD>
 __global__ void __launch_bounds__(kCombineThreads) forward_combine(const __grid_constant__ CombineCall call) {
   constexpr int kThreadsOfRow = kD / 4, kAtOnce = 4;
@@ -71,17 +91,7 @@ __global__ void __launch_bounds__(kCombineThreads) forward_combine(const __grid_
     }
     top = highest;
   }
-  const float inverse = sum == 0.f ? 0.f : 1.f / sum;
-  const int batch = head / call.heads_q;
-  if (column == 0) call.lse[row_of_all] = log_sum_exp < sizeof(T) == 4 > (top, sum, call.scale_log2);
-  if (column >= call.d) return;
-  T* to = static_cast<T*>(call.o.at) + batch * call.o.batch_stride +
-          (head - batch * call.heads_q) * call.o.head_stride + row * call.o.row_stride + column;
-  if constexpr (sizeof(T) == 4)
-    *reinterpret_cast<float4*>(to) = make_float4(o[0] * inverse, o[1] * inverse, o[2] * inverse, o[3] * inverse);
-  else
-    *reinterpret_cast<uint2*>(to) =
-        make_uint2(pack<T>(o[0] * inverse, o[1] * inverse), pack<T>(o[2] * inverse, o[3] * inverse));
+  store_reduced<T>(call, head, row, column, make_float4(o[0], o[1], o[2], o[3]), make_float2(top, sum));
 }
 
 template <class T, int kD>

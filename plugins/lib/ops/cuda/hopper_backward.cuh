@@ -50,8 +50,8 @@ struct HopperBackwardTiles {
   using T = T_;
   static constexpr int kD = kD_, kRows = kRows_, kKeys = 128, kPanels = kD / 64;
   static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_, kSplitQ = kSplitQ_, kPersistent = true;
-  static constexpr bool kLockstep = kRows == 80;  // hopper_backward_lockstep.cuh
-  static constexpr bool kValuesLast = kD == 128;  // dV is issued after dS
+  static constexpr bool kLockstep = kRows == kLockstepRows;  // hopper_backward_lockstep.cuh
+  static constexpr bool kValuesLast = kD == 128;             // dV is issued after dS
   // Otherwise, S runs one tile ahead, so Q is needed longer.
   static constexpr int kQStages = kLockstep ? 2 : 3, kOStages = 2;
   static constexpr int kEarlyLse =
@@ -172,8 +172,8 @@ struct TileLoader {
                    shared + Tiles::kLse + q_stage * Tiles::kRows * 4, barriers.q_full + 8 * q_stage);
       if (is_first) before_values();
       is_first = false;
-      // Computed again for tiles of 80 queries, where a register would spill to keep it.
-      const unsigned number = Tiles::kRows == 80 ? opaque(tiles) : tiles, o_stage = number % Tiles::kOStages;
+      // Computed again in lockstep, where a register would spill to keep it.
+      const unsigned number = Tiles::kRows == kLockstepRows ? opaque(tiles) : tiles, o_stage = number % Tiles::kOStages;
       barrier_wait(barriers.o_empty + 8 * o_stage, (number / Tiles::kOStages & 1) ^ 1);
       load_queries(at, &call.d_o, shared + Tiles::kO + o_stage * Tiles::kQBytes, call.delta + sums_at,
                    shared + Tiles::kDelta + o_stage * Tiles::kRows * 4, barriers.o_full + 8 * o_stage);

@@ -74,11 +74,6 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
     __syncwarp();
     arrive(barriers.dq_full + 8 * consumer);
   };
-  // Rounds P in s to a left operand.
-  auto round_p = [&](int j) {
-    p16[2 * j] = pack<T>(s[4 * j], s[4 * j + 1]);
-    p16[2 * j + 1] = pack<T>(s[4 * j + 2], s[4 * j + 3]);
-  };
   auto issue_dv = [&](int stage) {
     issue_columns<Tiles>(dv, p16, operand(shared + Tiles::kO + stage * Tiles::kQBytes, kRows * 128));
   };
@@ -100,9 +95,8 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = j < kEarlyLse ? lse[j < kEarlyLse ? j : 0] : load_shared2(lse_at + 32 * j);
-#pragma unroll
-      for (int e = 0; e < 4; ++e) s[4 * j + e] = exp2_fast(fmaf(s[4 * j + e], call.scale_log2, -(e & 1 ? l.y : l.x)));
-      if constexpr (!Tiles::kValuesLast) round_p(j);
+      exponentials(s, j, l, call.scale_log2);
+      if constexpr (!Tiles::kValuesLast) round_p<T>(p16, s, j);
     }
     if constexpr (!decltype(first)::value) publish_dq();
     if constexpr (!Tiles::kValuesLast) issue_dv(o_stage);
@@ -118,9 +112,8 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = load_shared2(delta_at + 32 * j);
-      if constexpr (Tiles::kValuesLast) round_p(j);
-      ds16[2 * j] = pack<T>(s[4 * j] * (dp[4 * j] - l.x), s[4 * j + 1] * (dp[4 * j + 1] - l.y));
-      ds16[2 * j + 1] = pack<T>(s[4 * j + 2] * (dp[4 * j + 2] - l.x), s[4 * j + 3] * (dp[4 * j + 3] - l.y));
+      if constexpr (Tiles::kValuesLast) round_p<T>(p16, s, j);
+      round_ds<T>(ds16, s, dp, j, l);
     }
     if constexpr (decltype(last)::value) arrive(barriers.keys_empty + 8 * ((round + 1) & 1));  // V
     if constexpr (decltype(first)::value && !Tiles::kSplitQ) {  // gradients of the previous key block

@@ -14,13 +14,13 @@ std::string hopper_backward_d128_splitq(const Backward& call, Stream stream) {
   return launch_hopper_backward<128, 64, false, true>(call, stream);
 }
 std::string hopper_backward_d128_lockstep(const Backward& call, Stream stream) {
-  return launch_hopper_backward<128, 80>(call, stream);
+  return launch_hopper_backward<128, kLockstepRows>(call, stream);
 }
 std::string hopper_backward_d128_lockstep_early(const Backward& call, Stream stream) {
-  return launch_hopper_backward<128, 80, true>(call, stream);
+  return launch_hopper_backward<128, kLockstepRows, true>(call, stream);
 }
 std::string hopper_backward_d128_lockstep_splitq(const Backward& call, Stream stream) {
-  return launch_hopper_backward<128, 80, false, true>(call, stream);
+  return launch_hopper_backward<128, kLockstepRows, false, true>(call, stream);
 }
 
 }  // namespace kymo::flash

@@ -17,9 +17,7 @@ __device__ __forceinline__ void consume_scores(const HopperBackwardCall& call, c
   const Consumer256<Tiles, 1> consumer{shared, barriers, thread, lane};
   float dk[Tiles::kD / 2] = {}, dp[kRows / 2], dq_a[kRows / 2], dq_b[kRows / 2];
   uint32_t ds16[kRows / 4];
-  const int matrix = lane >> 3, in_matrix = lane & 7;  // stmatrix indices; dS is queries x keys
-  const uint32_t ds_to =
-      shared + Tiles::kDs + ((matrix >> 1) * 8 + in_matrix) * 128 + (((2 * warp + (matrix & 1)) ^ in_matrix) * 16);
+  const uint32_t ds_to = ds_half<Tiles>(shared, 0, warp, lane);  // all of dS: it has 64 keys
   int o_stage = 0, o_phase = 0;
 
   auto issue_dp = [&] {
@@ -50,9 +48,7 @@ __device__ __forceinline__ void consume_scores(const HopperBackwardCall& call, c
     __syncwarp();
     consumer.arrive(barriers.p_empty);
     barrier_wait(barriers.ds_empty, (i & 1) ^ 1);
-#pragma unroll
-    for (int k = 0; k < kRows / 16; ++k)
-      store_matrices_transposed(ds_to + k * 2048, ds16[4 * k], ds16[4 * k + 1], ds16[4 * k + 2], ds16[4 * k + 3]);
+    store_ds(ds_to, ds16);
   };
   // From dS of tile i, computes dK(i), dQ(i), and dS of tile i + 1.
   auto step = [&](int i, auto last) {

@@ -35,10 +35,8 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = load_shared2(lse_at + 32 * j);
-#pragma unroll
-      for (int e = 0; e < 4; ++e) s[4 * j + e] = exp2_fast(fmaf(s[4 * j + e], call.scale_log2, -(e & 1 ? l.y : l.x)));
-      p16[2 * j] = pack<T>(s[4 * j], s[4 * j + 1]);
-      p16[2 * j + 1] = pack<T>(s[4 * j + 2], s[4 * j + 3]);
+      exponentials(s, j, l, call.scale_log2);
+      round_p<T>(p16, s, j);
     }
     barrier_wait(
         barriers.p_empty,

@@ -103,7 +103,8 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (wrong.empty()) wrong = make_map(device.dk, call.dk, of_keys, p.element, 64);
   if (wrong.empty()) wrong = make_map(device.dv, call.dv, of_keys, p.element, 64);
   if (!wrong.empty()) return wrong;
-  const BackwardSpace space = backward_space(call, Tiles::kD, Tiles::kSplitQ, row_padding(Tiles::kRows));
+  const BackwardSpace space =
+      backward_space(call, Tiles::kD, Tiles::kSplitQ, row_padding(Tiles::kRows == kLockstepRows));
   const RowSums sums = row_sums(call, space);
   // Of the counters, the first one is that of the key blocks; the others are used by the early finish only.
   const int64_t counters = Tiles::kEarlyFinish ? space.counters : std::min<int64_t>(space.counters, Tiles::kPersistent);
@@ -126,7 +127,7 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_backward", error);
   int64_t blocks = key_blocks(p, Tiles::kKeys);
   if constexpr (Tiles::kSplitQ) {
-    constexpr SplitQTile tile = split_q_tile(false, Tiles::kD, kMinSharedKb, Tiles::kRows == 80);
+    constexpr SplitQTile tile = split_q_tile(false, Tiles::kD, kMinSharedKb, Tiles::kRows == kLockstepRows);
     static_assert(tile.keys == Tiles::kKeys && tile.rows == Tiles::kRows);
     const QuerySplits splits = query_splits(p, tile, multiprocessors);
     device.split_tiles = splits.split_tiles, device.head_splits = splits.head_splits;

@@ -71,8 +71,7 @@ __device__ __forceinline__ void consume_in_lockstep(const HopperBackwardCall& ca
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = j < kEarlyLse ? lse[j < kEarlyLse ? j : 0] : load_shared2(lse_at + 32 * j);
-#pragma unroll
-      for (int e = 0; e < 4; ++e) s[4 * j + e] = exp2_fast(fmaf(s[4 * j + e], call.scale_log2, -(e & 1 ? l.y : l.x)));
+      exponentials(s, j, l, call.scale_log2);
     }
   };
   // Waits for dP and computes P and dS as left operands.
@@ -86,9 +85,8 @@ __device__ __forceinline__ void consume_in_lockstep(const HopperBackwardCall& ca
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = j < kEarlyDelta ? delta[j < kEarlyDelta ? j : 0] : load_shared2(delta_at + 32 * j);
-      p16[2 * j] = pack<T>(s[4 * j], s[4 * j + 1]), p16[2 * j + 1] = pack<T>(s[4 * j + 2], s[4 * j + 3]);
-      ds16[2 * j] = pack<T>(s[4 * j] * (dp[4 * j] - l.x), s[4 * j + 1] * (dp[4 * j + 1] - l.y));
-      ds16[2 * j + 1] = pack<T>(s[4 * j + 2] * (dp[4 * j + 2] - l.x), s[4 * j + 3] * (dp[4 * j + 3] - l.y));
+      round_p<T>(p16, s, j);
+      round_ds<T>(ds16, s, dp, j, l);
     }
   };
   auto process_tile = [&](bool first, bool last) {

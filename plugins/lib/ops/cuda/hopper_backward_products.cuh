@@ -90,6 +90,25 @@ __global__ void __launch_bounds__(256)
 __device__ __forceinline__ uint32_t uniform(int number) {
   return __reduce_max_sync(kWholeWarp, static_cast<unsigned>(number));
 }
+/// Of the scores of 8 queries, in numbers 4 j to 4 j + 3 (keys x queries), to probabilities; lse: of this thread's two
+/// queries, times log2(e).
+template <int kNumbers>
+__device__ __forceinline__ void exponentials(float (&s)[kNumbers], int j, float2 lse, float scale_log2) {
+#pragma unroll
+  for (int e = 0; e < 4; ++e) s[4 * j + e] = exp2_fast(fmaf(s[4 * j + e], scale_log2, -(e & 1 ? lse.y : lse.x)));
+}
+/// Rounds P of these queries to a left operand.
+template <class T, int kNumbers>
+__device__ __forceinline__ void round_p(uint32_t (&p16)[kNumbers / 2], const float (&p)[kNumbers], int j) {
+  p16[2 * j] = pack<T>(p[4 * j], p[4 * j + 1]), p16[2 * j + 1] = pack<T>(p[4 * j + 2], p[4 * j + 3]);
+}
+/// The same for dS = P (dP - delta).
+template <class T, int kNumbers>
+__device__ __forceinline__ void round_ds(uint32_t (&ds16)[kNumbers / 2], const float (&p)[kNumbers],
+                                         const float (&dp)[kNumbers], int j, float2 delta) {
+  ds16[2 * j] = pack<T>(p[4 * j] * (dp[4 * j] - delta.x), p[4 * j + 1] * (dp[4 * j + 1] - delta.y));
+  ds16[2 * j + 1] = pack<T>(p[4 * j + 2] * (dp[4 * j + 2] - delta.x), p[4 * j + 3] * (dp[4 * j + 3] - delta.y));
+}
 /// Where this thread's stmatrix stores a consumer's half of dS (queries x 64 keys), in the first of its buffers.
 template <class Tiles>
 __device__ __forceinline__ uint32_t ds_half(uint32_t shared, int consumer, int warp, int lane) {

@@ -14,6 +14,7 @@
 // right operand without any movement between lanes. With 8 query rows, the free lower half of the left operand of S
 // holds every second step of Q: the S of these steps is the lower half of a second accumulator.
 #pragma once
+#include "forward_combine.cuh"
 #include "hopper_decode_warp.cuh"
 #include "launch.cuh"
 #include "tensor_map.hpp"
@@ -55,19 +56,6 @@ __device__ __forceinline__ DecodePartial reduce_warps(const DecodeShared<kD, kRo
     return DecodePartial{*reinterpret_cast<const float4*>(&shared.rings[warp].o[row][column]), shared.sums[warp][row]};
   });
 }
-template <class T>
-__device__ __forceinline__ void store_result(const DecodeCall& call, int head, int row, int column,
-                                             const DecodePartial& all) {
-  const float total = all.sums.y, inverse = total == 0.f ? 0.f : 1.f / total;
-  const int batch = head / call.heads_q;
-  if (column == 0)
-    call.lse[static_cast<int64_t>(head) * call.seq_q + row] = log_sum_exp(all.sums.x, total, call.scale_log2);
-  if (column >= call.d) return;
-  T* const to = static_cast<T*>(call.o.at) + batch * call.o.batch_stride +
-                (head - batch * call.heads_q) * call.o.head_stride + row * call.o.row_stride + column;
-  *reinterpret_cast<uint2*>(to) =
-      make_uint2(pack<T>(all.o.x * inverse, all.o.y * inverse), pack<T>(all.o.z * inverse, all.o.w * inverse));
-}
 
 /// The results of a head with one split, whose block is in no cluster and must not use what only clusters have.
 template <class T, int kD, int kRows>
@@ -75,7 +63,8 @@ __device__ __forceinline__ void store_unsplit(const DecodeShared<kD, kRows>& sha
   constexpr int kVectors = kD / 4;
   for (int at = threadIdx.x; at < call.seq_q * kVectors; at += kDecodeThreads) {
     const int row = at / kVectors, column = at % kVectors * 4;
-    store_result<T>(call, head, row, column, reduce_warps(shared, call.scale_log2, row, column));
+    const DecodePartial all = reduce_warps(shared, call.scale_log2, row, column);
+    store_reduced<T>(call, head, row, column, all.o, all.sums);
   }
 }
 
@@ -108,7 +97,7 @@ __device__ __forceinline__ void store_received(const DecodeShared<kD, kRows>& sh
     const DecodePartial all = reduce<(1 << kDecodeSplitBits)>(1 << call.split_bits, call.scale_log2, [&](int i) {
       return DecodePartial{shared.received_o[i * share + slot], shared.received_sums[i * share + slot]};
     });
-    store_result<T>(call, head, at / kVectors, at % kVectors * 4, all);
+    store_reduced<T>(call, head, at / kVectors, at % kVectors * 4, all.o, all.sums);
   }
 }
 

@@ -61,8 +61,10 @@ struct BackwardSpace {
   size_t bytes() const { return static_cast<size_t>(2 * sums + accumulator + gradients + semaphores + counters) * 4; }
 };
 constexpr int kRowPadding = 128;
-/// A multiple of kRowPadding and of the queries of a tile.
-constexpr int row_padding(int tile_rows) { return tile_rows == 80 ? 5 * kRowPadding : kRowPadding; }
+/// Queries of a tile of the backward kernels whose consumers work in lockstep (hopper_backward_lockstep.cuh), and the
+/// padding of their rows, a multiple of both.
+constexpr int kLockstepRows = 80, kLockstepRowPadding = 5 * kRowPadding;
+constexpr int row_padding(bool lockstep) { return lockstep ? kLockstepRowPadding : kRowPadding; }
 /// columns: 0 for kernels without an accumulator.
 inline BackwardSpace backward_space(const Backward& call, int columns, bool split_q = false,
                                     int padding = kRowPadding) {
