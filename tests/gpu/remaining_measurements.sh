@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the measurements on a GPU that docs/next-steps.md lists as missing.
 #
-# Usage: remaining_measurements.sh KYMO FOLDER SECONDS, with the KYMO of a build tree. Logs and databases are written to
-# FOLDER. The suite continues in FOLDER/cs336.db if that exists. Parts that do not fit into SECONDS are not begun or are
+# Usage: remaining_measurements.sh KYMO FOLDER SECONDS [PART...], with the KYMO of a build tree; all parts by default.
+# Logs and databases are written to FOLDER. The suite continues in FOLDER/cs336.db if that exists. Parts that do not fit into SECONDS are not begun or are
 # interrupted. FlashAttention-4 is compared with if the python3 of PATH can import it.
 #
 # Parts that need several GPUs run first, one after another. Each of the others has a GPU of its own, among those of
@@ -12,10 +12,11 @@
 # with 77 without a GPU.
 set -u
 set -m  # parts are interrupted by this script, not by the terminal, and do not ignore SIGINT
-[ $# -eq 3 ] || { echo "usage: $0 KYMO FOLDER SECONDS" >&2; exit 2; }
+[ $# -ge 3 ] || { echo "usage: $0 KYMO FOLDER SECONDS [PART...]" >&2; exit 2; }
 end=$(($(date +%s) + $3))
 mkdir -p "$2"
 kymo=$(realpath "$1") folder=$(realpath "$2")
+wanted=("${@:4}")
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "$(dirname "$kymo")/.." && pwd)
 
@@ -54,15 +55,20 @@ several=() single=()
 declare -A limits commands results
 
 part() { # NAME LIMIT COMMAND...
-  single+=("$1")
-  limits[$1]=$2
-  commands[$1]=$(printf '%q ' "${@:3}")
+  is_wanted "$1" && single+=("$1")
+  describe "$@"
 }
 
 part_of_several() {
-  part "$@"
-  unset 'single[-1]'
-  several+=("$1")
+  is_wanted "$1" && several+=("$1")
+  describe "$@"
+}
+
+is_wanted() { [ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " == *" $1 "* ]]; }
+
+describe() {
+  limits[$1]=$2
+  commands[$1]=$(printf '%q ' "${@:3}")
 }
 
 part_of_several collectives 300 python3 "$here/gpu/trace_collectives.py" "$kymo" "$folder"
@@ -80,6 +86,8 @@ part memcheck 120 compute-sanitizer --error-exitcode 1 "$build/tests/flash_kerne
 part synccheck 120 compute-sanitizer --tool synccheck --error-exitcode 1 \
   "$build/tests/flash_kernels" check path=hopper brief count=6
 ops=$build/lib/kymo/plugins/libkymo_ops.so
+part layer_kernels 120 compute-sanitizer --error-exitcode 1 --target-processes all \
+  python3 "$here/unit/ops/layer_kernels_test.py" "$ops" cuda
 part attention_host 120 python3 "$here/bench/compare_attention.py" "$ops" --grids small,few --host \
   --csv "$folder/attention_host.csv"
 part cost 150 python3 "$here/bench/trace_program_cost.py" "$kymo" --device cuda --rounds 9 --observed trace,torch.profiler
@@ -87,10 +95,14 @@ part hooks_mean 180 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cu
   --slice 10 small
 part flash 240 "$build/tests/flash_kernels" check path=hopper
 part layers 240 python3 "$here/gpu/fused_layers.py" "$kymo" "$folder" 230
-part attention 300 python3 "$here/bench/compare_attention.py" "$ops" --grids peers,few,small \
-  --csv "$folder/attention.csv"
 part hooks 360 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cuda --starts 4 --steps 3000 small
+part attention 420 python3 "$here/bench/compare_attention.py" "$ops" --grids peers,few,small \
+  --csv "$folder/attention.csv"
 part suite 600 "$kymo" suite run cs336 --resume --db "$folder/cs336.db"
+
+for name in "${wanted[@]}"; do
+  [ -n "${limits[$name]-}" ] || { echo "no part '$name'; there are: ${!limits[*]}" >&2; exit 2; }
+done
 
 # Slots: the GPUs and processors of one part. A part is started without a shell of its own, so that its process is known.
 slot_gpus=() slot_processors=() free=()
