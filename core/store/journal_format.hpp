@@ -16,7 +16,7 @@ inline constexpr std::size_t kJournalChunkBytes = std::size_t{256} << 10;
 
 /// Kind of a block. Events are copied as they are, unless journal_blocks.hpp defines a block for them.
 enum class BlockKind : std::uint32_t {
-  kEnd,  ///< of the chunk
+  kEnd,  ///< of the chunk or of the events
   kHeader,
   kStep,
   kMetric,

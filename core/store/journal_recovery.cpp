@@ -42,13 +42,13 @@ struct JournalReader {
     complete_events();
   }
 
-  /// The last block may be incomplete.
+  /// The blocks of a step whose first block has no kind are incomplete.
   void read_events(std::string_view blocks) {
     while (blocks.size() >= kBlockHeadBytes) {
       std::uint32_t head[2];
       std::memcpy(head, blocks.data(), sizeof(head));
       blocks.remove_prefix(sizeof(head));
-      if (padded(head[1]) > blocks.size()) return;
+      if (head[0] == static_cast<std::uint32_t>(BlockKind::kEnd) || padded(head[1]) > blocks.size()) return;
       read_block(static_cast<BlockKind>(head[0]), blocks.substr(0, head[1]));
       blocks.remove_prefix(padded(head[1]));
     }

@@ -45,7 +45,7 @@ std::string header_text(const JournalHeader& header) {
 }  // namespace
 
 StepJournal::StepJournal(const fs::path& rank_file, const JournalHeader& header)
-    : file_(rank_file.string() + kJournalSuffix) {
+    : file_(rank_file.string() + kJournalSuffix), events_(file_.string() + kEventSuffix) {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free && sizeof(BlockHead) == kBlockHeadBytes);
   if (!open_chunk())
     throw Error("cannot create " + quote(file_.string()) + ", the journal of complete steps: " + std::strerror(errno));
@@ -141,23 +141,6 @@ void StepJournal::add_copies(BlockKind kind, const Events& events) {
   if (!bytes.empty()) std::ranges::copy(bytes, event_block(kind, bytes.size()));
 }
 
-bool StepJournal::write_event_blocks() noexcept {
-  // Writing to a mapped file would take three times as long. No descriptor stays open.
-  const fs::path file = file_.string() + kEventSuffix;
-  const int create = event_bytes_ == 0 ? O_CREAT | O_EXCL : 0;
-  const int fd = open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | create, 0600);
-  if (fd < 0) return false;
-  // Another process may have taken the place of this one, with a file of its own.
-  struct stat found{};
-  const bool is_known = fstat(fd, &found) == 0 && (event_bytes_ == 0 || found.st_ino == event_file_);
-  event_file_ = found.st_ino;
-  const std::size_t bytes = event_blocks_.size();
-  const bool complete = is_known && write(fd, event_blocks_.data(), bytes) == static_cast<ssize_t>(bytes);
-  close(fd);
-  event_bytes_ += bytes;
-  return complete;
-}
-
 void StepJournal::add_names(const event::NewEvents& events) {
   while (texts_ < events.texts.size())
     add_copies(BlockKind::kText, events.texts.text(static_cast<event::TextId>(++texts_)));
@@ -187,7 +170,9 @@ void StepJournal::add(const event::NewEvents& events) {
   add_copies(BlockKind::kMemoryCounters, events.memory_counters);
   add_copies(BlockKind::kGpuSamples, events.gpu_samples);
   if (event_blocks_.empty()) return;
-  if (!write_event_blocks()) event_bytes_ = kMaxEventBytes + 1;  // what follows a block in part cannot be read
+  event_bytes_ += event_blocks_.size();
+  if (!events_.append(event_blocks_))
+    event_bytes_ = kMaxEventBytes + 1;  // what follows a part of a block cannot be read
   if (event_bytes_ > kMaxEventBytes) append(BlockKind::kEventsLeftOut, {});
 }
 

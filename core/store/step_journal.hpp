@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -15,6 +13,7 @@
 #include "event/records.hpp"
 #include "event/step_time.hpp"
 #include "store/journal_format.hpp"
+#include "store/mapped_stream.hpp"
 
 /// What an observed program has measured so far. The records of a pass are in the memory of the program until the pass
 /// is complete, so that they are lost if the program is killed before. The journal is a file next to the rank file, to
@@ -30,8 +29,8 @@ struct JournalHeader {
   event::Device device;
 };
 
-/// Writes a journal. The file is memory-mapped, so that adding a step needs no system call, and its content outlives
-/// the process. No descriptor stays open that the program could close.
+/// Writes a journal. The files are memory-mapped, so that adding a step needs no system call, and their content
+/// outlives the process. No descriptor stays open that the program could close.
 class StepJournal {
  public:
   /// Creates the file. Throws Error.
@@ -70,7 +69,6 @@ class StepJournal {
   template <class Events>
   void add_copies(BlockKind kind, const Events& events);
   void add_names(const event::NewEvents& events);
-  bool write_event_blocks() noexcept;
 
   std::filesystem::path file_;
   std::byte* chunk_ = nullptr;
@@ -82,7 +80,7 @@ class StepJournal {
   std::size_t frames_ = 0;
   std::size_t stacks_ = 0;
   std::size_t event_bytes_ = 0;
-  ino_t event_file_ = 0;
+  MappedStream events_;
   std::vector<std::byte> event_blocks_;  // of the step; kept for its memory
 };
 

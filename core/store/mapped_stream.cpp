@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mapped_stream.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <system_error>
+
+namespace kymo::store {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;  // the smallest there are
+
+void unmap(std::byte* chunk) noexcept {
+  if (chunk) munmap(chunk, MappedStream::kChunkBytes);
+}
+
+/// Allocates all pages of a chunk that contains zeros.
+void populate(std::byte* chunk) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(chunk, MappedStream::kChunkBytes, MADV_POPULATE_WRITE) == 0) return;
+#endif
+  // The kernel is older than 5.14.
+  for (std::size_t at = 0; at < MappedStream::kChunkBytes; at += kPageBytes)
+    *static_cast<volatile std::byte*>(chunk + at) = std::byte{0};
+}
+
+}  // namespace
+
+MappedStream::~MappedStream() {
+  if (!ahead_) return;
+  // A child has no such thread, and would wait for it forever.
+  if (owner_ != getpid()) {
+    ahead_.release();
+    return;
+  }
+  {
+    const std::lock_guard lock(ahead_->mutex);
+    ahead_->end = true;
+  }
+  ahead_->changed.notify_all();
+  if (ahead_->thread.joinable()) ahead_->thread.join();
+  for (std::byte* const each : ahead_->full) unmap(each);
+  unmap(chunk_);
+  unmap(ahead_->next.value_or(nullptr));
+}
+
+bool MappedStream::append(std::span<const std::byte> bytes) noexcept {
+  if (failed_ || (chunk_ && owner_ != getpid())) return false;
+  if (!chunk_ && !open_first()) return !(failed_ = true);
+  if (used_ == kChunkBytes) {
+    std::byte* const full = chunk_;
+    if (!open_next()) return false;
+    unmap_later(full);
+  }
+  std::byte *const first = chunk_, *const head = chunk_ + used_;
+  used_ += sizeof(std::uint32_t);
+  for (std::span rest = bytes.subspan(sizeof(std::uint32_t)); !rest.empty();) {
+    if (used_ == kChunkBytes) {
+      std::byte* const full = chunk_;
+      if (!open_next()) return false;
+      if (full != first) unmap_later(full);
+    }
+    const std::size_t count = std::min(rest.size(), kChunkBytes - used_);
+    std::memcpy(chunk_ + used_, rest.data(), count);
+    used_ += count;
+    rest = rest.subspan(count);
+  }
+  std::uint32_t word = 0;
+  std::memcpy(&word, bytes.data(), sizeof(word));
+  std::atomic_ref(*reinterpret_cast<std::uint32_t*>(head)).store(word, std::memory_order_release);
+  if (first != chunk_) unmap_later(first);
+  return true;
+}
+
+bool MappedStream::open_first() noexcept {
+  owner_ = getpid();
+  chunk_ = map_chunk(0);
+  if (!chunk_) return false;
+  ahead_ = std::make_unique<Ahead>();
+  // The program's threads receive its signals.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    ahead_->thread = std::thread([this] { map_ahead(); });
+  } catch (const std::system_error&) {  // then open_next() maps the chunks
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return true;
+}
+
+bool MappedStream::open_next() noexcept {
+  std::unique_lock lock(ahead_->mutex);
+  if (ahead_->thread.joinable())
+    ahead_->changed.wait(lock, [this] { return ahead_->next.has_value(); });
+  else
+    ahead_->next = map_chunk(ahead_->number + 1);
+  std::byte* const next = *ahead_->next;
+  if (!next) return !(failed_ = true);
+  chunk_ = next;
+  used_ = 0;
+  ++ahead_->number;
+  ahead_->next.reset();
+  lock.unlock();
+  ahead_->changed.notify_all();
+  return true;
+}
+
+void MappedStream::unmap_later(std::byte* chunk) noexcept {
+  const std::lock_guard lock(ahead_->mutex);
+  ahead_->full.push_back(chunk);
+}
+
+void MappedStream::map_ahead() noexcept {
+  std::unique_lock lock(ahead_->mutex);
+  while (!ahead_->end) {
+    if (ahead_->next) {
+      ahead_->changed.wait(lock);
+      continue;
+    }
+    const std::size_t number = ahead_->number + 1;
+    const std::vector<std::byte*> full = std::exchange(ahead_->full, {});
+    lock.unlock();
+    std::byte* const chunk = map_chunk(number);
+    for (std::byte* const each : full) unmap(each);
+    lock.lock();
+    ahead_->next = chunk;
+    ahead_->changed.notify_all();
+  }
+}
+
+std::byte* MappedStream::map_chunk(std::size_t number) noexcept {
+  const int create = number == 0 ? O_CREAT | O_EXCL : 0;
+  const int fd = open(file_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, 0600);
+  if (fd < 0) return nullptr;
+  const auto offset = static_cast<off_t>(number * kChunkBytes);
+  struct stat found{};
+  // Another process may have taken the place of this one, with a file of its own.
+  bool usable = fstat(fd, &found) == 0 && (number == 0 || found.st_ino == inode_);
+  if (number == 0) inode_ = found.st_ino;
+  // Without allocated blocks, writing to the memory while the disk is full would end the program with SIGBUS.
+  usable = usable && posix_fallocate(fd, offset, kChunkBytes) == 0;
+  void* memory = MAP_FAILED;
+  if (usable) memory = mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+  close(fd);
+  if (memory == MAP_FAILED) return nullptr;
+  populate(static_cast<std::byte*>(memory));
+  return static_cast<std::byte*>(memory);
+}
+
+}  // namespace kymo::store
