@@ -40,7 +40,9 @@ TEST(DecodeSplits, LeaveTilesToHalfTheWarps) {
     for (int seq_k = 1; seq_k < 3000; ++seq_k) {
       const int bits = decode_split_bits(decoding(heads, seq_k), kMultiprocessors);
       for (int i = 0; bits > 0 && i < 1 << bits; ++i)
-        EXPECT_GE(decode_first_tile(i + 1, bits, seq_k, 16) - decode_first_tile(i, bits, seq_k, 16), kDecodeWarps / 2)
+        EXPECT_GE(decode_first_tile(i + 1, bits, seq_k, decode_keys(128)) -
+                      decode_first_tile(i, bits, seq_k, decode_keys(128)),
+                  kDecodeWarps / 2)
             << "split " << i << " of 2^" << bits << ", " << seq_k << " keys";
     }
   EXPECT_EQ(splits(1, 1), 1);
@@ -65,10 +67,12 @@ TEST(DecodeSplits, AreSelectedUnlessManyAndLong) {
   };
   EXPECT_TRUE(selected(8, 8192, 128));  // 16 splits of 512 keys
   EXPECT_FALSE(selected(8, 8208, 128));
-  EXPECT_FALSE(selected(32, 8192, 128));
+  EXPECT_TRUE(selected(32, 8192, 128));  // 8 splits of 1024 keys
+  EXPECT_FALSE(selected(32, 8208, 128));
   EXPECT_TRUE(selected(128, 1 << 17, 128));  // two splits
   EXPECT_TRUE(selected(8, 32768, 64));
   EXPECT_FALSE(selected(8, 1 << 17, 64));
+  EXPECT_TRUE(selected(32, 32768, 64));
 }
 
 }  // namespace

@@ -9,12 +9,12 @@
 namespace kymo::flash {
 
 constexpr int kDecodeRows = 16;      // maximum query rows per head
-constexpr int kDecodeWarps = 8;      // of a block; each processes tiles of its own
+constexpr int kDecodeWarps = 4;      // of a block; each processes tiles of its own
 constexpr int kDecodeStages = 3;     // tiles of K or V that a warp holds
 constexpr int kDecodeSplitBits = 4;  // Hopper supports clusters of up to 16 blocks
 
-/// Keys per tile for this padded head size: 4 KB of K or V.
-KYMO_HOST_AND_DEVICE constexpr int decode_keys(int columns) { return 2048 / columns; }
+/// Keys per tile for this padded head size: 8 KB of K or V.
+KYMO_HOST_AND_DEVICE constexpr int decode_keys(int columns) { return 4096 / columns; }
 
 /// Blocks per SM that the registers permit.
 KYMO_HOST_AND_DEVICE constexpr int decode_blocks_of_sm(int columns, int rows) { return columns * rows <= 1024 ? 2 : 1; }
@@ -36,7 +36,8 @@ inline int decode_split_bits(const Problem& p, int multiprocessors) {
 /// Whether the decoding kernel is selected automatically, from measurements on an H200 with 8 to 128 heads: not if a
 /// cluster of more than two blocks shares a head with long splits. Split-KV distributes such a call more evenly.
 inline bool decode_is_faster(const Problem& p, int multiprocessors) {
-  const int bits = decode_split_bits(p, multiprocessors), longest_split = p.d <= 64 ? 2048 : 512;
+  const int bits = decode_split_bits(p, multiprocessors);
+  const int longest_split = (p.d <= 64 ? 2048 : 512) << (bits < kDecodeSplitBits);
   return bits <= 1 || p.seq_k >> bits <= longest_split;
 }
 

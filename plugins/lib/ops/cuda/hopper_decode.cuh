@@ -2,7 +2,7 @@
 // The Hopper forward for decoding: at most 16 query rows per head and no mask. Such a call is limited by memory
 // bandwidth, so the kernel keeps many bytes in flight and waits for nothing else until the end:
 //
-//   warp      owns every eighth key tile of the block, and a ring of tiles in shared memory, which its first lane fills
+//   warp      owns every fourth key tile of the block, and a ring of tiles in shared memory, which its first lane fills
 //             with TMA:  wait for K -> S = Q K^T -> load -> online softmax -> wait for V -> O^T += V^T P^T -> load ->
 //             ...
 //   block     at the end, the partials of the warps are reduced through shared memory
