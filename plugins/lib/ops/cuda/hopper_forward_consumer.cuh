@@ -16,7 +16,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
   const int row_in_group = warp * 16 + lane / 4;  // this thread: this row of the warpgroup and the one 8 below
   const uint32_t q_operand = operand(q_tile + consumer * 64 * 128), k_operand = operand(k_tiles),
                  v_operand = operand(v_tiles, kKeys * 128);
-  PieceSoftmax<kKeys, (Tiles::kHold > 0)> softmax;
+  PieceSoftmax<kKeys, (Tiles::kHold > 0), Tiles::kLazy> softmax;
   softmax.c = out.scale_log2;
   auto& s = softmax.s;
   float o[kD / 2];
@@ -98,8 +98,10 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
       softmax.finish_sum();
       if (Tiles::kHold == 0) wait_outputs();
       softmax.template pack_into<T>(p);
+      if (softmax.corrects()) {
 #pragma unroll
-      for (int i = 0; i < kD / 2; ++i) o[i] *= softmax.correction[i / 2 % 2];
+        for (int i = 0; i < kD / 2; ++i) o[i] *= softmax.correction[i / 2 % 2];
+      }
     };
     int n = end - 2;
 #pragma unroll 1
@@ -117,7 +119,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
     for (int r = 0; r < 2; ++r) {
       const float sum = softmax.row_sum(r);
       inverse[r] = sum == 0.f ? 0.f : 1.f / sum;
-      rows.store_sum(r, softmax.top[r], sum, softmax.c);
+      rows.store_sum(r, softmax.reference[r], sum, softmax.c);
     }
     wait_outputs();
     rows.store(o, inverse);

@@ -7,8 +7,7 @@
 namespace kymo::flash {
 
 std::string hopper_forward_d64_192x128(const Forward& call, Stream stream) {
-  return call.problem.causal ? launch_masked_forward<true, 64, 128, 3, 1, true>(call, stream)
-                             : launch_masked_forward<false, 64, 128, 3, 0, false>(call, stream);
+  return launch_hopper_forward<64, 128, 3, 1, true>(call, stream);
 }
 std::string hopper_forward_d64_pipelined128x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<64, 128, 2, 1, true, true>(call, stream);

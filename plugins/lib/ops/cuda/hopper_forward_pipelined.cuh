@@ -69,7 +69,7 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
       consumer * 64 + warp * 16 + lane / 4;  // this thread: this row of the tile and the one 8 below
   const uint32_t q_operand = operand(q_tiles + consumer * 64 * 128), k_operand = operand(k_tiles),
                  v_operand = operand(v_tiles, kKeys * 128);
-  PieceSoftmax<kKeys, (Tiles::kHold > 0)> softmax;
+  PieceSoftmax<kKeys, (Tiles::kHold > 0), Tiles::kLazy> softmax;
   softmax.c = out.scale_log2;
   auto& s = softmax.s;
   float o[kD / 2], inverse[2];
@@ -111,7 +111,7 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
     for (int r = 0; r < 2; ++r) {
       const float sum = softmax.row_sum(r);
       inverse[r] = sum == 0.f ? 0.f : 1.f / sum;
-      if (quad == 0 && 8 * r < rows_left) lse[8 * r] = log_sum_exp(softmax.top[r], sum, softmax.c);
+      if (quad == 0 && 8 * r < rows_left) lse[8 * r] = log_sum_exp(softmax.reference[r], sum, softmax.c);
     }
   };
   auto write_outputs = [&] {
@@ -158,7 +158,7 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
     if constexpr (kBorder) {
       write_outputs();
       clear(o);
-    } else {
+    } else if (softmax.corrects()) {
 #pragma unroll
       for (int i = 0; i < kD / 2; ++i) o[i] *= softmax.correction[i / 2 % 2];
     }
