@@ -2,6 +2,7 @@
 #include "store/mapped_stream.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,6 +121,7 @@ void MappedStream::unmap_later(std::byte* chunk) noexcept {
 }
 
 void MappedStream::map_ahead() noexcept {
+  pthread_setname_np(pthread_self(), "kymo journal");
   std::unique_lock lock(ahead_->mutex);
   while (!ahead_->end) {
     if (ahead_->next) {

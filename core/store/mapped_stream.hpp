@@ -50,7 +50,7 @@ class MappedStream {
   bool open_first() noexcept;
   /// Does not unmap the chunk that was filled.
   bool open_next() noexcept;
-  /// Unmaps it in the other thread: it would take as long as 50 appends of a page.
+  /// Unmaps it in the other thread, because that takes time, too.
   void unmap_later(std::byte* chunk) noexcept;
   /// nullptr if the file cannot grow.
   std::byte* map_chunk(std::size_t number) noexcept;
