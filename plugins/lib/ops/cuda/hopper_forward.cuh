@@ -26,15 +26,14 @@
 
 namespace kymo::flash {
 
-template <class T_, int kD_, int kKeys_, int kGroups_, int kHold_, bool kToken_, bool kCausal_,
-          bool kPipelined_ = false, bool kSplitKv_ = false>
+template <class T_, int kD_, int kKeys_, int kGroups_, int kHold_, bool kCausal_, bool kPipelined_ = false,
+          bool kSplitKv_ = false>
 struct HopperForwardTiles {
   using T = T_;
   static constexpr int kD = kD_, kKeys = kKeys_, kGroups = kGroups_,
                        kStages = (kPipelined_ || kSplitKv_) && kD_ <= 64 ? 4 : 2;
-  static constexpr int kHold =
-      kHold_;  // pieces of 16 exponentials before the wait for P V; 0: scheduled by the compiler
-  static constexpr bool kToken = kToken_, kCausal = kCausal_;
+  static constexpr int kHold = kHold_;  // pieces of 16 exponentials before the wait for P V
+  static constexpr bool kCausal = kCausal_;
   static constexpr bool kPipelined = kPipelined_;  // hopper_forward_pipelined.cuh
   static constexpr bool kSplitKv =
       kSplitKv_;  // split-KV (forward_splits.hpp): fp32 outputs, maxima and sums of each split
@@ -47,7 +46,7 @@ struct HopperForwardTiles {
       2 * 8 * kQSlices + 4 * 8 * kStages + 2 * (16 + 32);  // with two task slots: ForwardBarriers
   static constexpr int kShared = 1024 + kQStages * kQBytes + 2 * kStages * kKeyBytes + kBarrierBytes;
   static constexpr int kProducerRegisters = kGroups == 3 ? 32 : 24, kConsumerRegisters = kGroups == 3 ? 160 : 240;
-  static_assert((kGroups == 2 || kGroups == 3) && kShared <= 227 * 1024);
+  static_assert(kHold > 0 && (kGroups == 2 || kGroups == 3) && kShared <= 227 * 1024);
 };
 
 struct HopperForwardMaps {

@@ -16,7 +16,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
   const int row_in_group = warp * 16 + lane / 4;  // this thread: this row of the warpgroup and the one 8 below
   const uint32_t q_operand = operand(q_tile + consumer * 64 * 128), k_operand = operand(k_tiles),
                  v_operand = operand(v_tiles, kKeys * 128);
-  PieceSoftmax<kKeys, (Tiles::kHold > 0), Tiles::kLazy> softmax;
+  PieceSoftmax<kKeys, Tiles::kLazy> softmax;
   softmax.c = out.scale_log2;
   auto& s = softmax.s;
   float o[kD / 2];
@@ -35,7 +35,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
     pin(o), pin(p);
     release_v();
   };
-  if (Tiles::kToken && consumer == Tiles::kGroups - 1) named_arrive(1, 256);  // the token starts with consumer 0
+  if (consumer == Tiles::kGroups - 1) named_arrive(1, 256);  // the token starts with consumer 0
 
 #pragma unroll 1
   for (int round = 0;; ++round) {
@@ -70,14 +70,14 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
     // Scores of tile n, outputs of tile n + 1, softmax of tile n.
     auto step = [&](int n, auto masked) {
       barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
-      if (Tiles::kToken) named_sync(1 + consumer, 256);
+      named_sync(1 + consumer, 256);
       pin(s), pin(o), pin(p);
       product_fence();
       scores();
       barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
       product_fence();
       outputs();
-      if (Tiles::kToken) named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
+      named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
       product_wait<1>();  // scores are complete, outputs are pending
       pin(s);
       release_k();
@@ -87,7 +87,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
       softmax.finish_maximum();
 #pragma unroll
       for (int k = 0; k < softmax.kPieces; ++k) {
-        if (Tiles::kHold > 0 && k == Tiles::kHold) {
+        if (k == Tiles::kHold) {
           // Waiting on a barrier whose phase has completed is cheap and ends a basic block. Without it, ptxas hoists
           // the wait for the outputs above all exponentials.
           barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
@@ -96,7 +96,6 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
         softmax.exponential_piece(k);
       }
       softmax.finish_sum();
-      if (Tiles::kHold == 0) wait_outputs();
       softmax.template pack_into<T>(p);
       if (softmax.corrects()) {
 #pragma unroll

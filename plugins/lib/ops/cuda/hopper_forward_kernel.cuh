@@ -91,11 +91,10 @@ std::string launch_split_forward(const Forward& call, Stream stream) {
 }
 
 /// The instantiation for the call's element type, with or without a causal mask.
-template <bool kCausal, int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kPipelined = false,
-          bool kSplitKv = false>
+template <bool kCausal, int kD, int kKeys, int kGroups, int kHold, bool kPipelined = false, bool kSplitKv = false>
 std::string launch_masked_forward(const Forward& call, Stream stream) {
   const auto launch = [&]<class T>() {
-    using Tiles = HopperForwardTiles<T, kD, kKeys, kGroups, kHold, kToken, kCausal, kPipelined, kSplitKv>;
+    using Tiles = HopperForwardTiles<T, kD, kKeys, kGroups, kHold, kCausal, kPipelined, kSplitKv>;
     if constexpr (kSplitKv)
       return launch_split_forward<Tiles>(call, stream);
     else
@@ -104,11 +103,11 @@ std::string launch_masked_forward(const Forward& call, Stream stream) {
   return call.problem.element == Element::kFloat16 ? launch.template operator()<__half>()
                                                    : launch.template operator()<__nv_bfloat16>();
 }
-template <int kD, int kKeys, int kGroups, int kHold, bool kToken, bool kPipelined = false, bool kSplitKv = false>
+template <int kD, int kKeys, int kGroups, int kHold, bool kPipelined = false, bool kSplitKv = false>
 std::string launch_hopper_forward(const Forward& call, Stream stream) {
   return call.problem.causal
-             ? launch_masked_forward<true, kD, kKeys, kGroups, kHold, kToken, kPipelined, kSplitKv>(call, stream)
-             : launch_masked_forward<false, kD, kKeys, kGroups, kHold, kToken, kPipelined, kSplitKv>(call, stream);
+             ? launch_masked_forward<true, kD, kKeys, kGroups, kHold, kPipelined, kSplitKv>(call, stream)
+             : launch_masked_forward<false, kD, kKeys, kGroups, kHold, kPipelined, kSplitKv>(call, stream);
 }
 
 }  // namespace kymo::flash

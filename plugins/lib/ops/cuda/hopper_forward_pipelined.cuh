@@ -69,7 +69,7 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
       consumer * 64 + warp * 16 + lane / 4;  // this thread: this row of the tile and the one 8 below
   const uint32_t q_operand = operand(q_tiles + consumer * 64 * 128), k_operand = operand(k_tiles),
                  v_operand = operand(v_tiles, kKeys * 128);
-  PieceSoftmax<kKeys, (Tiles::kHold > 0), Tiles::kLazy> softmax;
+  PieceSoftmax<kKeys, Tiles::kLazy> softmax;
   softmax.c = out.scale_log2;
   auto& s = softmax.s;
   float o[kD / 2], inverse[2];
@@ -124,14 +124,14 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
     constexpr bool kBorder = decltype(border)::value;
     barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
     if constexpr (kBorder) barrier_wait(barriers.q_full + 8 * (stage_q * Tiles::kGroups + consumer), phase_q);
-    if (Tiles::kToken) named_sync(1 + consumer, 256);
+    named_sync(1 + consumer, 256);
     pin(s), pin(o), pin(p);
     product_fence();
     scores();
     barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
     product_fence();
     outputs();
-    if (Tiles::kToken) named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
+    named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
     if constexpr (kBorder) finish_rows(), begin_tile(task), n = tiles - 1;
     product_wait<1>();  // scores are complete, outputs are pending
     pin(s);
@@ -146,14 +146,13 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
     softmax.finish_maximum();
 #pragma unroll
     for (int k = 0; k < softmax.kPieces; ++k) {
-      if (Tiles::kHold > 0 && k == Tiles::kHold) {
+      if (k == Tiles::kHold) {
         barrier_wait(barriers.v_full + 8 * stage_v, phase_v);  // already completed; ends a basic block, as in `consume`
         wait_outputs();
       }
       softmax.exponential_piece(k);
     }
     softmax.finish_sum();
-    if (Tiles::kHold == 0) wait_outputs();
     softmax.template pack_into<T>(p);
     if constexpr (kBorder) {
       write_outputs();
@@ -163,7 +162,7 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
       for (int i = 0; i < kD / 2; ++i) o[i] *= softmax.correction[i / 2 % 2];
     }
   };
-  if (Tiles::kToken && consumer == Tiles::kGroups - 1) named_arrive(1, 256);  // the token starts with consumer 0
+  if (consumer == Tiles::kGroups - 1) named_arrive(1, 256);  // the token starts with consumer 0
   constexpr std::true_type yes;
   constexpr std::false_type no;
   // The block's very first scores: there is no P V yet.

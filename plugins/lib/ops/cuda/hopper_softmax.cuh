@@ -8,13 +8,13 @@
 
 namespace kymo::flash {
 
-/// kHeld: the pieces keep their source order, regardless of the compiler's instruction scheduling.
+/// The pieces keep their source order, regardless of the compiler's instruction scheduling.
 ///
 /// Exponentials are relative to a reference of the row: its running maximum or, with kLazy, a score that is raised to
-/// the running maximum once the exponential of that exceeds 2^8, which is rare after the first tile. Otherwise no tile
-/// needs a reduction over lanes and a correction of the outputs. Rounded to bf16 or fp16, exponentials up to 2^8 have
+/// the running maximum once the exponential of that exceeds 2^8, which is rare after the first tile. Other tiles
+/// need no reduction over lanes and no correction of the outputs. Rounded to bf16 or fp16, exponentials up to 2^8 have
 /// the same relative error as those up to 1.
-template <int kColumns, bool kHeld, bool kLazy>
+template <int kColumns, bool kLazy>
 struct PieceSoftmax {
   static constexpr int kPieces = kColumns / 16;
   static constexpr float kLargest = 8;  // base-2 logarithm of the largest exponential with kLazy
@@ -52,7 +52,7 @@ struct PieceSoftmax {
     for (int j = 2 * k; j < 2 * k + 2; ++j)
 #pragma unroll
       for (int r = 0; r < 2; ++r) most[r] = __int_as_float(greatest(__float_as_int(most[r]), j, r));
-    if (kHeld) pin(most);
+    pin(most);
   }
   /// Two chains per row.
   __device__ __forceinline__ void lazy_maximum_piece(int k) {
@@ -64,10 +64,8 @@ struct PieceSoftmax {
     for (int j = 2 * k; j < 2 * k + 2; ++j)
 #pragma unroll
       for (int r = 0; r < 2; ++r) lazy.most[r + 2 * (j % 2)] = greatest(lazy.most[r + 2 * (j % 2)], j, r);
-    if (kHeld) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) asm volatile("" : "+r"(lazy.most[i])::"memory");
-    }
+    for (int i = 0; i < 4; ++i) asm volatile("" : "+r"(lazy.most[i])::"memory");
   }
   __device__ __forceinline__ int greatest(int number, int j, int r) const {
     return __vimax3_s32(number, __float_as_int(s[4 * j + 2 * r]), __float_as_int(s[4 * j + 2 * r + 1]));
@@ -136,16 +134,12 @@ struct PieceSoftmax {
   __device__ __forceinline__ void exponential_piece(int k) {
 #pragma unroll
     for (int i = 8 * k; i < 8 * k + 8; ++i) s[i] = exp2_fast(fmaf(s[i], c, minus[i / 2 % 2]));
-    if constexpr (kHeld) {
-      if (k > 0) add_piece(k - 1);  // one piece behind, to hide the latency of exp2
+    if (k > 0) add_piece(k - 1);  // one piece behind, to hide the latency of exp2
 #pragma unroll
-      for (int i = 8 * k; i < 8 * k + 8; ++i) asm volatile("" : "+f"(s[i])::"memory");
-    } else {
-      add_piece(k);
-    }
+    for (int i = 8 * k; i < 8 * k + 8; ++i) asm volatile("" : "+f"(s[i])::"memory");
   }
   __device__ __forceinline__ void finish_sum() {
-    if (kHeld) add_piece(kPieces - 1);
+    add_piece(kPieces - 1);
     sum[0] = partial[0] + partial[2], sum[1] = partial[1] + partial[3];
   }
   /// Sum over all columns of the row; all lanes of the warp must call it.
