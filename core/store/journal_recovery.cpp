@@ -34,35 +34,27 @@ struct JournalReader {
   /// Throws Error or Json::exception.
   explicit JournalReader(const fs::path& file) : content(read_file(file)) {
     for (std::size_t chunk = 0; chunk + kJournalChunkBytes <= content.size(); chunk += kJournalChunkBytes)
-      read_chunk(std::string_view(content).substr(chunk, kJournalChunkBytes));
+      read_blocks(std::string_view(content).substr(chunk, kJournalChunkBytes), true);
     const fs::path events = file.string() + kEventSuffix;
     if (!fs::exists(events)) return;
     content = read_file(events);
-    read_events(content);
+    read_blocks(content, false);
     complete_events();
   }
 
-  /// The blocks of a step whose first block has no kind are incomplete.
-  void read_events(std::string_view blocks) {
+  /// `whole`: no block may be cut off.
+  void read_blocks(std::string_view blocks, bool whole) {
     while (blocks.size() >= kBlockHeadBytes) {
-      std::uint32_t head[2];
-      std::memcpy(head, blocks.data(), sizeof(head));
-      blocks.remove_prefix(sizeof(head));
-      if (head[0] == static_cast<std::uint32_t>(BlockKind::kEnd) || padded(head[1]) > blocks.size()) return;
-      read_block(static_cast<BlockKind>(head[0]), blocks.substr(0, head[1]));
-      blocks.remove_prefix(padded(head[1]));
-    }
-  }
-
-  void read_chunk(std::string_view chunk) {
-    while (chunk.size() >= kBlockHeadBytes) {
       std::uint32_t kind = 0, bytes = 0;
-      std::memcpy(&kind, chunk.data(), sizeof(kind));
-      std::memcpy(&bytes, chunk.data() + sizeof(kind), sizeof(bytes));
+      std::memcpy(&kind, blocks.data(), sizeof(kind));
+      std::memcpy(&bytes, blocks.data() + sizeof(kind), sizeof(bytes));
       if (kind == static_cast<std::uint32_t>(BlockKind::kEnd)) return;
-      if (padded(bytes) > chunk.size() - kBlockHeadBytes) throw Error("a block exceeds its chunk");
-      read_block(static_cast<BlockKind>(kind), chunk.substr(kBlockHeadBytes, bytes));
-      chunk.remove_prefix(kBlockHeadBytes + padded(bytes));
+      if (padded(bytes) > blocks.size() - kBlockHeadBytes) {
+        if (!whole) return;
+        throw Error("a block exceeds its chunk");
+      }
+      read_block(static_cast<BlockKind>(kind), blocks.substr(kBlockHeadBytes, bytes));
+      blocks.remove_prefix(kBlockHeadBytes + padded(bytes));
     }
   }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -35,6 +36,14 @@ void populate(std::byte* chunk) noexcept {
 
 }  // namespace
 
+std::byte* map_allocated(int fd, std::size_t offset, std::size_t bytes) noexcept {
+  const auto from = static_cast<off_t>(offset);
+  errno = posix_fallocate(fd, from, static_cast<off_t>(bytes));
+  if (errno != 0) return nullptr;
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, from);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
+}
+
 MappedStream::~MappedStream() {
   if (!ahead_) return;
   // A child has no such thread, and would wait for it forever.
@@ -56,19 +65,11 @@ MappedStream::~MappedStream() {
 bool MappedStream::append(std::span<const std::byte> bytes) noexcept {
   if (failed_ || (chunk_ && owner_ != getpid())) return false;
   if (!chunk_ && !open_first()) return !(failed_ = true);
-  if (used_ == kChunkBytes) {
-    std::byte* const full = chunk_;
-    if (!open_next()) return false;
-    unmap_later(full);
-  }
+  if (used_ == kChunkBytes && !open_next(nullptr)) return false;
   std::byte *const first = chunk_, *const head = chunk_ + used_;
   used_ += sizeof(std::uint32_t);
   for (std::span rest = bytes.subspan(sizeof(std::uint32_t)); !rest.empty();) {
-    if (used_ == kChunkBytes) {
-      std::byte* const full = chunk_;
-      if (!open_next()) return false;
-      if (full != first) unmap_later(full);
-    }
+    if (used_ == kChunkBytes && !open_next(first)) return false;
     const std::size_t count = std::min(rest.size(), kChunkBytes - used_);
     std::memcpy(chunk_ + used_, rest.data(), count);
     used_ += count;
@@ -77,7 +78,10 @@ bool MappedStream::append(std::span<const std::byte> bytes) noexcept {
   std::uint32_t word = 0;
   std::memcpy(&word, bytes.data(), sizeof(word));
   std::atomic_ref(*reinterpret_cast<std::uint32_t*>(head)).store(word, std::memory_order_release);
-  if (first != chunk_) unmap_later(first);
+  if (first != chunk_) {
+    const std::lock_guard lock(ahead_->mutex);
+    ahead_->full.push_back(first);
+  }
   return true;
 }
 
@@ -98,7 +102,7 @@ bool MappedStream::open_first() noexcept {
   return true;
 }
 
-bool MappedStream::open_next() noexcept {
+bool MappedStream::open_next(const std::byte* kept) noexcept {
   std::unique_lock lock(ahead_->mutex);
   if (ahead_->thread.joinable())
     ahead_->changed.wait(lock, [this] { return ahead_->next.has_value(); });
@@ -106,6 +110,7 @@ bool MappedStream::open_next() noexcept {
     ahead_->next = map_chunk(ahead_->number + 1);
   std::byte* const next = *ahead_->next;
   if (!next) return !(failed_ = true);
+  if (chunk_ != kept) ahead_->full.push_back(chunk_);
   chunk_ = next;
   used_ = 0;
   ++ahead_->number;
@@ -113,11 +118,6 @@ bool MappedStream::open_next() noexcept {
   lock.unlock();
   ahead_->changed.notify_all();
   return true;
-}
-
-void MappedStream::unmap_later(std::byte* chunk) noexcept {
-  const std::lock_guard lock(ahead_->mutex);
-  ahead_->full.push_back(chunk);
 }
 
 void MappedStream::map_ahead() noexcept {
@@ -143,19 +143,14 @@ std::byte* MappedStream::map_chunk(std::size_t number) noexcept {
   const int create = number == 0 ? O_CREAT | O_EXCL : 0;
   const int fd = open(file_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, 0600);
   if (fd < 0) return nullptr;
-  const auto offset = static_cast<off_t>(number * kChunkBytes);
   struct stat found{};
   // Another process may have taken the place of this one, with a file of its own.
-  bool usable = fstat(fd, &found) == 0 && (number == 0 || found.st_ino == inode_);
+  const bool is_known = fstat(fd, &found) == 0 && (number == 0 || found.st_ino == inode_);
   if (number == 0) inode_ = found.st_ino;
-  // Without allocated blocks, writing to the memory while the disk is full would end the program with SIGBUS.
-  usable = usable && posix_fallocate(fd, offset, kChunkBytes) == 0;
-  void* memory = MAP_FAILED;
-  if (usable) memory = mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+  std::byte* const chunk = is_known ? map_allocated(fd, number * kChunkBytes, kChunkBytes) : nullptr;
   close(fd);
-  if (memory == MAP_FAILED) return nullptr;
-  populate(static_cast<std::byte*>(memory));
-  return static_cast<std::byte*>(memory);
+  if (chunk) populate(chunk);
+  return chunk;
 }
 
 }  // namespace kymo::store

@@ -16,6 +16,10 @@
 
 namespace kymo::store {
 
+/// Allocates and maps bytes of an open file. nullptr, with errno, if that fails, for example because the disk is full:
+/// without allocated blocks, writing to the memory would end the program with SIGBUS then.
+std::byte* map_allocated(int fd, std::size_t offset, std::size_t bytes) noexcept;
+
 /// A file to which a thread appends that must not wait: it only copies into mapped memory, whose pages another thread
 /// has allocated ahead. What was appended outlives the process. No descriptor stays open that the program could close.
 ///
@@ -48,10 +52,8 @@ class MappedStream {
   };
 
   bool open_first() noexcept;
-  /// Does not unmap the chunk that was filled.
-  bool open_next() noexcept;
-  /// Unmaps it in the other thread, because that takes time, too.
-  void unmap_later(std::byte* chunk) noexcept;
+  /// The chunk that was filled is unmapped in the other thread, because that takes time, too, unless it is `kept`.
+  bool open_next(const std::byte* kept) noexcept;
   /// nullptr if the file cannot grow.
   std::byte* map_chunk(std::size_t number) noexcept;
   void map_ahead() noexcept;

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,14 +60,9 @@ bool StepJournal::open_chunk() noexcept {
   const int create = chunks_ == 0 ? O_CREAT | O_TRUNC : 0;
   const int fd = open(file_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, 0600);
   if (fd < 0) return false;
-  const auto offset = static_cast<off_t>(chunks_ * kJournalChunkBytes);
-  // Without allocated blocks, writing to the memory while the disk is full would end the program with SIGBUS.
-  errno = posix_fallocate(fd, offset, kJournalChunkBytes);
-  void* memory = MAP_FAILED;
-  if (errno == 0) memory = mmap(nullptr, kJournalChunkBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+  chunk_ = map_allocated(fd, chunks_ * kJournalChunkBytes, kJournalChunkBytes);
   close(fd);
-  if (memory == MAP_FAILED) return false;
-  chunk_ = static_cast<std::byte*>(memory);
+  if (!chunk_) return false;
   ++chunks_;
   used_ = 0;
   return true;

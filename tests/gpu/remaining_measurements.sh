@@ -3,8 +3,8 @@
 # Makes the measurements on a GPU that docs/next-steps.md lists as missing.
 #
 # Usage: remaining_measurements.sh KYMO FOLDER SECONDS [PART...], with the KYMO of a build tree; all parts by default.
-# Logs and databases are written to FOLDER. The suite continues in FOLDER/cs336.db if that exists. Parts that do not fit into SECONDS are not begun or are
-# interrupted. FlashAttention-4 is compared with if the python3 of PATH can import it.
+# Logs and databases are written to FOLDER. The suite continues in FOLDER/cs336.db if that exists. Parts that do not fit
+# into SECONDS are not begun or are interrupted. FlashAttention-4 is compared with if the python3 of PATH can import it.
 #
 # Parts that need several GPUs run first, one after another. Each of the others has a GPU of its own, among those of
 # CUDA_VISIBLE_DEVICES or else of the machine, and an equal share of the processors. As many run at the same time as

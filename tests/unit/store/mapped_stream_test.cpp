@@ -57,15 +57,12 @@ TEST_F(Stream, AppendsAcrossChunks) {
 
 TEST_F(Stream, OutlivesAKilledProcess) {
   const Blocks blocks{block(kChunk / 8 + 7, 1), block(11, 2)};
-  const pid_t pid = fork();
-  if (pid == 0) {
+  const int status = in_child([&] {
     MappedStream stream(file());
     for (const auto& each : blocks)
-      if (!stream.append(each)) _exit(1);
-    raise(SIGKILL);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+      if (!stream.append(each)) return 1;
+    return raise(SIGKILL);
+  });
   ASSERT_TRUE(WIFSIGNALED(status));
   expect(blocks);
 }
@@ -74,15 +71,12 @@ TEST_F(Stream, AChildOfTheProcessAppendsNothing) {
   const Blocks blocks{block(4, 1), block(5, 2)};
   auto stream = std::make_unique<MappedStream>(file());
   EXPECT_TRUE(stream->append(blocks[0]));
-  const pid_t pid = fork();
-  if (pid == 0) {
+  const int status = in_child([&] {
     alarm(20);
     const bool appended = stream->append(block(9, 7));
     stream.reset();
-    _exit(appended ? 1 : 0);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    return appended ? 1 : 0;
+  });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   EXPECT_TRUE(stream->append(blocks[1]));
   expect(blocks);
@@ -113,17 +107,14 @@ TEST_F(Stream, LeavesAFileThatReplacedItAlone) {
 }
 
 TEST_F(Stream, StopsWhereTheFileCannotGrow) {
-  const pid_t pid = fork();
-  if (pid == 0) {
+  const int status = in_child([&] {
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{2 * kChunk, 2 * kChunk};
     setrlimit(RLIMIT_FSIZE, &limit);
     MappedStream stream(file());
     const bool fits = stream.append(block(kChunk / 8, 1)) && stream.append(block(kChunk / 8, 2));
-    _exit(!fits ? 1 : stream.append(block(1, 3)) ? 2 : 0);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    return !fits ? 1 : stream.append(block(1, 3)) ? 2 : 0;
+  });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   expect({block(kChunk / 8, 1), block(kChunk / 8, 2)});
 }
