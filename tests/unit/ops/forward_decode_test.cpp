@@ -15,24 +15,31 @@ Problem decoding(int64_t heads, int64_t seq_k) {
 }
 int splits(int64_t heads, int64_t seq_k) { return 1 << decode_split_bits(decoding(heads, seq_k), kMultiprocessors); }
 
-TEST(DecodeSplits, FillTheGpu) {
-  EXPECT_EQ(splits(1, 2000), 16);
-  EXPECT_EQ(splits(8, 2000), 16);
-  EXPECT_EQ(splits(24, 2000), 8);  // 96 blocks would leave SMs idle
-  EXPECT_EQ(splits(32, 2000), 4);
-  EXPECT_EQ(splits(128, 2000), 1);  // the last four SMs are not worth twice as many blocks
+TEST(DecodeSplits, FillHalfTheGpu) {
+  EXPECT_EQ(splits(1, 2048), 16);
+  EXPECT_EQ(splits(8, 2000), 8);
+  EXPECT_EQ(splits(24, 2000), 4);
+  EXPECT_EQ(splits(32, 2000), 2);
+  EXPECT_EQ(splits(61, 2000), 2);
+  EXPECT_EQ(splits(62, 2000), 1);
   EXPECT_EQ(splits(1000, 2000), 1);
 }
 
 TEST(DecodeSplits, FillTheGpuTwiceIfTheyAreLong) {
-  EXPECT_EQ(splits(8, 1 << 17), 16);
-  EXPECT_EQ(splits(32, 8191), 4);
+  EXPECT_EQ(splits(24, 8192), 8);
   EXPECT_EQ(splits(32, 8192), 8);
+  EXPECT_EQ(splits(64, 8192), 4);
   EXPECT_EQ(splits(128, 2048), 2);
-  EXPECT_EQ(splits(248, 1 << 17), 1);
+  EXPECT_EQ(splits(247, 1 << 17), 2);
+  EXPECT_EQ(splits(248, 1 << 17), 1);  // the last SMs are not worth twice as many blocks
+}
+
+TEST(DecodeSplits, AreNoClustersOfAboutOneBlockPerMultiprocessor) {
+  EXPECT_EQ(splits(8, 1 << 17), 8);  // not 16, in 128 blocks
+  EXPECT_EQ(splits(32, 8191), 2);
   Problem wide = decoding(32, 8192);
   wide.seq_q = 9;  // needs too many registers for two blocks per SM
-  EXPECT_EQ(1 << decode_split_bits(wide, kMultiprocessors), 4);
+  EXPECT_EQ(1 << decode_split_bits(wide, kMultiprocessors), 2);
 }
 
 TEST(DecodeSplits, LeaveTilesToHalfTheWarps) {
@@ -65,14 +72,12 @@ TEST(DecodeSplits, AreSelectedUnlessManyAndLong) {
     p.d = d;
     return decode_is_faster(p, kMultiprocessors);
   };
-  EXPECT_TRUE(selected(8, 8192, 128));  // 16 splits of 512 keys
-  EXPECT_FALSE(selected(8, 8208, 128));
-  EXPECT_TRUE(selected(32, 8192, 128));  // 8 splits of 1024 keys
+  EXPECT_TRUE(selected(8, 1 << 17, 128));  // 64 blocks, half of the SMs
+  EXPECT_TRUE(selected(32, 8192, 128));    // 8 splits of 1024 keys
   EXPECT_FALSE(selected(32, 8208, 128));
   EXPECT_TRUE(selected(128, 1 << 17, 128));  // two splits
-  EXPECT_TRUE(selected(8, 32768, 64));
-  EXPECT_FALSE(selected(8, 1 << 17, 64));
   EXPECT_TRUE(selected(32, 32768, 64));
+  EXPECT_FALSE(selected(32, 32784, 64));
 }
 
 }  // namespace

@@ -19,26 +19,29 @@ KYMO_HOST_AND_DEVICE constexpr int decode_keys(int columns) { return 4096 / colu
 /// Blocks per SM that the registers permit.
 KYMO_HOST_AND_DEVICE constexpr int decode_blocks_of_sm(int columns, int rows) { return columns * rows <= 1024 ? 2 : 1; }
 
-/// Base-2 logarithm of the number of splits per head: about one block per SM, or as many as fit if the splits are long,
-/// as long as at least half the warps have tiles to process. The last few SMs are not worth twice as many blocks.
+/// Base-2 logarithm of the number of splits per head: at least one block for half of the SMs, or as many as fit if the
+/// splits are long, as long as at least half the warps have tiles to process. The last few SMs are not worth twice as
+/// many blocks.
 inline int decode_split_bits(const Problem& p, int multiprocessors) {
   constexpr int64_t kLeastKeys = 128, kLongSplit = 2048;  // before splitting in two
-  const int64_t heads = p.batch * p.heads_q, target = multiprocessors - multiprocessors / 16,
-                most = target * decode_blocks_of_sm(p.d <= 64 ? 64 : 128, p.seq_q <= 8 ? 8 : 16);
+  const int64_t heads = p.batch * p.heads_q, one_each = multiprocessors - multiprocessors / 16,
+                most = one_each * decode_blocks_of_sm(p.d <= 64 ? 64 : 128, p.seq_q <= 8 ? 8 : 16);
   int bits = 0;
   const auto pays = [&] {
-    return heads << bits < (p.seq_k >> bits >= kLongSplit ? most : target) && p.seq_k > kLeastKeys << bits;
+    return heads << bits < (p.seq_k >> bits >= kLongSplit ? most : one_each / 2) && p.seq_k > kLeastKeys << bits;
   };
   while (bits < kDecodeSplitBits && pays()) ++bits;
-  return bits;
+  // Of about one block per SM, in clusters of four and more, some share an SM, and take longer than half as many.
+  const bool is_uneven = bits > 1 && heads << bits >= one_each && heads << bits <= multiprocessors;
+  return is_uneven ? bits - 1 : bits;
 }
 
-/// Whether the decoding kernel is selected automatically, from measurements on an H200 with 8 to 128 heads: not if a
-/// cluster of more than two blocks shares a head with long splits. Split-KV distributes such a call more evenly.
+/// Whether the decoding kernel is selected automatically, from measurements on an H200 with 8 to 256 heads. Split-KV
+/// distributes long heads more evenly if clusters of more than two blocks fill the GPU.
 inline bool decode_is_faster(const Problem& p, int multiprocessors) {
   const int bits = decode_split_bits(p, multiprocessors);
-  const int longest_split = (p.d <= 64 ? 2048 : 512) << (bits < kDecodeSplitBits);
-  return bits <= 1 || p.seq_k >> bits <= longest_split;
+  return bits <= 1 || p.batch * p.heads_q << bits < multiprocessors - multiprocessors / 16 ||
+         p.seq_k <= (p.d <= 64 ? 32768 : 8192);
 }
 
 /// keys: per tile.

@@ -127,11 +127,13 @@ __global__ void __launch_bounds__(kDecodeThreads, decode_blocks_of_sm(kD, kRows)
   }
   __syncthreads();
   if (call.split_bits > 0) cluster_arrive();
-  launch_dependents();
   DecodeWarp<T, kD, kRows> state(call, shared, warp, head);
   end_block(state.head + state.head_kv, 0);  // ptxas would move the divisions below the wait
   wait_for_prerequisites();
   state.process(first, end);
+  // Earlier, the blocks of the next kernel would take the place of a second block per SM, and then be distributed
+  // unevenly themselves.
+  launch_dependents();
   state.store_partial(shared, warp);
   __syncthreads();
   if (call.split_bits == 0) return store_unsplit<T>(shared, call, head);

@@ -36,7 +36,7 @@ std::string make_map(CUtensorMap& map, const Tensor<const void*>& tensor, const 
       element == Element::kFloat16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
   const CUresult result =
       encode(&map, type, 4, const_cast<void*>(tensor.at), extent, strides, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return {};
   return "cuTensorMapEncodeTiled rejected a tensor of " + std::to_string(sizes.batch) + " x " +
          std::to_string(sizes.heads) + " x " + std::to_string(sizes.rows) + " x " + std::to_string(sizes.d) +
