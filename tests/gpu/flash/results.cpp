@@ -183,7 +183,7 @@ std::vector<Problem> long_shapes(Element element, int64_t d) {
     int64_t batch, heads_q, heads_kv, seq_q, seq_k, d;
     bool causal, any_d;
   };
-  constexpr std::array<Shape, 15> shapes = {{{4, 48, 24, 300, 300, 64, true, true},
+  constexpr std::array<Shape, 18> shapes = {{{4, 48, 24, 300, 300, 64, true, true},
                                              {3, 59, 59, 257, 257, 128, true, false},
                                              {2, 150, 50, 129, 129, 72, true, false},
                                              {5, 30, 30, 400, 130, 64, true, false},
@@ -197,7 +197,10 @@ std::vector<Problem> long_shapes(Element element, int64_t d) {
                                              {2, 1, 1, 2600, 2100, 128, true, false},
                                              {2, 32, 8, 1, 8192, 128, true, true},
                                              {1, 24, 3, 9, 700, 64, false, false},
-                                             {2, 128, 8, 1, 5000, 64, true, true}}};
+                                             {2, 128, 8, 1, 5000, 64, true, true},
+                                             {3, 59, 59, 257, 257, 96, true, false},
+                                             {4, 40, 40, 260, 260, 192, false, false},
+                                             {2, 75, 75, 300, 300, 192, true, false}}};
   std::vector<Problem> problems;
   for (const Shape& s : shapes) {
     if (d > 0 && s.d != d && !s.any_d) continue;

@@ -48,9 +48,7 @@ struct ForwardRow {
 // Based on the times in docs/kernels/attention_forward.md. Few tiles: decoding or split-KV where they pay. d 64: three
 // consumers hide the exponentials, which have twice the weight there; but below 4k keys a causal mask wastes too much
 // of 192 rows, below 1k the prologue and epilogue of a tile weigh more, and few tiles of 192 rows load the GPU too
-// unevenly. d 96: long rows without a mask favor the largest key tile that fits in shared memory twice; otherwise tiles
-// of 128 keys, as at d 128, which waste less beyond the diagonal. d 192 and 256: 112 and 80 keys are the largest tiles
-// that fit twice; pipelined, d 192 fits 80.
+// unevenly. d 192 and 256: 112 and 80 keys are the largest tiles that fit twice. Pipelined, d 192 has registers for 80.
 constexpr auto kForward = std::to_array<ForwardRow>({
     {KERNEL(hopper_decode_d64), kHopper, 64, kDecode, kFull},
     {KERNEL(hopper_forward_d64_splitkv128x128), kHopper, 64, kSplitKv},
@@ -61,9 +59,7 @@ constexpr auto kForward = std::to_array<ForwardRow>({
     {KERNEL(hopper_forward_d64_192x128), kHopper, 64, kPlain, kCausal},
     {KERNEL(hopper_decode_d128), kHopper, 128, kDecode, kFull},
     {KERNEL(hopper_forward_d128_splitkv128x128), kHopper, 128, kSplitKv},
-    {KERNEL(hopper_forward_d96_pipelined128x128), kHopper, 96, kPipelined, kAnyMask, 4096},
-    {KERNEL(hopper_forward_d96_128x176), kHopper, 96, kPlain, kFull},
-    {KERNEL(hopper_forward_d96_128x128), kHopper, 96, kPlain, kCausal},
+    {KERNEL(hopper_forward_d96_pipelined128x128), kHopper, 96, kPipelined},
     {KERNEL(hopper_forward_d128_pipelined128x128), kHopper, 128, kPipelined},
     {KERNEL(hopper_forward_d192_splitkv128x112), kHopper, 192, kSplitKv},
     {KERNEL(hopper_forward_d192_pipelined128x80), kHopper, 192, kPipelined, kFull, 2048},

@@ -197,6 +197,18 @@ __device__ __forceinline__ void advance(int& stage, int& phase, int stages) {
   if (++stage == stages) stage = 0, phase ^= 1;
 }
 
+/// Loads 64 rows of a tile, whose panels of 64 columns are panel_bytes apart, as the left operand of a warpgroup.
+template <int kD>
+__device__ __forceinline__ void load_left_operand(uint32_t (&left)[kD / 4], uint32_t rows, int panel_bytes) {
+  const int now = thread_now(), row = now / 32 % 4 * 16 + now % 16, high = now / 16 % 2;
+#pragma unroll
+  for (int step = 0; step < kD / 16; ++step) {
+    const int chunk = (step % 4 * 2 + high) ^ (row % 8);
+    load_matrices(reinterpret_cast<uint32_t (&)[4]>(left[4 * step]),
+                  rows + step / 4 * panel_bytes + row * 128 + chunk * 16);
+  }
+}
+
 // ---------------------------------------------------------------- issue of wgmma with tiles in shared memory, which
 // consist of panels of 64 columns. Callers issue fences and commits.
 /// acc = A B^T over kD columns. a, b: operands of 64 rows of a tile with kLeftRows rows, and of a tile with kRightRows
@@ -214,12 +226,25 @@ __device__ __forceinline__ void issue_by_rows(float (&acc)[kRightRows / 2], uint
       Wgmma<T, kRightRows>::template shared<false>(acc, left, right);
   }
 }
+/// The same with A in registers: 64 x kD.
+template <class T, int kD, int kRightRows>
+__device__ __forceinline__ void issue_by_rows(float (&acc)[kRightRows / 2], const uint32_t (&left)[kD / 4],
+                                              uint32_t b) {
+#pragma unroll
+  for (int step = 0; step < kD / 16; ++step) {
+    const uint64_t right = descriptor(b, step / 4 * kRightRows * 128 + step % 4 * 32);
+    if (step == 0)
+      Wgmma<T, kRightRows>::template registers_first<false>(acc, left, right);
+    else
+      Wgmma<T, kRightRows>::template registers<false>(acc, left + 4 * step, right);
+  }
+}
 /// acc += left B. left: 64 x kRows in registers; b: operand of a tile of kRows rows and kD columns.
 template <class T, int kD, int kRows>
 __device__ __forceinline__ void issue_by_columns(float (&acc)[kD / 2], const uint32_t (&left)[kRows / 4], uint32_t b) {
 #pragma unroll
   for (int step = 0; step < kRows / 16; ++step)
-    Wgmma<T, kD>::registers(acc, left + 4 * step, descriptor(b, step * 2048));
+    Wgmma<T, kD>::template registers<true>(acc, left + 4 * step, descriptor(b, step * 2048));
 }
 
 }  // namespace kymo::flash

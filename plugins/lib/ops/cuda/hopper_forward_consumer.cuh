@@ -16,8 +16,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
   const int row_in_group = warp * 16 + lane / 4;  // this thread: this row of the warpgroup and the one 8 below
   const uint32_t q_operand = operand(q_tile + consumer * 64 * 128), k_operand = operand(k_tiles),
                  v_operand = operand(v_tiles, kKeys * 128);
-  PieceSoftmax<kKeys, Tiles::kLazy> softmax;
-  softmax.c = out.scale_log2;
+  PieceSoftmax<kKeys, Tiles::kKeepsLimits> softmax(out.scale_log2, out.zero);
   auto& s = softmax.s;
   float o[kD / 2];
   uint32_t p[kKeys / 4];
@@ -92,12 +91,13 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
           // the wait for the outputs above all exponentials.
           barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
           wait_outputs();
+          if constexpr (Tiles::kOrdered) softmax.order_after(o[0], o[2]);
         }
         softmax.exponential_piece(k);
       }
       softmax.finish_sum();
       softmax.template pack_into<T>(p);
-      if (softmax.corrects()) {
+      if (softmax.raised) {
 #pragma unroll
         for (int i = 0; i < kD / 2; ++i) o[i] *= softmax.correction[i / 2 % 2];
       }

@@ -7,10 +7,10 @@
 namespace kymo::flash {
 
 std::string hopper_forward_d128_pipelined128x128(const Forward& call, Stream stream) {
-  return launch_hopper_forward<128, 128, 2, 1, true>(call, stream);
+  return launch_hopper_forward<128, 128, 2, 2, true>(call, stream);
 }
 std::string hopper_forward_d128_splitkv128x128(const Forward& call, Stream stream) {
-  return launch_hopper_forward<128, 128, 2, 1, false, true>(call, stream);
+  return launch_hopper_forward<128, 128, 2, 2, false, true>(call, stream);
 }
 
 }  // namespace kymo::flash

@@ -6,12 +6,6 @@
 
 namespace kymo::flash {
 
-std::string hopper_forward_d96_128x176(const Forward& call, Stream stream) {
-  return launch_hopper_forward<96, 176, 2, 4>(call, stream);
-}
-std::string hopper_forward_d96_128x128(const Forward& call, Stream stream) {
-  return launch_hopper_forward<96, 128, 2, 2>(call, stream);
-}
 std::string hopper_forward_d96_pipelined128x128(const Forward& call, Stream stream) {
   return launch_hopper_forward<96, 128, 2, 1, true>(call, stream);
 }

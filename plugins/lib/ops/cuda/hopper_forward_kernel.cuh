@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
     hopper_forward(const __grid_constant__ HopperForwardMaps maps, const __grid_constant__ ForwardSchedule schedule,
                    const __grid_constant__ HopperForwardOutput out) {
   extern __shared__ uint8_t shared[];
-  const uint32_t q_tile = (shared_address(shared) + 1023) & ~1023u, k_tiles = q_tile + Tiles::kQStages * Tiles::kQBytes;
+  const uint32_t q_tile = (shared_address(shared) + 1023) & ~1023u, k_tiles = q_tile + Tiles::kQBytes;
   const uint32_t v_tiles = k_tiles + Tiles::kStages * Tiles::kKeyBytes;
   const ForwardBarriers<Tiles> barriers(v_tiles + Tiles::kStages * Tiles::kKeyBytes);
   if (threadIdx.x == 0) barriers.init();

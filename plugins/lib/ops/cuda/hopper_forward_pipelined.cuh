@@ -6,9 +6,10 @@
 //
 //   consumer 0 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | QK'3 PV0 softmax'3, write O | QK'2 PV'3 softmax'2 | ...
 //
-// This requires two stages of Q, and a load thread each for K, V and Q, which runs ahead into the next tile as far as
-// its circular buffer allows. Rows that see no key get one fully masked key tile, so that every tile has a first step
-// and the pipeline needs no special cases.
+// Q stays in registers while its tile is processed: S then reads a third less from shared memory, which saves power,
+// and the next Q is loaded meanwhile. There is a load thread each for K, V and Q, which runs ahead into the next tile
+// as far as its circular buffer allows. Rows that see no key get one fully masked key tile, so that every tile has a
+// first step and the pipeline needs no special cases.
 #pragma once
 #include <type_traits>
 
@@ -47,34 +48,32 @@ __device__ __forceinline__ void load_ring(const CUtensorMap* map, const ForwardS
 
 template <class Tiles>
 __device__ __forceinline__ void load_pipelined(const HopperForwardMaps& maps, const ForwardSchedule& schedule,
-                                               uint32_t q_tiles, uint32_t k_tiles, uint32_t v_tiles,
+                                               uint32_t q_tile, uint32_t k_tiles, uint32_t v_tiles,
                                                const ForwardBarriers<Tiles>& barriers) {
   if (threadIdx.x == 0) {
     load_ring<Tiles, true>(&maps.k, schedule, k_tiles, barriers.k_full, barriers.k_empty, barriers);
   } else if (threadIdx.x == 32) {
     load_ring<Tiles, false>(&maps.v, schedule, v_tiles, barriers.v_full, barriers.v_empty, barriers);
   } else if (threadIdx.x == 64) {
-    load_queries<Tiles>(maps, q_tiles, barriers);
+    load_queries<Tiles>(maps, q_tile, barriers);
   }
 }
 
 template <class Tiles>
 __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out, const ForwardSchedule& schedule,
-                                                  int consumer, uint32_t q_tiles, uint32_t k_tiles, uint32_t v_tiles,
+                                                  int consumer, uint32_t q_tile, uint32_t k_tiles, uint32_t v_tiles,
                                                   const ForwardBarriers<Tiles>& barriers) {
   using T = typename Tiles::T;
   constexpr int kD = Tiles::kD, kKeys = Tiles::kKeys, kStages = Tiles::kStages;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
   const int row_in_block =
       consumer * 64 + warp * 16 + lane / 4;  // this thread: this row of the tile and the one 8 below
-  const uint32_t q_operand = operand(q_tiles + consumer * 64 * 128), k_operand = operand(k_tiles),
-                 v_operand = operand(v_tiles, kKeys * 128);
-  PieceSoftmax<kKeys, Tiles::kLazy> softmax;
-  softmax.c = out.scale_log2;
+  const uint32_t k_operand = operand(k_tiles), v_operand = operand(v_tiles, kKeys * 128);
+  PieceSoftmax<kKeys, Tiles::kKeepsLimits> softmax(out.scale_log2, out.zero);
   auto& s = softmax.s;
   float o[kD / 2], inverse[2];
-  uint32_t p[kKeys / 4];
-  int stage_q = 0, phase_q = 0, stage_k = 0, phase_k = 0, stage_v = 0, phase_v = 0;
+  uint32_t q[kD / 4], p[kKeys / 4];
+  int stage_k = 0, phase_k = 0, stage_v = 0, phase_v = 0;
   QueryTile tile;       // the tile whose scores are being computed
   int tiles, unmasked;  // its visible key tiles; those below `unmasked` need no mask
   T* o_rows;            // of the tile whose outputs are complete
@@ -82,8 +81,15 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
   auto arrive = [&](uint32_t barrier) {
     if (lane == 0) barrier_arrive(barrier);
   };
+  auto load_q = [&](int round) {
+    barrier_wait(barriers.q_full + 8 * consumer, round & 1);
+    load_left_operand<kD>(q, q_tile + consumer * 64 * 128, Tiles::kRows * 128);
+  };
+  // After the first MMA of these rows: an arrival does not wait for ldmatrix, and TMA would overwrite what it reads.
+  auto release_q = [&] { arrive(barriers.q_empty + 8 * consumer); };
   auto scores = [&] {
-    issue_scores<Tiles>(s, q_operand + stage_q * (Tiles::kQBytes >> 4), k_operand + stage_k * (Tiles::kKeyBytes >> 4));
+    issue_by_rows<T, kD, kKeys>(s, q, k_operand + stage_k * (Tiles::kKeyBytes >> 4));
+    product_commit();
   };
   auto outputs = [&] { issue_outputs<Tiles>(o, p, v_operand + stage_v * (Tiles::kKeyBytes >> 4)); };
   auto release_k = [&] { arrive(barriers.k_empty + 8 * stage_k), advance(stage_k, phase_k, kStages); };
@@ -119,13 +125,13 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
     store_rows<T, kD>(o, inverse, o_rows, out.o.row_stride, rows_left, out.d);
   };
   // Scores of tile n, outputs of tile n + 1, softmax of tile n. At a boundary: the first scores of the next task, the
-  // last outputs of the previous one.
-  auto step = [&](int n, auto masked, auto border, const ForwardTask& task) {
+  // last outputs of the previous one, which are stored at once: later, registers would spill.
+  auto step = [&](int n, auto masked, auto border, int round, const ForwardTask& task) {
     constexpr bool kBorder = decltype(border)::value;
     barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
-    if constexpr (kBorder) barrier_wait(barriers.q_full + 8 * (stage_q * Tiles::kGroups + consumer), phase_q);
+    if constexpr (kBorder) load_q(round);
     named_sync(1 + consumer, 256);
-    pin(s), pin(o), pin(p);
+    pin(s), pin(o), pin(p), pin(q);
     product_fence();
     scores();
     barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
@@ -137,27 +143,32 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
     pin(s);
     release_k();
     if constexpr (kBorder) {
+      release_q();
       if (n >= unmasked) mask(n);
     } else if constexpr (decltype(masked)::value) {
       mask(n);
     }
 #pragma unroll
     for (int k = 0; k < softmax.kPieces; ++k) softmax.maximum_piece(k);
-    softmax.finish_maximum();
+    if constexpr (kBorder)
+      softmax.finish_first_maximum();
+    else
+      softmax.finish_maximum();
 #pragma unroll
     for (int k = 0; k < softmax.kPieces; ++k) {
       if (k == Tiles::kHold) {
         barrier_wait(barriers.v_full + 8 * stage_v, phase_v);  // already completed; ends a basic block, as in `consume`
         wait_outputs();
+        softmax.order_after(o[0], o[2]);
+        if constexpr (kBorder) write_outputs();
       }
       softmax.exponential_piece(k);
     }
     softmax.finish_sum();
     softmax.template pack_into<T>(p);
     if constexpr (kBorder) {
-      write_outputs();
       clear(o);
-    } else if (softmax.corrects()) {
+    } else if (softmax.raised) {
 #pragma unroll
       for (int i = 0; i < kD / 2; ++i) o[i] *= softmax.correction[i / 2 % 2];
     }
@@ -167,14 +178,14 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
   constexpr std::false_type no;
   // The block's very first scores: there is no P V yet.
   begin_tile(barriers.receive_task(0, lane));
-  barrier_wait(barriers.q_full + 8 * consumer, phase_q);
+  load_q(0);
   barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
-  pin(s);
+  pin(s), pin(q);
   product_fence();
   scores();
   product_wait<0>();
   pin(s);
-  release_k();
+  release_k(), release_q();
   if (tiles - 1 >= unmasked) mask(tiles - 1);
   first_softmax(softmax);
   clear(o);
@@ -183,14 +194,12 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
   for (int round = 1;; ++round) {
     int n = tiles - 2;
 #pragma unroll 1
-    for (; n >= unmasked; --n) step(n, yes, no, ForwardTask{});
+    for (; n >= unmasked; --n) step(n, yes, no, 0, ForwardTask{});
 #pragma unroll 1
-    for (; n >= 0; --n) step(n, no, no, ForwardTask{});
-    arrive(barriers.q_empty + 8 * (stage_q * Tiles::kGroups + consumer));
-    advance(stage_q, phase_q, Tiles::kQStages);
+    for (; n >= 0; --n) step(n, no, no, 0, ForwardTask{});
     const ForwardTask next = barriers.receive_task(round, lane);
     if (next.none()) break;
-    step(0, yes, yes, next);
+    step(0, yes, yes, round, next);
   }
   barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
   pin(o), pin(p);

@@ -62,7 +62,7 @@ template <class Softmax>
 __device__ __forceinline__ void first_softmax(Softmax& softmax) {
 #pragma unroll
   for (int k = 0; k < Softmax::kPieces; ++k) softmax.maximum_piece(k);
-  softmax.finish_maximum();
+  softmax.finish_first_maximum();
 #pragma unroll
   for (int k = 0; k < Softmax::kPieces; ++k) softmax.exponential_piece(k);
   softmax.finish_sum();

@@ -4,94 +4,98 @@
 // thread holds two rows (r = 0, 1, eight apart): s[4 j + 2 r] and s[4 j + 2 r + 1] are columns 8 j + 2 (lane % 4) and
 // the next.
 #pragma once
+#include <cfloat>
+
 #include "hopper.cuh"
 
 namespace kymo::flash {
 
 /// The pieces keep their source order, regardless of the compiler's instruction scheduling.
 ///
-/// Exponentials are relative to a reference of the row: its running maximum or, with kLazy, a score that is raised to
-/// the running maximum once the exponential of that exceeds 2^8, which is rare after the first tile. Other tiles
-/// need no reduction over lanes and no correction of the outputs. Rounded to bf16 or fp16, exponentials up to 2^8 have
-/// the same relative error as those up to 1.
-template <int kColumns, bool kLazy>
+/// Exponentials are relative to a reference of the row, a score that is raised to the running maximum once the
+/// exponential of that exceeds 2^8, which is rare after the first tile. Other tiles need no reduction over lanes and no
+/// correction of the outputs. Rounded to bf16 or fp16, exponentials up to 2^8 have the same relative error as those up
+/// to 1. kKeepsLimits: the limits of the scores stay in registers instead of being computed for each tile.
+template <int kColumns, bool kKeepsLimits>
 struct PieceSoftmax {
   static constexpr int kPieces = kColumns / 16;
-  static constexpr float kLargest = 8;  // base-2 logarithm of the largest exponential with kLazy
+  static constexpr float kLargest = 8;  // base-2 logarithm of the largest exponential
   float s[kColumns / 2];
   float reference[2], sum[2];  // of a row; the sum of this thread's columns
-  float correction[2];         // factor for the previous outputs, if corrects()
+  bool raised;                 // by the tile, the reference of some row of the warp
+  float correction[2];         // if `raised`, factor for the previous outputs
   float minus[2], partial[4];
-  float c;  // scale times log2(e)
-  // Only one of the two is used:
-  float most[2];
-  struct {
-    float limit[2];      // of scores, above which the reference is raised
-    int most[4];         // the greatest of the limit and the tile's scores, as integers
-    bool is_below_zero;  // some limit of the warp is
-    bool raised;         // by this tile, in some row of the warp
-  } lazy;
+  int most[4];               // the greatest of the limit and the tile's scores, as integers
+  float kept_limits[2];      // if kKeepsLimits
+  bool has_negative_limits;  // in some row of the warp
+  const float c;             // scale times log2(e)
+  const float margin;        // from the reference to the limit
+  const uint32_t zero;       // 0, which the compiler must not know: order_after()
+
+  __device__ __forceinline__ PieceSoftmax(float scale_log2, uint32_t runtime_zero)
+      : c(scale_log2), margin(scale_log2 > 0 ? fminf(kLargest / scale_log2, FLT_MAX) : 0), zero(runtime_zero) {}
 
   __device__ __forceinline__ void begin() {
-    reference[0] = reference[1] = -INFINITY, sum[0] = sum[1] = 0.f;
-    if constexpr (kLazy) {
-      lazy.limit[0] = lazy.limit[1] = -INFINITY, minus[0] = minus[1] = 0.f;
-      lazy.is_below_zero = true;
-    }
+#pragma unroll
+    for (int r = 0; r < 2; ++r) reference[r] = kept_limits[r] = -INFINITY, sum[r] = 0.f;
   }
-  /// Whether the previous outputs must be multiplied with `correction`.
-  __device__ __forceinline__ bool corrects() const { return !kLazy || lazy.raised; }
+  /// Scores above it raise the reference.
+  __device__ __forceinline__ float limit(int r) const { return kKeepsLimits ? kept_limits[r] : reference[r] + margin; }
+  __device__ __forceinline__ void keep_limits() {
+    if constexpr (kKeepsLimits) kept_limits[0] = reference[0] + margin, kept_limits[1] = reference[1] + margin;
+    has_negative_limits = __any_sync(kWholeWarp, (__float_as_int(limit(0)) | __float_as_int(limit(1))) < 0);
+  }
 
   /// Non-negative floats compare like integers, and Hopper has a three-way integer maximum (DPX): half the
   /// instructions. Negative floats compare in reverse; maxima_of_rows() corrects tiles in which some row's maximum is
-  /// negative.
+  /// negative. There are two chains per row.
   __device__ __forceinline__ void maximum_piece(int k) {
-    if constexpr (kLazy) return lazy_maximum_piece(k);
-    if (k == 0) most[0] = s[0], most[1] = s[2];
-#pragma unroll
-    for (int j = 2 * k; j < 2 * k + 2; ++j)
-#pragma unroll
-      for (int r = 0; r < 2; ++r) most[r] = __int_as_float(greatest(__float_as_int(most[r]), j, r));
-    pin(most);
-  }
-  /// Two chains per row.
-  __device__ __forceinline__ void lazy_maximum_piece(int k) {
     if (k == 0) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) lazy.most[i] = __float_as_int(lazy.limit[i % 2]);
+      for (int i = 0; i < 4; ++i) most[i] = __float_as_int(limit(i % 2));
     }
 #pragma unroll
     for (int j = 2 * k; j < 2 * k + 2; ++j)
 #pragma unroll
-      for (int r = 0; r < 2; ++r) lazy.most[r + 2 * (j % 2)] = greatest(lazy.most[r + 2 * (j % 2)], j, r);
+      for (int r = 0; r < 2; ++r)
+        most[r + 2 * (j % 2)] =
+            __vimax3_s32(most[r + 2 * (j % 2)], __float_as_int(s[4 * j + 2 * r]), __float_as_int(s[4 * j + 2 * r + 1]));
 #pragma unroll
-    for (int i = 0; i < 4; ++i) asm volatile("" : "+r"(lazy.most[i])::"memory");
+    for (int i = 0; i < 4; ++i) asm volatile("" : "+r"(most[i])::"memory");
   }
-  __device__ __forceinline__ int greatest(int number, int j, int r) const {
-    return __vimax3_s32(number, __float_as_int(s[4 * j + 2 * r]), __float_as_int(s[4 * j + 2 * r + 1]));
-  }
-
   __device__ __forceinline__ void finish_maximum() {
-    if constexpr (kLazy) {
 #pragma unroll
-      for (int r = 0; r < 2; ++r) lazy.most[r] = max(lazy.most[r], lazy.most[r + 2]);
-      lazy.raised = lazy.is_below_zero || __any_sync(kWholeWarp, lazy.most[0] != __float_as_int(lazy.limit[0]) ||
-                                                                     lazy.most[1] != __float_as_int(lazy.limit[1]));
-      if (lazy.raised) raise();
+    for (int r = 0; r < 2; ++r) most[r] = max(most[r], most[r + 2]);
+    raised = has_negative_limits ||
+             __any_sync(kWholeWarp, most[0] != __float_as_int(limit(0)) || most[1] != __float_as_int(limit(1)));
+    if (raised) raise();
 #pragma unroll
-      for (int r = 0; r < 2; ++r) partial[r] = sum[r], partial[r + 2] = 0.f;
-    } else {
-      float now[2];
-      maxima_of_rows(now, {__float_as_int(most[0]), __float_as_int(most[1])});
+    for (int r = 0; r < 2; ++r) partial[r] = sum[r], partial[r + 2] = 0.f;
+  }
+  /// The same for the first tile of the rows, whose sums are 0.
+  __device__ __forceinline__ void finish_first_maximum() {
+    float now[2];
+    maxima_of_rows(now, {max(most[0], most[2]), max(most[1], most[3])});
 #pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        const float highest = fmaxf(now[r], reference[r]);
-        minus[r] = highest == -INFINITY ? 0.f : -highest * c;  // -inf: every column so far is masked
-        correction[r] = exp2_fast(fmaf(reference[r], c, minus[r]));
-        reference[r] = highest;
-        partial[r] = sum[r] * correction[r], partial[r + 2] = 0.f;
-      }
+    for (int r = 0; r < 2; ++r) set_reference(r, now[r]), partial[r] = partial[r + 2] = 0.f;
+    keep_limits();
+  }
+  /// Raises the references of rows with scores above the limit.
+  __device__ __forceinline__ void raise() {
+    float now[2];
+    maxima_of_rows(now, {most[0], most[1]});
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float before = reference[r];
+      set_reference(r, now[r] > limit(r) ? now[r] : before);
+      correction[r] = reference[r] == before ? 1.f : exp2_fast(fmaf(before, c, minus[r]));
+      sum[r] *= correction[r];
     }
+    keep_limits();
+  }
+  __device__ __forceinline__ void set_reference(int r, float score) {
+    reference[r] = score;
+    minus[r] = score == -INFINITY ? 0.f : -score * c;  // -inf: every column so far is masked
   }
   /// Of the tile; `most`: this thread's, as integers.
   __device__ __forceinline__ void maxima_of_rows(float (&now)[2], int2 most) const {
@@ -113,19 +117,17 @@ struct PieceSoftmax {
       }
     }
   }
-  /// Raises the references of rows with scores above the limit.
-  __device__ __forceinline__ void raise() {
-    float now[2];
-    maxima_of_rows(now, {lazy.most[0], lazy.most[1]});
+  /// The next exponentials follow the wait for outputs, of which these are two. ptxas moves those that do not depend on
+  /// any of them before the wait, all or none of them, whatever the order in the source.
+  __device__ __forceinline__ void order_after(float output0, float output1) {
+    const float outputs[2] = {output0,
+                              output1};  // as in `r == 0 ? output0 : output1`, but that serializes wgmma (C7511)
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float highest = now[r] > lazy.limit[r] ? now[r] : reference[r];
-      minus[r] = highest == -INFINITY ? 0.f : -highest * c;
-      correction[r] = highest == reference[r] ? 1.f : exp2_fast(fmaf(reference[r], c, minus[r]));
-      reference[r] = highest, sum[r] *= correction[r];
-      lazy.limit[r] = highest == -INFINITY ? highest : highest + kLargest / c;
+      uint32_t bits = __float_as_uint(minus[r]);
+      asm volatile("lop3.b32 %0, %0, %1, %2, 0xf8;" : "+r"(bits) : "r"(__float_as_uint(outputs[r])), "r"(zero));
+      minus[r] = __uint_as_float(bits);  // | (outputs & zero)
     }
-    lazy.is_below_zero = __any_sync(kWholeWarp, (__float_as_int(lazy.limit[0]) | __float_as_int(lazy.limit[1])) < 0);
   }
   __device__ __forceinline__ void add_piece(int k) {
 #pragma unroll

@@ -22,9 +22,9 @@ using LaunchBackward = std::string(const Backward&, Stream);
 
 /// Hopper, bf16 and fp16: padded head size, then tile rows of queries x keys; pipelined: see
 /// hopper_forward_pipelined.cuh.
-LaunchForward hopper_forward_d64_192x128, hopper_forward_d64_pipelined128x128, hopper_forward_d96_128x176,
-    hopper_forward_d96_128x128, hopper_forward_d96_pipelined128x128, hopper_forward_d128_pipelined128x128,
-    hopper_forward_d192_128x112, hopper_forward_d192_pipelined128x80, hopper_forward_d256_128x80;
+LaunchForward hopper_forward_d64_192x128, hopper_forward_d64_pipelined128x128, hopper_forward_d96_pipelined128x128,
+    hopper_forward_d128_pipelined128x128, hopper_forward_d192_128x112, hopper_forward_d192_pipelined128x80,
+    hopper_forward_d256_128x80;
 /// At most 16 query rows and no mask (forward_decode.hpp).
 LaunchForward hopper_decode_d64, hopper_decode_d128;
 /// Split-KV (forward_splits.hpp).

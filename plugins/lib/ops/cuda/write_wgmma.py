@@ -10,7 +10,9 @@ Wgmma<T, N> multiplies 64 x 16 by 16 x N elements of T and accumulates in fp32:
                              memory, by descriptors; acc += A B
   shared_first<kTransposeB, kTransposeA = false>
                              the same, acc = A B: the previous contents of acc are not read
-  registers                  A from registers, in the layout of a 64 x 16 accumulator; B transposed; acc += A B
+  registers<kTransposeB>     A from registers, in the layout of a 64 x 16 accumulator; acc += A B
+  registers_first<kTransposeB>
+                             the same, acc = A B
 """
 
 import sys
@@ -40,28 +42,28 @@ def from_shared(count):
 
 def from_registers(count):
     names = ", ".join(f"%{count + i}" for i in range(4))
-    return f"{{{names}}}, %{count + 4}", '"r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)'
+    inputs = '"r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(kTransposeB ? 1 : 0)'
+    return f"{{{names}}}, %{count + 4}", inputs
 
 
 def wgmma(cpp_type, kind, columns):
     count = columns // 2
     inline = "__device__ static __forceinline__ void"
-    both = (
+    shared = (
         "template <bool kTransposeB, bool kTransposeA = false>\n"
         f"  {inline} %s(float (&acc)[{count}], uint64_t a, uint64_t b)"
     )
+    registers = f"template <bool kTransposeB>\n  {inline} %s(float (&acc)[{count}], const uint32_t* a, uint64_t b)"
+    kinds = (
+        ("shared", shared, from_shared, lambda n: f"%{n + 2}, %{n + 3}"),
+        ("registers", registers, from_registers, lambda n: f"%{n + 5}"),
+    )
     return (
         f"template <>\nstruct Wgmma<{cpp_type}, {columns}> {{\n"
-        + function(both % "shared", 1, count, kind, columns, from_shared, lambda n: f"%{n + 2}, %{n + 3}")
-        + function(both % "shared_first", 0, count, kind, columns, from_shared, lambda n: f"%{n + 2}, %{n + 3}")
-        + function(
-            f"{inline} registers(float (&acc)[{count}], const uint32_t* a, uint64_t b)",
-            1,
-            count,
-            kind,
-            columns,
-            from_registers,
-            lambda n: "1",
+        + "".join(
+            function(signature % name, 1, count, kind, columns, operands, flags)
+            + function(signature % f"{name}_first", 0, count, kind, columns, operands, flags)
+            for name, signature, operands, flags in kinds
         )
         + "};\n"
     )
