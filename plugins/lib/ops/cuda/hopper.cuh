@@ -166,15 +166,13 @@ __device__ __forceinline__ void product_wait() {
 }
 /// Tells the compiler that the registers change here (a pending wgmma reads or writes them): no use of them may move
 /// across this line.
-template <int kCount>
-__device__ __forceinline__ void pin(float (&r)[kCount]) {
+__device__ __forceinline__ void pin(float& r) { asm volatile("" : "+f"(r)::"memory"); }
+__device__ __forceinline__ void pin(uint32_t& r) { asm volatile("" : "+r"(r)::"memory"); }
+__device__ __forceinline__ void pin(int& r) { asm volatile("" : "+r"(r)::"memory"); }
+template <class Register, int kCount>
+__device__ __forceinline__ void pin(Register (&r)[kCount]) {
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(r[i])::"memory");
-}
-template <int kCount>
-__device__ __forceinline__ void pin(uint32_t (&r)[kCount]) {
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(r[i])::"memory");
+  for (int i = 0; i < kCount; ++i) pin(r[i]);
 }
 
 // Operand tiles are panels of 64 columns: rows of 128 bytes, swizzled in atoms of 8 rows (1024 bytes). The high word of

@@ -39,7 +39,6 @@ struct HopperForwardTiles {
       kSplitKv_;  // split-KV (forward_splits.hpp): fp32 outputs, maxima and sums of each split
   // For tiles of 192 queries, the order of ptxas is 1 to 2 % faster.
   static constexpr bool kOrdered = kGroups == 2;
-  static constexpr bool kKeepsLimits = kD <= 64;  // of the softmax; otherwise, registers are scarce
   static constexpr int kRows = 64 * kGroups, kThreads = 128 * (kGroups + 1), kPanels = (kD + 63) / 64;
   static constexpr int kQBytes = kRows * kPanels * 128, kKeyBytes = kKeys * kPanels * 128;
   static constexpr int kBarrierBytes =

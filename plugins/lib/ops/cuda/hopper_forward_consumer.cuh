@@ -16,7 +16,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
   const int row_in_group = warp * 16 + lane / 4;  // this thread: this row of the warpgroup and the one 8 below
   const uint32_t q_operand = operand(q_tile + consumer * 64 * 128), k_operand = operand(k_tiles),
                  v_operand = operand(v_tiles, kKeys * 128);
-  PieceSoftmax<kKeys, Tiles::kKeepsLimits> softmax(out.scale_log2, out.zero);
+  PieceSoftmax<kKeys> softmax(out.scale_log2, out.inverse_scale_log2, out.zero);
   auto& s = softmax.s;
   float o[kD / 2];
   uint32_t p[kKeys / 4];

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Hopper forward kernel, which dispatches to its producer and consumers, and its launch.
 #pragma once
+#include <algorithm>
+#include <cfloat>
+
 #include "forward_combine.cuh"
 #include "hopper_forward_consumer.cuh"
 #include "hopper_forward_pipelined.cuh"
@@ -49,6 +52,9 @@ std::string forward_maps(HopperForwardMaps& maps, const Forward& call) {
   return wrong;
 }
 
+/// 0 unless x is positive; eight times it is finite.
+inline float inverse(float x) { return x > 0 ? std::min(1 / x, FLT_MAX / 8) : 0; }
+
 template <class Tiles>
 std::string launch_hopper_forward(const Forward& call, Stream stream) {
   const Problem& p = call.problem;
@@ -61,7 +67,7 @@ std::string launch_hopper_forward(const Forward& call, Stream stream) {
   if (Tiles::kPipelined || schedule.tiles <= multiprocessors || !wants_counter(p)) schedule.counter = nullptr;
   if (schedule.counter) error = cudaMemsetAsync(schedule.counter, 0, sizeof(int), stream);
   if (error != cudaSuccess) return failure("hopper_forward's counter", error);
-  const HopperForwardOutput out{call.o, call.lse, static_cast<int>(p.d), p.scale * kLog2E};
+  const HopperForwardOutput out{call.o, call.lse, static_cast<int>(p.d), p.scale * kLog2E, inverse(p.scale * kLog2E)};
   const int blocks = forward_blocks(schedule, p.causal && !Tiles::kPipelined, multiprocessors);
   if (Tiles::kPipelined && p.causal)
     schedule.pairs = forward_pairs(schedule.heads, schedule.row_tiles, blocks, schedule.heads_at_once);
@@ -84,7 +90,7 @@ std::string launch_split_forward(const Forward& call, Stream stream) {
   schedule.tiles = schedule.splits.count();
   auto* const outputs = static_cast<float*>(call.workspace);
   float* const sums = outputs + forward_space(schedule.splits, Tiles::kD).outputs;
-  const HopperForwardOutput out{{outputs}, sums, static_cast<int>(p.d), p.scale * kLog2E};
+  const HopperForwardOutput out{{outputs}, sums, static_cast<int>(p.d), p.scale * kLog2E, inverse(p.scale * kLog2E)};
   const LaunchShape shape{schedule.tiles, Tiles::kThreads, Tiles::kShared, stream, true};
   const std::string wrong = failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
   return wrong.empty() ? launch_combine<typename Tiles::T, Tiles::kD>(call, schedule.splits, stream) : wrong;

@@ -69,7 +69,7 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
   const int row_in_block =
       consumer * 64 + warp * 16 + lane / 4;  // this thread: this row of the tile and the one 8 below
   const uint32_t k_operand = operand(k_tiles), v_operand = operand(v_tiles, kKeys * 128);
-  PieceSoftmax<kKeys, Tiles::kKeepsLimits> softmax(out.scale_log2, out.zero);
+  PieceSoftmax<kKeys> softmax(out.scale_log2, out.inverse_scale_log2, out.zero);
   auto& s = softmax.s;
   float o[kD / 2], inverse[2];
   uint32_t q[kD / 4], p[kKeys / 4];

@@ -10,8 +10,8 @@ struct HopperForwardOutput {
   Output o;
   float* lse;
   int d;
-  float scale_log2;
-  uint32_t zero = 0;  // PieceSoftmax::zero
+  float scale_log2, inverse_scale_log2;  // see inverse()
+  uint32_t zero = 0;                     // PieceSoftmax::zero
 };
 
 /// Destination of a thread's two rows of a tile, this one and the one 8 below: the caller's tensors or, for a split,

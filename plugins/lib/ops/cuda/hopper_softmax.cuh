@@ -4,46 +4,36 @@
 // thread holds two rows (r = 0, 1, eight apart): s[4 j + 2 r] and s[4 j + 2 r + 1] are columns 8 j + 2 (lane % 4) and
 // the next.
 #pragma once
-#include <cfloat>
-
 #include "hopper.cuh"
 
 namespace kymo::flash {
 
 /// The pieces keep their source order, regardless of the compiler's instruction scheduling.
 ///
-/// Exponentials are relative to a reference of the row, a score that is raised to the running maximum once the
-/// exponential of that exceeds 2^8, which is rare after the first tile. Other tiles need no reduction over lanes and no
-/// correction of the outputs. Rounded to bf16 or fp16, exponentials up to 2^8 have the same relative error as those up
-/// to 1. kKeepsLimits: the limits of the scores stay in registers instead of being computed for each tile.
-template <int kColumns, bool kKeepsLimits>
+/// Exponentials are relative to a reference of the row, a score that is raised to the running maximum once a score
+/// exceeds a limit, which is rare after the first tiles. Other tiles need no reduction over lanes and no correction of
+/// the outputs. The exponential of a score between the reference and the limit is at most 2^8, and at most a quarter of
+/// the row's sum: that of a score which dominates its row is 1, and is not rounded in bf16 or fp16.
+template <int kColumns>
 struct PieceSoftmax {
   static constexpr int kPieces = kColumns / 16;
-  static constexpr float kLargest = 8;  // base-2 logarithm of the largest exponential
+  static constexpr float kLargest = 8, kQuarter = 2;  // base-2 logarithms of 2^8 and 4
   float s[kColumns / 2];
-  float reference[2], sum[2];  // of a row; the sum of this thread's columns
-  bool raised;                 // by the tile, the reference of some row of the warp
-  float correction[2];         // if `raised`, factor for the previous outputs
+  float reference[2], limit[2], sum[2];  // of a row; the sum of this thread's columns
+  bool raised;                           // by the tile, the reference of some row of the warp
+  float correction[2];                   // if `raised`, factor for the previous outputs
   float minus[2], partial[4];
   int most[4];               // the greatest of the limit and the tile's scores, as integers
-  float kept_limits[2];      // if kKeepsLimits
   bool has_negative_limits;  // in some row of the warp
-  const float c;             // scale times log2(e)
-  const float margin;        // from the reference to the limit
+  const float c, inverse_c;  // scale times log2(e); its reciprocal, or 0
   const uint32_t zero;       // 0, which the compiler must not know: order_after()
 
-  __device__ __forceinline__ PieceSoftmax(float scale_log2, uint32_t runtime_zero)
-      : c(scale_log2), margin(scale_log2 > 0 ? fminf(kLargest / scale_log2, FLT_MAX) : 0), zero(runtime_zero) {}
+  __device__ __forceinline__ PieceSoftmax(float scale_log2, float inverse_scale_log2, uint32_t runtime_zero)
+      : c(scale_log2), inverse_c(inverse_scale_log2), zero(runtime_zero) {}
 
   __device__ __forceinline__ void begin() {
 #pragma unroll
-    for (int r = 0; r < 2; ++r) reference[r] = kept_limits[r] = -INFINITY, sum[r] = 0.f;
-  }
-  /// Scores above it raise the reference.
-  __device__ __forceinline__ float limit(int r) const { return kKeepsLimits ? kept_limits[r] : reference[r] + margin; }
-  __device__ __forceinline__ void keep_limits() {
-    if constexpr (kKeepsLimits) kept_limits[0] = reference[0] + margin, kept_limits[1] = reference[1] + margin;
-    has_negative_limits = __any_sync(kWholeWarp, (__float_as_int(limit(0)) | __float_as_int(limit(1))) < 0);
+    for (int r = 0; r < 2; ++r) reference[r] = limit[r] = -INFINITY, sum[r] = 0.f;
   }
 
   /// Non-negative floats compare like integers, and Hopper has a three-way integer maximum (DPX): half the
@@ -52,7 +42,7 @@ struct PieceSoftmax {
   __device__ __forceinline__ void maximum_piece(int k) {
     if (k == 0) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) most[i] = __float_as_int(limit(i % 2));
+      for (int i = 0; i < 4; ++i) most[i] = __float_as_int(limit[i % 2]);
     }
 #pragma unroll
     for (int j = 2 * k; j < 2 * k + 2; ++j)
@@ -61,13 +51,13 @@ struct PieceSoftmax {
         most[r + 2 * (j % 2)] =
             __vimax3_s32(most[r + 2 * (j % 2)], __float_as_int(s[4 * j + 2 * r]), __float_as_int(s[4 * j + 2 * r + 1]));
 #pragma unroll
-    for (int i = 0; i < 4; ++i) asm volatile("" : "+r"(most[i])::"memory");
+    for (int& number : most) pin(number);
   }
   __device__ __forceinline__ void finish_maximum() {
 #pragma unroll
     for (int r = 0; r < 2; ++r) most[r] = max(most[r], most[r + 2]);
     raised = has_negative_limits ||
-             __any_sync(kWholeWarp, most[0] != __float_as_int(limit(0)) || most[1] != __float_as_int(limit(1)));
+             __any_sync(kWholeWarp, most[0] != __float_as_int(limit[0]) || most[1] != __float_as_int(limit[1]));
     if (raised) raise();
 #pragma unroll
     for (int r = 0; r < 2; ++r) partial[r] = sum[r], partial[r + 2] = 0.f;
@@ -77,31 +67,36 @@ struct PieceSoftmax {
     float now[2];
     maxima_of_rows(now, {max(most[0], most[2]), max(most[1], most[3])});
 #pragma unroll
-    for (int r = 0; r < 2; ++r) set_reference(r, now[r]), partial[r] = partial[r + 2] = 0.f;
-    keep_limits();
+    for (int r = 0; r < 2; ++r) set_reference(r, now[r]), limit[r] = now[r], partial[r] = partial[r + 2] = 0.f;
+    has_negative_limits = any_negative_limit();
   }
-  /// Raises the references of rows with scores above the limit.
+  /// Raises the references of rows with scores above the limit, and sets the limits of all rows.
   __device__ __forceinline__ void raise() {
     float now[2];
     maxima_of_rows(now, {most[0], most[1]});
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float before = reference[r];
-      set_reference(r, now[r] > limit(r) ? now[r] : before);
+      set_reference(r, now[r] > limit[r] ? now[r] : before);
       correction[r] = reference[r] == before ? 1.f : exp2_fast(fmaf(before, c, minus[r]));
       sum[r] *= correction[r];
+      const float headroom = fminf(fmaxf(__log2f(row_sum(r)) - kQuarter, 0.f), kLargest);
+      limit[r] = reference[r] + headroom * inverse_c;
     }
-    keep_limits();
+    has_negative_limits = any_negative_limit();
+  }
+  __device__ __forceinline__ bool any_negative_limit() const {
+    return __any_sync(kWholeWarp, (__float_as_int(limit[0]) | __float_as_int(limit[1])) < 0);
   }
   __device__ __forceinline__ void set_reference(int r, float score) {
     reference[r] = score;
     minus[r] = score == -INFINITY ? 0.f : -score * c;  // -inf: every column so far is masked
   }
-  /// Of the tile; `most`: this thread's, as integers.
-  __device__ __forceinline__ void maxima_of_rows(float (&now)[2], int2 most) const {
+  /// Of the tile; `of_thread`: this thread's, as integers.
+  __device__ __forceinline__ void maxima_of_rows(float (&now)[2], int2 of_thread) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      int v = r == 0 ? most.x : most.y;
+      int v = r == 0 ? of_thread.x : of_thread.y;
       v = max(v, __shfl_xor_sync(kWholeWarp, v, 1));
       v = max(v, __shfl_xor_sync(kWholeWarp, v, 2));
       now[r] = __int_as_float(v);
@@ -125,8 +120,8 @@ struct PieceSoftmax {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       uint32_t bits = __float_as_uint(minus[r]);
-      asm volatile("lop3.b32 %0, %0, %1, %2, 0xf8;" : "+r"(bits) : "r"(__float_as_uint(outputs[r])), "r"(zero));
-      minus[r] = __uint_as_float(bits);  // | (outputs & zero)
+      or_masked(bits, __float_as_uint(outputs[r]), zero);
+      minus[r] = __uint_as_float(bits);
     }
   }
   __device__ __forceinline__ void add_piece(int k) {
@@ -138,7 +133,7 @@ struct PieceSoftmax {
     for (int i = 8 * k; i < 8 * k + 8; ++i) s[i] = exp2_fast(fmaf(s[i], c, minus[i / 2 % 2]));
     if (k > 0) add_piece(k - 1);  // one piece behind, to hide the latency of exp2
 #pragma unroll
-    for (int i = 8 * k; i < 8 * k + 8; ++i) asm volatile("" : "+f"(s[i])::"memory");
+    for (int i = 8 * k; i < 8 * k + 8; ++i) pin(s[i]);
   }
   __device__ __forceinline__ void finish_sum() {
     add_piece(kPieces - 1);

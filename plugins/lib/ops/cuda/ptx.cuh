@@ -41,6 +41,11 @@ __device__ __forceinline__ float exp2_fast(float x) {
   return y;
 }
 
+/// bits |= x & mask, where the compiler cannot move it.
+__device__ __forceinline__ void or_masked(uint32_t& bits, uint32_t x, uint32_t mask) {
+  asm volatile("lop3.b32 %0, %0, %1, %2, 0xf8;" : "+r"(bits) : "r"(x), "r"(mask));
+}
+
 /// Natural logarithm of a row's sum of exponentials exp2((score - top) c). kWide: scores already scaled, c = log2(e).
 template <bool kWide = false>
 __device__ __forceinline__ float log_sum_exp(float top, float sum, float c) {
