@@ -39,7 +39,7 @@ Problem random_problem(unsigned seed, int tiles, float deviation) {
 /// One lane of the loop of the consumer warpgroups, with P rounded to bf16 and O in float64.
 void process(const Problem& p, int of_lane, std::array<double, kRows>& outputs, std::array<double, kRows>& sums,
              std::array<float, kRows>& references, std::barrier<>& turn) {
-  PieceSoftmax<kColumns> softmax(p.scale_log2, p.scale_log2 > 0 ? 1 / p.scale_log2 : 0, 0);
+  PieceSoftmax<kColumns> softmax(p.scale_log2, inverse_scale(p.scale_log2), 0);
   double o[2] = {0, 0};
   softmax.begin();
   for (int tile = 0; tile < p.tiles; ++tile) {

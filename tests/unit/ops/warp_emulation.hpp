@@ -16,7 +16,7 @@
 
 namespace kymo::flash {
 
-using std::fma, std::max;
+using std::max;
 constexpr int kLanes = 32;
 constexpr unsigned kWholeWarp = ~0u;
 

@@ -19,12 +19,14 @@ KYMO_HOST_AND_DEVICE constexpr int decode_keys(int columns) { return 4096 / colu
 /// Blocks per SM that the registers permit.
 KYMO_HOST_AND_DEVICE constexpr int decode_blocks_of_sm(int columns, int rows) { return columns * rows <= 1024 ? 2 : 1; }
 
+/// Blocks that count as one per SM: the last few SMs are not worth twice as many blocks.
+inline int64_t decode_one_each(int multiprocessors) { return multiprocessors - multiprocessors / 16; }
+
 /// Base-2 logarithm of the number of splits per head: at least one block for half of the SMs, or as many as fit if the
-/// splits are long, as long as at least half the warps have tiles to process. The last few SMs are not worth twice as
-/// many blocks.
+/// splits are long, as long as at least half the warps have tiles to process.
 inline int decode_split_bits(const Problem& p, int multiprocessors) {
   constexpr int64_t kLeastKeys = 128, kLongSplit = 2048;  // before splitting in two
-  const int64_t heads = p.batch * p.heads_q, one_each = multiprocessors - multiprocessors / 16,
+  const int64_t heads = p.batch * p.heads_q, one_each = decode_one_each(multiprocessors),
                 most = one_each * decode_blocks_of_sm(p.d <= 64 ? 64 : 128, p.seq_q <= 8 ? 8 : 16);
   int bits = 0;
   const auto pays = [&] {
@@ -40,7 +42,7 @@ inline int decode_split_bits(const Problem& p, int multiprocessors) {
 /// distributes long heads more evenly if clusters of more than two blocks fill the GPU.
 inline bool decode_is_faster(const Problem& p, int multiprocessors) {
   const int bits = decode_split_bits(p, multiprocessors);
-  return bits <= 1 || p.batch * p.heads_q << bits < multiprocessors - multiprocessors / 16 ||
+  return bits <= 1 || p.batch * p.heads_q << bits < decode_one_each(multiprocessors) ||
          p.seq_k <= (p.d <= 64 ? 32768 : 8192);
 }
 

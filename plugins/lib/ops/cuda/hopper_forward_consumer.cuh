@@ -88,7 +88,7 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
       for (int k = 0; k < softmax.kPieces; ++k) {
         if (k == Tiles::kHold) {
           // Waiting on a barrier whose phase has completed is cheap and ends a basic block. Without it, ptxas hoists
-          // the wait for the outputs above all exponentials.
+          // the wait for the outputs above all exponentials; without order_after(), it may do the opposite.
           barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
           wait_outputs();
           if constexpr (Tiles::kOrdered) softmax.order_after(o[0], o[2]);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Hopper forward kernel, which dispatches to its producer and consumers, and its launch.
 #pragma once
-#include <algorithm>
-#include <cfloat>
-
 #include "forward_combine.cuh"
 #include "hopper_forward_consumer.cuh"
 #include "hopper_forward_pipelined.cuh"
@@ -52,8 +49,10 @@ std::string forward_maps(HopperForwardMaps& maps, const Forward& call) {
   return wrong;
 }
 
-/// 0 unless x is positive; eight times it is finite.
-inline float inverse(float x) { return x > 0 ? std::min(1 / x, FLT_MAX / 8) : 0; }
+inline HopperForwardOutput forward_output(const Problem& p, const Output& o, float* lse) {
+  const float scale_log2 = p.scale * kLog2E;
+  return {o, lse, static_cast<int>(p.d), scale_log2, inverse_scale(scale_log2)};
+}
 
 template <class Tiles>
 std::string launch_hopper_forward(const Forward& call, Stream stream) {
@@ -67,7 +66,7 @@ std::string launch_hopper_forward(const Forward& call, Stream stream) {
   if (Tiles::kPipelined || schedule.tiles <= multiprocessors || !wants_counter(p)) schedule.counter = nullptr;
   if (schedule.counter) error = cudaMemsetAsync(schedule.counter, 0, sizeof(int), stream);
   if (error != cudaSuccess) return failure("hopper_forward's counter", error);
-  const HopperForwardOutput out{call.o, call.lse, static_cast<int>(p.d), p.scale * kLog2E, inverse(p.scale * kLog2E)};
+  const HopperForwardOutput out = forward_output(p, call.o, call.lse);
   const int blocks = forward_blocks(schedule, p.causal && !Tiles::kPipelined, multiprocessors);
   if (Tiles::kPipelined && p.causal)
     schedule.pairs = forward_pairs(schedule.heads, schedule.row_tiles, blocks, schedule.heads_at_once);
@@ -90,7 +89,7 @@ std::string launch_split_forward(const Forward& call, Stream stream) {
   schedule.tiles = schedule.splits.count();
   auto* const outputs = static_cast<float*>(call.workspace);
   float* const sums = outputs + forward_space(schedule.splits, Tiles::kD).outputs;
-  const HopperForwardOutput out{{outputs}, sums, static_cast<int>(p.d), p.scale * kLog2E, inverse(p.scale * kLog2E)};
+  const HopperForwardOutput out = forward_output(p, {outputs}, sums);
   const LaunchShape shape{schedule.tiles, Tiles::kThreads, Tiles::kShared, stream, true};
   const std::string wrong = failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
   return wrong.empty() ? launch_combine<typename Tiles::T, Tiles::kD>(call, schedule.splits, stream) : wrong;

@@ -6,8 +6,8 @@
 //
 //   consumer 0 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | QK'3 PV0 softmax'3, write O | QK'2 PV'3 softmax'2 | ...
 //
-// Q stays in registers while its tile is processed: S then reads a third less from shared memory, which saves power,
-// and the next Q is loaded meanwhile. There is a load thread each for K, V and Q, which runs ahead into the next tile
+// Q stays in registers while its tile is processed: S then reads a third less from shared memory, and the next Q is
+// loaded meanwhile. There is a load thread each for K, V and Q, which runs ahead into the next tile
 // as far as its circular buffer allows. Rows that see no key get one fully masked key tile, so that every tile has a
 // first step and the pipeline needs no special cases.
 #pragma once

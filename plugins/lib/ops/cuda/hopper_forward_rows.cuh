@@ -10,7 +10,7 @@ struct HopperForwardOutput {
   Output o;
   float* lse;
   int d;
-  float scale_log2, inverse_scale_log2;  // see inverse()
+  float scale_log2, inverse_scale_log2;  // see inverse_scale()
   uint32_t zero = 0;                     // PieceSoftmax::zero
 };
 

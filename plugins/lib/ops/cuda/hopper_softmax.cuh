@@ -4,11 +4,17 @@
 // thread holds two rows (r = 0, 1, eight apart): s[4 j + 2 r] and s[4 j + 2 r + 1] are columns 8 j + 2 (lane % 4) and
 // the next.
 #pragma once
+#include <algorithm>
+#include <cfloat>
+
 #include "hopper.cuh"
 
 namespace kymo::flash {
 
-/// The pieces keep their source order, regardless of the compiler's instruction scheduling.
+/// For PieceSoftmax, by the host: 0 unless the scale is positive, and finite if multiplied by the largest exponent.
+inline float inverse_scale(float scale_log2) { return scale_log2 > 0 ? std::min(1 / scale_log2, FLT_MAX / 8) : 0; }
+
+/// The pieces keep their source order until ptxas, which needs order_after().
 ///
 /// Exponentials are relative to a reference of the row, a score that is raised to the running maximum once a score
 /// exceeds a limit, which is rare after the first tiles. Other tiles need no reduction over lanes and no correction of
@@ -25,7 +31,7 @@ struct PieceSoftmax {
   float minus[2], partial[4];
   int most[4];               // the greatest of the limit and the tile's scores, as integers
   bool has_negative_limits;  // in some row of the warp
-  const float c, inverse_c;  // scale times log2(e); its reciprocal, or 0
+  const float c, inverse_c;  // scale times log2(e); inverse_scale()
   const uint32_t zero;       // 0, which the compiler must not know: order_after()
 
   __device__ __forceinline__ PieceSoftmax(float scale_log2, float inverse_scale_log2, uint32_t runtime_zero)
@@ -115,8 +121,8 @@ struct PieceSoftmax {
   /// The next exponentials follow the wait for outputs, of which these are two. ptxas moves those that do not depend on
   /// any of them before the wait, all or none of them, whatever the order in the source.
   __device__ __forceinline__ void order_after(float output0, float output1) {
-    const float outputs[2] = {output0,
-                              output1};  // as in `r == 0 ? output0 : output1`, but that serializes wgmma (C7511)
+    // `r == 0 ? output0 : output1` instead of the array serializes wgmma (C7511).
+    const float outputs[2] = {output0, output1};
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       uint32_t bits = __float_as_uint(minus[r]);
