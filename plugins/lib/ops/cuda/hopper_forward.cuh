@@ -3,12 +3,13 @@
 //
 // One persistent block per SM, which loops over tiles (kGroups * 64 query rows of one head each; hopper_schedule.cuh):
 // a producer warpgroup (warp 0 loads K and V, warp 1 loads Q; one thread each) and kGroups consumer warpgroups of 64
-// query rows. K and V pass through circular buffers of kStages tiles of kKeys rows in shared memory, last tile first. A
-// prime marks the next query tile:
+// query rows. K and V pass through circular buffers of kStages tiles of kKeys rows in shared memory, first tile first:
+// with a causal mask, rows then see many keys in their first tile, which sets the reference of the softmax. A prime
+// marks the next query tile:
 //
-//   producer   | Q K3 | K2 V3 | K1 V2 | K0 V1 | V0 | Q' K3' ...
-//   consumer 0 | QK3 softmax3 | QK2 PV3 softmax2 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | PV0, write O
-//   consumer 1 |         QK3 softmax3 | QK2 PV3 softmax2 | QK1 PV2 softmax1 | ...
+//   producer   | Q K0 | K1 V0 | K2 V1 | K3 V2 | V3 | Q' K0' ...
+//   consumer 0 | QK0 softmax0 | QK1 PV0 softmax1 | QK2 PV1 softmax2 | QK3 PV2 softmax3 | PV3, write O
+//   consumer 1 |         QK0 softmax0 | QK1 PV0 softmax1 | QK2 PV1 softmax2 | ...
 //
 // The softmax is hidden by:
 //
@@ -135,10 +136,10 @@ __device__ __forceinline__ void load_keys_and_values(const HopperForwardMaps& ma
     if (task.none()) break;
     number = schedule.next_number<Tiles>(round);
 #pragma unroll 1
-    for (int n = task.end - 1; n >= task.first - 1; --n) {  // K runs one tile ahead of V
-      if (n >= task.first) load(k_tiles, &maps.k, barriers.k_full, barriers.k_empty, stage_k, phase_k, n, task.queries);
-      if (n < task.end - 1)
-        load(v_tiles, &maps.v, barriers.v_full, barriers.v_empty, stage_v, phase_v, n + 1, task.queries);
+    for (int n = task.first; n <= task.end; ++n) {  // K runs one tile ahead of V
+      if (n < task.end) load(k_tiles, &maps.k, barriers.k_full, barriers.k_empty, stage_k, phase_k, n, task.queries);
+      if (n > task.first)
+        load(v_tiles, &maps.v, barriers.v_full, barriers.v_empty, stage_v, phase_v, n - 1, task.queries);
     }
   }
 }

@@ -62,11 +62,11 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
     product_wait<0>();
     pin(s);
     release_k();
-    if (end - 1 >= unmasked) mask(end - 1);
+    if (first >= unmasked) mask(first);
     first_softmax(softmax);
     clear(o);
     softmax.template pack_into<T>(p);
-    // Scores of tile n, outputs of tile n + 1, softmax of tile n.
+    // Scores of tile n, outputs of tile n - 1, softmax of tile n.
     auto step = [&](int n, auto masked) {
       barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
       named_sync(1 + consumer, 256);
@@ -100,13 +100,14 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
       if (softmax.raised) {
 #pragma unroll
         for (int i = 0; i < kD / 2; ++i) o[i] *= softmax.correction[i / 2 % 2];
+        softmax.set_limits();
       }
     };
-    int n = end - 2;
+    int n = first + 1;
 #pragma unroll 1
-    for (; n >= max(unmasked, first); --n) step(n, std::true_type{});
+    for (; n < min(unmasked, end); ++n) step(n, std::false_type{});
 #pragma unroll 1
-    for (; n >= first; --n) step(n, std::false_type{});
+    for (; n < end; ++n) step(n, std::true_type{});
     arrive(barriers.q_empty + 8 * consumer);
     barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
     pin(o), pin(p);

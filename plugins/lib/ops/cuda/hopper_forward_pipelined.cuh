@@ -4,7 +4,7 @@
 // P V and stores that no scores overlap. Here, the boundary is a regular pipeline step (a prime marks the next query
 // tile):
 //
-//   consumer 0 | QK1 PV2 softmax1 | QK0 PV1 softmax0 | QK'3 PV0 softmax'3, write O | QK'2 PV'3 softmax'2 | ...
+//   consumer 0 | QK2 PV1 softmax2 | QK3 PV2 softmax3 | QK'0 PV3 softmax'0, write O | QK'1 PV'0 softmax'1 | ...
 //
 // Q stays in registers while its tile is processed: S then reads a third less from shared memory, and the next Q is
 // loaded meanwhile. There is a load thread each for K, V and Q, which runs ahead into the next tile
@@ -34,7 +34,7 @@ __device__ __forceinline__ void load_ring(const CUtensorMap* map, const ForwardS
     }
     if (task.none()) break;
 #pragma unroll 1
-    for (int n = task.end - 1; n >= 0; --n) {
+    for (int n = 0; n < task.end; ++n) {
       barrier_wait(empty + 8 * stage, phase);
       barrier_expect(full + 8 * stage, Tiles::kKeyBytes);
 #pragma unroll
@@ -124,7 +124,7 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
     clear_unseen(o, inverse);
     store_rows<T, kD>(o, inverse, o_rows, out.o.row_stride, rows_left, out.d);
   };
-  // Scores of tile n, outputs of tile n + 1, softmax of tile n. At a boundary: the first scores of the next task, the
+  // Scores of tile n, outputs of tile n - 1, softmax of tile n. At a boundary: the first scores of the next task, the
   // last outputs of the previous one, which are stored at once: later, registers would spill.
   auto step = [&](int n, auto masked, auto border, int round, const ForwardTask& task) {
     constexpr bool kBorder = decltype(border)::value;
@@ -138,13 +138,13 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
     product_fence();
     outputs();
     named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
-    if constexpr (kBorder) finish_rows(), begin_tile(task), n = tiles - 1;
+    if constexpr (kBorder) finish_rows(), begin_tile(task);
     product_wait<1>();  // scores are complete, outputs are pending
     pin(s);
     release_k();
     if constexpr (kBorder) {
       release_q();
-      if (n >= unmasked) mask(n);
+      if (unmasked == 0) mask(0);
     } else if constexpr (decltype(masked)::value) {
       mask(n);
     }
@@ -168,9 +168,11 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
     softmax.template pack_into<T>(p);
     if constexpr (kBorder) {
       clear(o);
+      softmax.set_limits();
     } else if (softmax.raised) {
 #pragma unroll
       for (int i = 0; i < kD / 2; ++i) o[i] *= softmax.correction[i / 2 % 2];
+      softmax.set_limits();
     }
   };
   if (consumer == Tiles::kGroups - 1) named_arrive(1, 256);  // the token starts with consumer 0
@@ -186,17 +188,17 @@ __device__ __forceinline__ void consume_pipelined(const HopperForwardOutput& out
   product_wait<0>();
   pin(s);
   release_k(), release_q();
-  if (tiles - 1 >= unmasked) mask(tiles - 1);
+  if (unmasked == 0) mask(0);
   first_softmax(softmax);
   clear(o);
   softmax.template pack_into<T>(p);
 #pragma unroll 1
   for (int round = 1;; ++round) {
-    int n = tiles - 2;
+    int n = 1;
 #pragma unroll 1
-    for (; n >= unmasked; --n) step(n, yes, no, 0, ForwardTask{});
+    for (; n < unmasked; ++n) step(n, no, no, 0, ForwardTask{});
 #pragma unroll 1
-    for (; n >= 0; --n) step(n, no, no, 0, ForwardTask{});
+    for (; n < tiles; ++n) step(n, yes, no, 0, ForwardTask{});
     const ForwardTask next = barriers.receive_task(round, lane);
     if (next.none()) break;
     step(0, yes, yes, round, next);

@@ -66,6 +66,7 @@ __device__ __forceinline__ void first_softmax(Softmax& softmax) {
 #pragma unroll
   for (int k = 0; k < Softmax::kPieces; ++k) softmax.exponential_piece(k);
   softmax.finish_sum();
+  softmax.set_limits();
   pin(softmax.s);
 }
 

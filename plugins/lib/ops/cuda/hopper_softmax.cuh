@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Online softmax on the accumulators of one warpgroup, in pieces of 16 columns, so that the caller can place a wait
-// between them: kPieces maxima, finish_maximum, kPieces exponentials (s becomes exp2(s c - reference c)), finish_sum. A
-// thread holds two rows (r = 0, 1, eight apart): s[4 j + 2 r] and s[4 j + 2 r + 1] are columns 8 j + 2 (lane % 4) and
-// the next.
+// between them: kPieces maxima, finish_maximum, kPieces exponentials (s becomes exp2(s c - reference c)), finish_sum, and
+// set_limits if the tile raised references. A thread holds two rows (r = 0, 1, eight apart): s[4 j + 2 r] and
+// s[4 j + 2 r + 1] are columns 8 j + 2 (lane % 4) and the next.
 #pragma once
 #include <algorithm>
 #include <cfloat>
@@ -17,13 +17,13 @@ inline float inverse_scale(float scale_log2) { return scale_log2 > 0 ? std::min(
 /// The pieces keep their source order until ptxas, which needs order_after().
 ///
 /// Exponentials are relative to a reference of the row, a score that is raised to the running maximum once a score
-/// exceeds a limit, which is rare after the first tiles. Other tiles need no reduction over lanes and no correction of
-/// the outputs. The exponential of a score between the reference and the limit is at most 2^8, and at most a quarter of
-/// the row's sum: that of a score which dominates its row is 1, and is not rounded in bf16 or fp16.
+/// exceeds a limit, which is rare after the first tile. Other tiles need no reduction over lanes and no correction of the
+/// outputs. The exponential of a score between the reference and the limit is at most 2^8, and at most the sum of its
+/// row so far: that of a score which dominates its row is 1, and is not rounded in bf16 or fp16.
 template <int kColumns>
 struct PieceSoftmax {
   static constexpr int kPieces = kColumns / 16;
-  static constexpr float kLargest = 8, kQuarter = 2;  // base-2 logarithms of 2^8 and 4
+  static constexpr float kLargest = 8;  // base-2 logarithm
   float s[kColumns / 2];
   float reference[2], limit[2], sum[2];  // of a row; the sum of this thread's columns
   bool raised;                           // by the tile, the reference of some row of the warp
@@ -73,10 +73,9 @@ struct PieceSoftmax {
     float now[2];
     maxima_of_rows(now, {max(most[0], most[2]), max(most[1], most[3])});
 #pragma unroll
-    for (int r = 0; r < 2; ++r) set_reference(r, now[r]), limit[r] = now[r], partial[r] = partial[r + 2] = 0.f;
-    has_negative_limits = any_negative_limit();
+    for (int r = 0; r < 2; ++r) set_reference(r, now[r]), partial[r] = partial[r + 2] = 0.f;
   }
-  /// Raises the references of rows with scores above the limit, and sets the limits of all rows.
+  /// Raises the references of rows with scores above the limit.
   __device__ __forceinline__ void raise() {
     float now[2];
     maxima_of_rows(now, {most[0], most[1]});
@@ -86,13 +85,14 @@ struct PieceSoftmax {
       set_reference(r, now[r] > limit[r] ? now[r] : before);
       correction[r] = reference[r] == before ? 1.f : exp2_fast(fmaf(before, c, minus[r]));
       sum[r] *= correction[r];
-      const float headroom = fminf(fmaxf(__log2f(row_sum(r)) - kQuarter, 0.f), kLargest);
-      limit[r] = reference[r] + headroom * inverse_c;
     }
-    has_negative_limits = any_negative_limit();
   }
-  __device__ __forceinline__ bool any_negative_limit() const {
-    return __any_sync(kWholeWarp, (__float_as_int(limit[0]) | __float_as_int(limit[1])) < 0);
+  /// Sets the limits of all rows, from the sums that contain this tile.
+  __device__ __forceinline__ void set_limits() {
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+      limit[r] = reference[r] + fminf(fmaxf(__log2f(row_sum(r)), 0.f), kLargest) * inverse_c;
+    has_negative_limits = __any_sync(kWholeWarp, (__float_as_int(limit[0]) | __float_as_int(limit[1])) < 0);
   }
   __device__ __forceinline__ void set_reference(int r, float score) {
     reference[r] = score;
