@@ -110,7 +110,8 @@ TEST(Softmax, OfScoresThatGrow) {
     for (const int tiles : {5, 6, 7}) {  // the last score is the reference, or below a limit
       Problem p = random_problem(2, tiles, 1.f);
       for (int row = 0; row < kRows; ++row)
-        for (int tile = 0; tile < p.tiles; ++tile) p.score(row, tile * kColumns + row) = step * static_cast<float>(tile);
+        for (int tile = 0; tile < p.tiles; ++tile)
+          p.score(row, tile * kColumns + row) = step * static_cast<float>(tile);
       expect_right(p);
     }
 }

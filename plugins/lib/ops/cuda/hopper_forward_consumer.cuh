@@ -103,11 +103,12 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
         softmax.set_limits();
       }
     };
-    int n = first + 1;
+    // Steps without a mask do not need the number of their tile; a loop over it spills at d 256 with split-KV.
+    const int plain = max(0, min(unmasked, end) - first - 1);
 #pragma unroll 1
-    for (; n < min(unmasked, end); ++n) step(n, std::false_type{});
+    for (int left = plain; left > 0; --left) step(0, std::false_type{});
 #pragma unroll 1
-    for (; n < end; ++n) step(n, std::true_type{});
+    for (int n = first + 1 + plain; n < end; ++n) step(n, std::true_type{});
     arrive(barriers.q_empty + 8 * consumer);
     barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
     pin(o), pin(p);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Online softmax on the accumulators of one warpgroup, in pieces of 16 columns, so that the caller can place a wait
-// between them: kPieces maxima, finish_maximum, kPieces exponentials (s becomes exp2(s c - reference c)), finish_sum, and
-// set_limits if the tile raised references. A thread holds two rows (r = 0, 1, eight apart): s[4 j + 2 r] and
-// s[4 j + 2 r + 1] are columns 8 j + 2 (lane % 4) and the next.
+// between them: kPieces maxima, finish_maximum, kPieces exponentials (s becomes exp2(s c - reference c)), finish_sum,
+// and set_limits if the tile raised references. A thread holds two rows (r = 0, 1, eight apart): s[4 j + 2 r] and s[4 j
+// + 2 r + 1] are columns 8 j + 2 (lane % 4) and the next.
 #pragma once
 #include <algorithm>
 #include <cfloat>
@@ -17,9 +17,9 @@ inline float inverse_scale(float scale_log2) { return scale_log2 > 0 ? std::min(
 /// The pieces keep their source order until ptxas, which needs order_after().
 ///
 /// Exponentials are relative to a reference of the row, a score that is raised to the running maximum once a score
-/// exceeds a limit, which is rare after the first tile. Other tiles need no reduction over lanes and no correction of the
-/// outputs. The exponential of a score between the reference and the limit is at most 2^8, and at most the sum of its
-/// row so far: that of a score which dominates its row is 1, and is not rounded in bf16 or fp16.
+/// exceeds a limit, which is rare after the first tile. Other tiles need no reduction over lanes and no correction of
+/// the outputs. The exponential of a score between the reference and the limit is at most 2^8, and at most the sum of
+/// its row so far: that of a score which dominates its row is 1, and is not rounded in bf16 or fp16.
 template <int kColumns>
 struct PieceSoftmax {
   static constexpr int kPieces = kColumns / 16;
@@ -90,8 +90,7 @@ struct PieceSoftmax {
   /// Sets the limits of all rows, from the sums that contain this tile.
   __device__ __forceinline__ void set_limits() {
 #pragma unroll
-    for (int r = 0; r < 2; ++r)
-      limit[r] = reference[r] + fminf(fmaxf(__log2f(row_sum(r)), 0.f), kLargest) * inverse_c;
+    for (int r = 0; r < 2; ++r) limit[r] = reference[r] + fminf(fmaxf(__log2f(row_sum(r)), 0.f), kLargest) * inverse_c;
     has_negative_limits = __any_sync(kWholeWarp, (__float_as_int(limit[0]) | __float_as_int(limit[1])) < 0);
   }
   __device__ __forceinline__ void set_reference(int r, float score) {
