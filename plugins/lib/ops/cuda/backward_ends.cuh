@@ -2,7 +2,8 @@
 // Preprocess and postprocess kernels of the backward.
 //
 //   begin   delta = rowsum(dO o); lse (times log2(e) for 16-bit elements), +inf for padded rows and rows that see no
-//           key (then P = 0); zeroes the accumulator of dQ and the semaphores of the deterministic mode
+//           key (then P = 0), or RowTerms instead of both; zeroes the accumulator of dQ and the semaphores of the
+//           deterministic mode
 //   finish  dQ = scale * accumulator, converted from the fragment order of the Hopper kernel, to T
 #pragma once
 #include "kernels.hpp"
@@ -12,9 +13,32 @@
 
 namespace kymo::flash {
 
-/// What begin computes for the other kernels.
+/// What an MMA adds to the scores q k of a row and to its dP: -lse / scale, from which P = exp(scale S), and -delta.
+/// Each is the sum of three bf16 numbers, which together have the precision of fp32, followed by a 0.
+struct alignas(16) RowTerms {
+  uint32_t of_s[2], of_dp[2];
+};
+__device__ __forceinline__ void split_in_three(uint32_t (&parts)[2], float x) {
+  const auto bits = [](__nv_bfloat16 part) { return static_cast<uint32_t>(__bfloat16_as_ushort(part)); };
+  const __nv_bfloat16 high = __float2bfloat16_rn(x);
+  const float rest = x - __bfloat162float(high);
+  const __nv_bfloat16 middle = __float2bfloat16_rn(rest), low = __float2bfloat16_rn(rest - __bfloat162float(middle));
+  parts[0] = bits(high) | bits(middle) << 16, parts[1] = bits(low);
+}
+/// For rows that see no key, S becomes the most negative finite number: an MMA multiplies it by 0 for dP.
+__device__ __forceinline__ RowTerms row_terms(bool sees_keys, float lse, float delta, float scale) {
+  constexpr float kLowest = -3.3895e38f;  // of bf16
+  RowTerms terms;
+  split_in_three(terms.of_s, sees_keys ? -lse / scale : kLowest);
+  split_in_three(terms.of_dp, sees_keys ? -delta : 0.f);
+  return terms;
+}
+
+/// What begin computes for each row for the other kernels, (batch * heads_q, padded): `terms`, if not null, or both
+/// others.
 struct RowSums {
-  float *lse, *delta;  // (batch * heads_q, padded)
+  float *lse, *delta;
+  RowTerms* terms;
   int padded;
 };
 /// What begin zeroes for kernels that accumulate dQ in global memory.
@@ -73,8 +97,12 @@ __global__ void __launch_bounds__(256)
   if (lane == 0) {
     const float lse = row < p.seq_q ? call.lse[all_head * p.seq_q + row] : -INFINITY;
     const bool sees_keys = lse != -INFINITY;
-    sums.delta[at] = sees_keys ? sum : 0.f;
-    sums.lse[at] = !sees_keys ? INFINITY : sizeof(T) == 4 ? lse : lse * kLog2E;
+    if (sums.terms) {
+      sums.terms[at] = row_terms(sees_keys, lse, sum, p.scale);
+    } else {
+      sums.delta[at] = sees_keys ? sum : 0.f;
+      sums.lse[at] = !sees_keys ? INFINITY : sizeof(T) == 4 ? lse : lse * kLog2E;
+    }
   }
   if (dq.sums)
     for (int column = lane * 4; column < dq.columns; column += kLanes * 4)
@@ -160,16 +188,18 @@ __global__ void __launch_bounds__(256) backward_finish(const __grid_constant__ B
   if (kEarly && blockIdx.x == gridDim.x - 1) wait_for_prerequisites();
 }
 
-inline RowSums row_sums(const Backward& call, const BackwardSpace& space) {
-  float* first = static_cast<float*>(call.workspace);
-  return {first, first + space.sums, static_cast<int>(space.padded)};
+inline RowSums row_sums(const Backward& call, const BackwardSpace& space, bool as_terms = false) {
+  float* const first = static_cast<float*>(call.workspace);
+  const int padded = static_cast<int>(space.padded);
+  if (as_terms) return {nullptr, nullptr, static_cast<RowTerms*>(call.workspace), padded};
+  return {first, first + space.rows, nullptr, padded};
 }
 
 template <class T, int D>
 cudaError_t begin_backward(const Backward& call, const BackwardSpace& space, const RowSums& sums, const DqSpace& dq,
                            cudaStream_t stream) {
   constexpr int kChunks = D * static_cast<int>(sizeof(T)) / 16, kLanes = 32 % kChunks == 0 ? kChunks : 32;
-  return queue(backward_begin<T, kLanes>, {space.sums / (256 / kLanes), 256, 0, stream, true}, call, sums, dq);
+  return queue(backward_begin<T, kLanes>, {space.rows / (256 / kLanes), 256, 0, stream, true}, call, sums, dq);
 }
 
 }  // namespace kymo::flash

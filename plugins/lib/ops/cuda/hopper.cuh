@@ -186,6 +186,13 @@ __device__ __forceinline__ uint64_t descriptor(uint32_t low, uint32_t more_bytes
   return (uint64_t{0x40000040u} << 32) | (low + (more_bytes >> 4));
 }
 
+/// The same for an operand of 16 columns with rows of 16 bytes, which are both halves of a row, without swizzle. Groups
+/// of 8 rows are 128 bytes apart or, with kRepeated, all the same.
+template <bool kRepeated>
+__device__ __forceinline__ uint64_t half_row_descriptor(uint32_t low) {
+  return (uint64_t{kRepeated ? 0u : 128u >> 4} << 32) | low;
+}
+
 __device__ __forceinline__ int thread_now() {
   int t;
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(t));

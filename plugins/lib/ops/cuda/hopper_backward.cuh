@@ -24,7 +24,7 @@
 //   tensor | dP(i)   dV(i) |          | dQ(i-1)  dK(i)  S(i+1)        | dP(i+1) ...
 //   other  |    exp: P(i)  | dS(i)    |          dQ(i-1) to shared    |     exp: P(i+1)
 //
-// Long sequences at d 128 use tiles of 80 queries and consumers in lockstep instead (hopper_backward_lockstep.cuh).
+// Longer sequences at d 128 use tiles of 80 queries and consumers in lockstep instead (hopper_backward_lockstep.cuh).
 //
 // The limit is registers (240 per consumer thread). d 128: dK 64, dV 64, S 32, dP 32 (also used for dQ), P 16, dS 16. d
 // 64, tiles of 128 queries: 32, 32, 64, 64, 32, 32. The next limit is shared memory bandwidth.
@@ -44,6 +44,8 @@
 
 namespace kymo::flash {
 
+constexpr int kOnesBytes = 8 * 16;  // store_ones() in hopper_backward_lockstep.cuh
+
 /// kEarlyFinish: see backward_finish.
 template <class T_, int kD_, int kRows_, bool kCausal_, bool kEarlyFinish_ = false, bool kSplitQ_ = false>
 struct HopperBackwardTiles {
@@ -59,9 +61,15 @@ struct HopperBackwardTiles {
   static constexpr int kQBytes = kRows * kD * 2, kKeyBytes = kKeys * kD * 2, kDsBytes = kRows * kKeys * 2,
                        kDqBytes = kRows * kD * 2;  // one consumer's part of a tile, in fp32
   static constexpr int kQ = 2 * kKeyBytes, kO = kQ + kQStages * kQBytes, kDs = kO + kOStages * kQBytes;
-  static constexpr int kDq = kDs + 2 * kDsBytes, kLse = kDq + 2 * kDqBytes, kDelta = kLse + kQStages * kRows * 4;
-  static constexpr int kBarriers = kDelta + kOStages * kRows * 4, kBarrierBytes = 304;  // BackwardBarriers
-  static constexpr int kShared = kBarriers + kBarrierBytes + 1024;
+  // In lockstep, terms and ones take the place of lse and delta, and no space is left to align the tiles. The buffers
+  // of dQ come last, because compute-sanitizer expects the operand of ones to be as large as if its rows were not all
+  // the same: 2 KB.
+  static constexpr int kLse = kDs + 2 * kDsBytes, kDelta = kLse + kQStages * kRows * 4;
+  static constexpr int kTerms = kLse, kTermBytes = kRows * 16, kOnes = kTerms + kQStages * kTermBytes;
+  static constexpr int kBarriers = kLockstep ? kOnes + 2 * kOnesBytes : kDelta + kOStages * kRows * 4,
+                       kBarrierBytes = kLockstep ? 248 : 304;  // BackwardBarriers
+  static constexpr int kDq = (kBarriers + kBarrierBytes + 1023) / 1024 * 1024;
+  static constexpr int kShared = kDq + 2 * kDqBytes + (kLockstep ? 0 : 1024);
   static_assert((kD == 128 && kRows == 64) || (kD == 64 && kRows == 128) || (kD == 128 && kLockstep),
                 "a consumer's part of a tile of dQ is 64 x 64, or 80 x 64 in lockstep");
   static_assert(kShared <= 227 * 1024);
@@ -79,7 +87,7 @@ struct BackwardBarriers {
         o_empty(o_full + 8 * Tiles::kOStages),
         ds_full(o_empty + 8 * Tiles::kOStages),
         ds_empty(ds_full + 16),
-        dq_full(ds_empty + 16),
+        dq_full(Tiles::kLockstep ? ds_full : ds_empty + 16),  // in lockstep, a named barrier replaces those of dS
         dq_empty(dq_full + 16),
         keys_empty(dq_empty + 16),
         block_full(keys_empty + 16),
@@ -94,7 +102,7 @@ struct BackwardBarriers {
     for (int i = 0; i < Tiles::kQStages; ++i) barrier_init(q_full + 8 * i, 1), barrier_init(q_empty + 8 * i, 8);
     for (int i = 0; i < Tiles::kOStages; ++i) barrier_init(o_full + 8 * i, 1), barrier_init(o_empty + 8 * i, 8);
     for (int i = 0; i < 2; ++i) {
-      barrier_init(ds_full + 8 * i, 8), barrier_init(ds_empty + 8 * i, 8);
+      if constexpr (!Tiles::kLockstep) barrier_init(ds_full + 8 * i, 8), barrier_init(ds_empty + 8 * i, 8);
       barrier_init(dq_full + 8 * i, 4), barrier_init(dq_empty + 8 * i, 1);
       barrier_init(block_full + 8 * i, 1), barrier_init(block_empty + 8 * i, 8 + 3);
     }
@@ -145,14 +153,15 @@ struct TileLoader {
       load_box(to + panel * Tiles::kKeys * 128, map, full,
                {panel * 64, first_key<Tiles>(block), block.head_kv(), block.batch()});
   }
-  /// Loads a tile of Q with lse, or of dO with delta.
-  __device__ __forceinline__ void load_queries(const Corner& at, const CUtensorMap* map, uint32_t to, const float* sums,
+  /// Loads a tile of Q with lse, or of dO with delta; in lockstep, Q with both as terms, and dO alone.
+  template <int kSumBytes>
+  __device__ __forceinline__ void load_queries(const Corner& at, const CUtensorMap* map, uint32_t to, const void* sums,
                                                uint32_t sums_to, uint32_t full) {
-    barrier_expect(full, Tiles::kQBytes + Tiles::kRows * 4);
+    barrier_expect(full, Tiles::kQBytes + kSumBytes);
 #pragma unroll
     for (int panel = 0; panel < Tiles::kPanels; ++panel)
       load_box(to + panel * Tiles::kRows * 128, map, full, {panel * 64, at.row, at.head, at.batch});
-    load_bulk(sums_to, sums, Tiles::kRows * 4, full);
+    if constexpr (kSumBytes > 0) load_bulk(sums_to, sums, kSumBytes, full);
   }
   /// before_values: called once Q of the first tile is requested, before dO.
   template <class Block, class BeforeValues>
@@ -168,15 +177,21 @@ struct TileLoader {
       const unsigned q_stage = tiles % Tiles::kQStages;
       barrier_wait(barriers.q_empty + 8 * q_stage, (tiles / Tiles::kQStages & 1) ^ 1);
       if constexpr (Tiles::kPersistent && Tiles::kCausal) barriers.publish_row(q_stage, at.row);
-      load_queries(at, &call.q, shared + Tiles::kQ + q_stage * Tiles::kQBytes, call.lse_log2 + sums_at,
-                   shared + Tiles::kLse + q_stage * Tiles::kRows * 4, barriers.q_full + 8 * q_stage);
+      const uint32_t q_to = shared + Tiles::kQ + q_stage * Tiles::kQBytes, q_full = barriers.q_full + 8 * q_stage;
+      if constexpr (Tiles::kLockstep)
+        load_queries<Tiles::kTermBytes>(at, &call.q, q_to, call.terms + sums_at,
+                                        shared + Tiles::kTerms + q_stage * Tiles::kTermBytes, q_full);
+      else
+        load_queries<Tiles::kRows * 4>(at, &call.q, q_to, call.lse_log2 + sums_at,
+                                       shared + Tiles::kLse + q_stage * Tiles::kRows * 4, q_full);
       if (is_first) before_values();
       is_first = false;
       // Computed again in lockstep, where a register would spill to keep it.
-      const unsigned number = Tiles::kRows == kLockstepRows ? opaque(tiles) : tiles, o_stage = number % Tiles::kOStages;
+      const unsigned number = Tiles::kLockstep ? opaque(tiles) : tiles, o_stage = number % Tiles::kOStages;
       barrier_wait(barriers.o_empty + 8 * o_stage, (number / Tiles::kOStages & 1) ^ 1);
-      load_queries(at, &call.d_o, shared + Tiles::kO + o_stage * Tiles::kQBytes, call.delta + sums_at,
-                   shared + Tiles::kDelta + o_stage * Tiles::kRows * 4, barriers.o_full + 8 * o_stage);
+      load_queries<Tiles::kLockstep ? 0 : Tiles::kRows * 4>(
+          at, &call.d_o, shared + Tiles::kO + o_stage * Tiles::kQBytes, call.delta + sums_at,
+          shared + Tiles::kDelta + o_stage * Tiles::kRows * 4, barriers.o_full + 8 * o_stage);
       ++tiles;
     }
   }

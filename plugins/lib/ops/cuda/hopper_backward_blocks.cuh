@@ -3,6 +3,7 @@
 #pragma once
 #include <cuda.h>
 
+#include "backward_ends.cuh"
 #include "ptx.cuh"
 
 namespace kymo::flash {
@@ -10,6 +11,7 @@ namespace kymo::flash {
 struct HopperBackwardCall {
   CUtensorMap q, d_o, k, v, dk, dv;
   const float *lse_log2, *delta;  // (batch * heads_q, padded), see RowSums
+  const RowTerms* terms;          // the same; for consumers in lockstep, instead of both
   float* dq;                      // (batch * heads_q, query tiles, kRows * kD) in fragment order
   int* order;                     // deterministic: semaphores of (batch * heads_q, query tiles, consumer); or null
   int seq_k, shift;               // shift = seq_k - seq_q: query i sees keys up to i + shift

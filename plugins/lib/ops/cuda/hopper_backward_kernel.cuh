@@ -60,25 +60,30 @@ __device__ __forceinline__ void process_blocks(const HopperBackwardCall& call, i
 
 template <class Tiles>
 __global__ void __launch_bounds__(384, 1) hopper_backward(const __grid_constant__ HopperBackwardCall call) {
-  extern __shared__ uint8_t raw[];
-  __shared__ int number;
+  extern __shared__ __align__(1024) uint8_t raw[];
   const uint32_t shared = (shared_address(raw) + 1023) & ~1023u;
   const BackwardBarriers<Tiles> barriers(shared + Tiles::kBarriers);
   const int warpgroup = __shfl_sync(kWholeWarp, threadIdx.x / 128, 0);
   if (threadIdx.x < 6) prefetch_map(&call.q + threadIdx.x);
-  if (threadIdx.x == 0) {
-    barriers.init();
-    if (!Tiles::kPersistent && call.order) {
+  if (threadIdx.x == 0) barriers.init();
+  if constexpr (Tiles::kLockstep) {
+    if (shared != shared_address(raw)) __trap();  // there is no space to align it
+    store_ones<Tiles>(shared);
+  }
+  if constexpr (Tiles::kPersistent) {
+    __syncthreads();
+    if constexpr (!Tiles::kEarlyFinish) launch_dependents();
+    process_blocks<Tiles>(call, warpgroup, shared, barriers);
+  } else {
+    __shared__ int number;
+    if (threadIdx.x == 0 && call.order) {
       wait_for_prerequisites();
       number = atomicAdd(call.next_block, 1);
     }
-  }
-  __syncthreads();
-  if constexpr (!Tiles::kEarlyFinish) launch_dependents();
-  if constexpr (Tiles::kPersistent)
-    process_blocks<Tiles>(call, warpgroup, shared, barriers);
-  else
+    __syncthreads();
+    launch_dependents();
     process_one_block<Tiles>(call, call.order ? number : blockIdx.x, warpgroup, shared, barriers);
+  }
 }
 
 /// Number of heads at the end of the grid, of `heads`, whose blocks are interleaved: those of the last block of each
@@ -103,16 +108,16 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (wrong.empty()) wrong = make_map(device.dk, call.dk, of_keys, p.element, 64);
   if (wrong.empty()) wrong = make_map(device.dv, call.dv, of_keys, p.element, 64);
   if (!wrong.empty()) return wrong;
-  const BackwardSpace space =
-      backward_space(call, Tiles::kD, Tiles::kSplitQ, row_padding(Tiles::kRows == kLockstepRows));
-  const RowSums sums = row_sums(call, space);
+  const BackwardSpace space = backward_space(call, Tiles::kD, Tiles::kSplitQ, Tiles::kLockstep);
+  const RowSums sums = row_sums(call, space, Tiles::kLockstep);
   // Of the counters, the first one is that of the key blocks; the others are used by the early finish only.
   const int64_t counters = Tiles::kEarlyFinish ? space.counters : std::min<int64_t>(space.counters, Tiles::kPersistent);
   const int64_t zeroes = space.gradients + space.semaphores + counters;
-  const DqSpace dq{sums.delta + space.sums, Tiles::kD,
-                   zeroes ? reinterpret_cast<int*>(sums.delta + space.sums + space.accumulator) : nullptr, zeroes};
-  device.lse_log2 = sums.lse, device.delta = sums.delta, device.dq = dq.sums;
-  device.next_block = reinterpret_cast<int*>(sums.delta + space.sums + space.accumulator + space.gradients);
+  float* const accumulator = static_cast<float*>(call.workspace) + space.sums;
+  const DqSpace dq{accumulator, Tiles::kD, zeroes ? reinterpret_cast<int*>(accumulator + space.accumulator) : nullptr,
+                   zeroes};
+  device.lse_log2 = sums.lse, device.delta = sums.delta, device.terms = sums.terms, device.dq = dq.sums;
+  device.next_block = reinterpret_cast<int*>(accumulator + space.accumulator + space.gradients);
   device.counters = device.next_block + 1, device.order = space.semaphores ? device.next_block + 1 : nullptr;
   device.dk_sums = dq.sums + space.accumulator, device.dv_sums = device.dk_sums + space.gradients / 2;
   device.seq_k = static_cast<int>(p.seq_k), device.shift = static_cast<int>(p.seq_k - p.seq_q);
@@ -127,7 +132,7 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   if (error = count_multiprocessors(multiprocessors); error != cudaSuccess) return failure("hopper_backward", error);
   int64_t blocks = key_blocks(p, Tiles::kKeys);
   if constexpr (Tiles::kSplitQ) {
-    constexpr SplitQTile tile = split_q_tile(false, Tiles::kD, kMinSharedKb, Tiles::kRows == kLockstepRows);
+    constexpr SplitQTile tile = split_q_tile(false, Tiles::kD, kMinSharedKb, Tiles::kLockstep);
     static_assert(tile.keys == Tiles::kKeys && tile.rows == Tiles::kRows);
     const QuerySplits splits = query_splits(p, tile, multiprocessors);
     device.split_tiles = splits.split_tiles, device.head_splits = splits.head_splits;

@@ -1,29 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// Consumer warpgroups of the Hopper backward for long sequences at d 128: tiles of 80 queries, both consumers in
+// Consumer warpgroups of the Hopper backward for longer sequences at d 128: tiles of 80 queries, both consumers in
 // lockstep, in the order of FlashAttention-3 (Shah et al. 2024). Compared with tiles of 64 queries whose consumers
-// alternate (hopper_backward_consumer.cuh), a query needs 4 % fewer accesses to shared memory, which limits both, and
-// the accesses besides those of the MMAs do not coincide with S, dP and dQ, whose MMAs need all of its bandwidth. The
-// GPU also needs less energy per query. But nothing overlaps with the ends of a key block.
+// alternate (hopper_backward_consumer.cuh), a query needs fewer accesses to shared memory, which limits both, and the
+// accesses besides those of the MMAs do not coincide with S, dP and dQ, whose MMAs need all of its bandwidth. The GPU
+// also needs less energy per query. But nothing overlaps with the ends of a key block.
 //
 //   tensor | S(i)   dP(i)         |            | dV(i)   dQ(i)   dK(i)        | S(i+1) ...
 //   other  |      exp: P(i)       | dS(i)      |   both     dQ(i) to shared   |
 //                                   to shared    consumers
 //
+// A token, passed with named barriers, lets consumer 0 issue S and dP of a tile before consumer 1: it then computes P
+// and dS while the tensor cores compute those of consumer 1.
+//
 // dQ is computed transposed, 64 columns per consumer: the number of queries is no multiple of 64, the rows of an MMA.
 // Registers: dK 64, dV 64, S 40, dP 40 (also used for dQ), P 20, dS 20.
+//
+// -lse / scale and -delta are added by one more MMA of 16 columns each, of ones and RowTerms. Loaded to registers, lse
+// and delta would take 320 cycles of shared memory per tile, because a load gives each lane its own copy.
 #pragma once
 #include "hopper_backward_products.cuh"
 
 namespace kymo::flash {
+
+/// Stores the left operands that select a row's terms of S and, kOnesBytes later, of dP. Both halves of the columns are
+/// the same, of this operand and of the terms, hence 0.5.
+template <class Tiles>
+__device__ __forceinline__ void store_ones(uint32_t shared) {
+  constexpr uint32_t kHalf = 0x3f00, kHalves = kHalf << 16 | kHalf;  // bf16
+  if (threadIdx.x < 8) {
+    const uint32_t to = shared + Tiles::kOnes + threadIdx.x * 16;
+    store_shared4(to, kHalves, kHalf, 0u, 0u);
+    store_shared4(to + kOnesBytes, 0u, 0u, kHalves, kHalf);
+  }
+  fence_shared();
+}
 
 template <class Tiles>
 __device__ __forceinline__ void consume_in_lockstep(const HopperBackwardCall& call, int consumer, uint32_t shared,
                                                     const BackwardBarriers<Tiles>& barriers) {
   using T = typename Tiles::T;
   constexpr int kD = Tiles::kD, kRows = Tiles::kRows, kKeys = Tiles::kKeys, kQStages = Tiles::kQStages,
-                kOStages = Tiles::kOStages, kEarlyLse = 2, kEarlyDelta = 4;
-  const int thread = threadIdx.x & 127, warp = __shfl_sync(kWholeWarp, thread >> 5, 0), lane = thread & 31,
-            quad = lane & 3;
+                kOStages = Tiles::kOStages;
+  const int thread = threadIdx.x & 127, warp = __shfl_sync(kWholeWarp, thread >> 5, 0), lane = thread & 31;
   float dk[kD / 2], dv[kD / 2], s[kRows / 2], dp[kRows / 2], dq[kRows / 2];
   uint32_t p16[kRows / 4], ds16[kRows / 4];  // P and dS as left operands
 
@@ -52,41 +70,42 @@ __device__ __forceinline__ void consume_in_lockstep(const HopperBackwardCall& ca
     }
     product_commit();
   };
-  // Leaves P in s, with dP complete.
+  // Issues acc = A B^T plus the terms of the tile that `ones` selects; a, b: operands of rows.
+  auto issue_with_terms = [&](float (&acc)[kRows / 2], uint32_t a, uint32_t b, uint32_t ones) {
+    const uint32_t terms = operand(shared + Tiles::kTerms + q_stage * Tiles::kTermBytes);
+    product_fence();
+    issue_by_rows<T, kD, kKeys, kRows>(acc, a, b);
+    Wgmma<__nv_bfloat16, kRows>::template shared<false>(acc, half_row_descriptor<true>(operand(shared + ones)),
+                                                        half_row_descriptor<false>(terms));
+    product_commit();
+  };
+  // Leaves P in s, with dP pending.
   auto probabilities = [&](bool first) {
     const uint32_t o_stage = i % kOStages;
     barrier_wait(barriers.q_full + 8 * q_stage, q_phase);
-    issue_rows<Tiles>(s, keys(key_rows, round), operand(shared + Tiles::kQ + q_stage * Tiles::kQBytes));
+    named_sync(5 + consumer, 256);
+    issue_with_terms(s, keys(key_rows, round), operand(shared + Tiles::kQ + q_stage * Tiles::kQBytes), Tiles::kOnes);
     if (first) barrier_wait(barriers.keys_full + 8 * ((round + 1) & 1), round & 1);  // V
     barrier_wait(barriers.o_full + 8 * o_stage, i / kOStages & 1);
-    issue_rows<Tiles>(dp, keys(key_rows, round + 1), operand(shared + Tiles::kO + o_stage * Tiles::kQBytes));
-    const uint32_t lse_at = shared + Tiles::kLse + q_stage * kRows * 4 + 8 * quad;
+    issue_with_terms(dp, keys(key_rows, round + 1), operand(shared + Tiles::kO + o_stage * Tiles::kQBytes),
+                     Tiles::kOnes + kOnesBytes);
+    named_arrive(6 - consumer, 256);
     const int row0 = Tiles::kCausal ? static_cast<int>(uniform(barriers.first_row(q_stage))) : 0;
-    float2 lse[kEarlyLse];
-#pragma unroll
-    for (int j = 0; j < kEarlyLse; ++j) lse[j] = load_shared2(lse_at + 32 * j);
     product_wait<1>();
     pin(s);
     mask_keys<Tiles>(s, call, keys_begin, consumer * 64, row0);
 #pragma unroll
-    for (int j = 0; j < kRows / 8; ++j) {
-      const float2 l = j < kEarlyLse ? lse[j < kEarlyLse ? j : 0] : load_shared2(lse_at + 32 * j);
-      exponentials(s, j, l, call.scale_log2);
-    }
+    for (int j = 0; j < kRows / 8; ++j) exponentials(s, j, {}, call.scale_log2);
   };
   // Waits for dP and computes P and dS as left operands.
   auto score_gradients = [&] {
-    const uint32_t delta_at = shared + Tiles::kDelta + i % kOStages * kRows * 4 + 8 * quad;
-    float2 delta[kEarlyDelta];
-#pragma unroll
-    for (int j = 0; j < kEarlyDelta; ++j) delta[j] = load_shared2(delta_at + 32 * j);
+    barrier_wait(barriers.q_full + 8 * q_stage, q_phase);  // completed; ends the basic block of the exponentials
     product_wait<0>();
     pin(dp), pin(s);
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
-      const float2 l = j < kEarlyDelta ? delta[j < kEarlyDelta ? j : 0] : load_shared2(delta_at + 32 * j);
       round_p<T>(p16, s, j);
-      round_ds<T>(ds16, s, dp, j, l);
+      round_ds<T>(ds16, s, dp, j, {});
     }
   };
   auto process_tile = [&](bool first, bool last) {
@@ -133,6 +152,7 @@ __device__ __forceinline__ void consume_in_lockstep(const HopperBackwardCall& ca
     __syncwarp();
     if (lane == 0) barriers.release_block(static_cast<int>(round));
   };
+  if (consumer == 1) named_arrive(5, 256);  // the token starts with consumer 0
 #pragma unroll 1
   for (;; ++round) {
     const SharedKeyBlock block = barriers.receive_block(static_cast<int>(round));

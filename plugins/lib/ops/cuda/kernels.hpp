@@ -50,33 +50,32 @@ LaunchBackward float_backward_d64_atomic, float_backward_d64_splitq, float_backw
 /// despite the memset, for short calls that are causal or have small heads.
 inline bool wants_counter(const Problem& p) { return p.seq_k < 4096 && (p.causal || p.d <= 64); }
 
-/// Layout of Backward::workspace: lse and delta with rows padded to a multiple of `padding`, then (Hopper) the fp32
-/// accumulator of dQ with padded head size `columns`, then (split-Q) fp32 sums of dK and dV, then (Hopper) the number
-/// of key blocks taken, followed by the semaphores (deterministic) or the number of finished contributions per
-/// key/value head.
+/// Layout of Backward::workspace: what begin computes for each row (RowSums), then (Hopper) the fp32 accumulator of dQ
+/// with padded head size `columns`, then (split-Q) fp32 sums of dK and dV, then (Hopper) the number of key blocks
+/// taken, followed by the semaphores (deterministic) or the number of finished contributions per key/value head.
 struct BackwardSpace {
-  int64_t heads, padded;  // over all batch elements; rows of each
-  int64_t sums, accumulator, gradients, semaphores,
-      counters;  // 4-byte words of each part; `sums` counts one of lse and delta
-  size_t bytes() const { return static_cast<size_t>(2 * sums + accumulator + gradients + semaphores + counters) * 4; }
+  int64_t padded, rows;                                        // rows of a head, padded; of all heads
+  int64_t sums, accumulator, gradients, semaphores, counters;  // 4-byte words of each part
+  size_t bytes() const { return static_cast<size_t>(sums + accumulator + gradients + semaphores + counters) * 4; }
 };
 constexpr int kRowPadding = 128;
 /// Queries of a tile of the backward kernels whose consumers work in lockstep (hopper_backward_lockstep.cuh), and the
 /// padding of their rows, a multiple of both.
 constexpr int kLockstepRows = 80, kLockstepRowPadding = 5 * kRowPadding;
-constexpr int row_padding(bool lockstep) { return lockstep ? kLockstepRowPadding : kRowPadding; }
+/// The smallest scale of these kernels, which divide lse by it.
+constexpr float kLockstepMinScale = 1e-30f;
 /// columns: 0 for kernels without an accumulator.
-inline BackwardSpace backward_space(const Backward& call, int columns, bool split_q = false,
-                                    int padding = kRowPadding) {
+inline BackwardSpace backward_space(const Backward& call, int columns, bool split_q = false, bool lockstep = false) {
   BackwardSpace space{};
-  space.heads = call.problem.batch * call.problem.heads_q;
+  const int padding = lockstep ? kLockstepRowPadding : kRowPadding;
   space.padded = (call.problem.seq_q + padding - 1) / padding * padding;
-  space.sums = space.heads * space.padded;
-  space.accumulator = space.sums * columns;
+  space.rows = call.problem.batch * call.problem.heads_q * space.padded;
+  space.sums = space.rows * (lockstep ? 4 : 2);
+  space.accumulator = space.rows * columns;
   const int64_t padded_keys = (call.problem.seq_k + kRowPadding - 1) / kRowPadding * kRowPadding;
   if (split_q && columns) space.gradients = 2 * call.problem.batch * call.problem.heads_kv * padded_keys * columns;
   if (columns && call.deterministic)
-    space.semaphores = 1 + 2 * space.sums / 64;  // block counter, and two semaphores for each query tile
+    space.semaphores = 1 + 2 * space.rows / 64;  // block counter, and two semaphores for each query tile
   if (columns && !call.deterministic) space.counters = 1 + call.problem.batch * call.problem.heads_kv;
   return space;
 }
