@@ -73,6 +73,30 @@ TEST(BackwardSplits, AreNotMadeWhereTheyWouldCostMore) {
   EXPECT_FALSE(split_q_is_faster(problem(1, 64, true, Element::kFloat32), kFloat64, kMultiprocessors));
 }
 
+TEST(Lockstep, IsSelectedWhereItMeasuredFaster) {
+  const auto selected = [](int64_t queries, int64_t keys, bool causal, bool deterministic = false) {
+    Problem p = problem(16, keys, causal);
+    p.seq_q = queries;
+    return lockstep_is_faster(p, deterministic);
+  };
+  for (const int64_t seq : {1024, 4096, 16384}) {
+    EXPECT_TRUE(selected(seq, seq, false));
+    EXPECT_EQ(selected(seq, seq, true), seq >= 4096);
+    EXPECT_TRUE(selected(seq, seq, true, true));
+  }
+  EXPECT_FALSE(selected(512, 512, false));
+  for (const int64_t queries : {80, 160, 320, 640}) EXPECT_TRUE(selected(queries, 4096, false)) << queries;
+  for (const int64_t queries : {1, 64, 128, 256}) EXPECT_FALSE(selected(queries, 8192, false)) << queries;
+}
+
+TEST(Lockstep, DividesByNoScaleThatIsTooSmall) {
+  Problem p = problem(16, 4096, false);
+  p.scale = 0.088f;
+  EXPECT_TRUE(lockstep_fits(p));
+  p.scale = 1e-35f;  // the quotient would be infinite
+  EXPECT_FALSE(lockstep_fits(p));
+}
+
 TEST(BackwardSplits, CountAGroupsQueriesTogether) {
   Problem p = problem(1, 768, false);
   EXPECT_FALSE(split_q_is_faster(p, kHopper256, 32));

@@ -242,15 +242,6 @@ SplitQTile split_q_tile_of(const BackwardRow& row) {
   return split_q_tile(row.path == kFloat, row.max_d, row.shared_kb, row.lockstep);
 }
 
-/// Whether consumers in lockstep are faster at d 128. Unless the call is deterministic, they take 8 % less time per
-/// query of a tile, but few queries may fill their tiles less than tiles of 64.
-bool lockstep_is_faster(const Backward& call) {
-  const Problem& p = call.problem;
-  if (call.deterministic) return p.seq_k >= 1024;
-  const auto in_tiles = [&](int rows) { return static_cast<double>((p.seq_q + rows - 1) / rows * rows); };
-  return p.seq_k >= (p.causal ? 4096 : 1024) && 0.92 * in_tiles(kLockstepRows) <= in_tiles(64);
-}
-
 bool has_few_tiles(const Problem& p, int multiprocessors) {
   return p.batch * p.heads_q * ((p.seq_q + 127) / 128) <= 2 * multiprocessors;
 }
@@ -322,12 +313,11 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
   const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
   const auto fits = [&](const BackwardRow& row) {
     return row.path == path && p.d <= row.max_d && (row.sums == kDeterministic || !call.deterministic) &&
-           (!row.lockstep || p.scale >= kLockstepMinScale) &&
-           (row.shared_kb <= kMinSharedKb || row.shared_kb <= shared_kb_now());
+           (!row.lockstep || lockstep_fits(p)) && (row.shared_kb <= kMinSharedKb || row.shared_kb <= shared_kb_now());
   };
   const auto automatic = [&](const BackwardRow& row) {
     if (row.sums == kSplitHeads) return splits_heads(p, split_q_tile_of(row));
-    if (row.lockstep) return lockstep_is_faster(call);
+    if (row.lockstep) return lockstep_is_faster(p, call.deterministic);
     return p.seq_k < row.below &&
            (row.sums != kSplitQ || split_q_is_faster(p, split_q_tile_of(row), multiprocessors_now()));
   };
