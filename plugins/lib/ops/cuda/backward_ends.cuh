@@ -16,22 +16,18 @@ namespace kymo::flash {
 /// What an MMA adds to the scores q k of a row and to its dP: -lse / scale, from which P = exp(scale S), and -delta.
 /// Each is the sum of three bf16 numbers, which together have the precision of fp32, followed by a 0.
 struct alignas(16) RowTerms {
-  uint32_t of_s[2], of_dp[2];
+  uint2 of_s, of_dp;
 };
-__device__ __forceinline__ void split_in_three(uint32_t (&parts)[2], float x) {
-  const auto bits = [](__nv_bfloat16 part) { return static_cast<uint32_t>(__bfloat16_as_ushort(part)); };
-  const __nv_bfloat16 high = __float2bfloat16_rn(x);
-  const float rest = x - __bfloat162float(high);
-  const __nv_bfloat16 middle = __float2bfloat16_rn(rest), low = __float2bfloat16_rn(rest - __bfloat162float(middle));
-  parts[0] = bits(high) | bits(middle) << 16, parts[1] = bits(low);
+__device__ __forceinline__ uint2 split_in_three(float x) {
+  using T = __nv_bfloat16;
+  const float rest = x - unpack<T>(pack<T>(x, 0.f)).x;
+  const uint32_t high_and_middle = pack<T>(x, rest);
+  return {high_and_middle, pack<T>(rest - unpack<T>(high_and_middle).y, 0.f)};
 }
 /// For rows that see no key, S becomes the most negative finite number: an MMA multiplies it by 0 for dP.
 __device__ __forceinline__ RowTerms row_terms(bool sees_keys, float lse, float delta, float scale) {
   constexpr float kLowest = -3.3895e38f;  // of bf16
-  RowTerms terms;
-  split_in_three(terms.of_s, sees_keys ? -lse / scale : kLowest);
-  split_in_three(terms.of_dp, sees_keys ? -delta : 0.f);
-  return terms;
+  return {split_in_three(sees_keys ? -lse / scale : kLowest), split_in_three(sees_keys ? -delta : 0.f)};
 }
 
 /// What begin computes for each row for the other kernels, (batch * heads_q, padded): `terms`, if not null, or both

@@ -44,8 +44,6 @@
 
 namespace kymo::flash {
 
-constexpr int kOnesBytes = 8 * 16;  // store_ones() in hopper_backward_lockstep.cuh
-
 /// kEarlyFinish: see backward_finish.
 template <class T_, int kD_, int kRows_, bool kCausal_, bool kEarlyFinish_ = false, bool kSplitQ_ = false>
 struct HopperBackwardTiles {
@@ -65,7 +63,8 @@ struct HopperBackwardTiles {
   // of dQ come last, because compute-sanitizer expects the operand of ones to be as large as if its rows were not all
   // the same: 2 KB.
   static constexpr int kLse = kDs + 2 * kDsBytes, kDelta = kLse + kQStages * kRows * 4;
-  static constexpr int kTerms = kLse, kTermBytes = kRows * 16, kOnes = kTerms + kQStages * kTermBytes;
+  static constexpr int kTerms = kLse, kTermBytes = kRows * 16, kOnes = kTerms + kQStages * kTermBytes,
+                       kOnesBytes = 8 * 16;
   static constexpr int kBarriers = kLockstep ? kOnes + 2 * kOnesBytes : kDelta + kOStages * kRows * 4,
                        kBarrierBytes = kLockstep ? 248 : 304;  // BackwardBarriers
   static constexpr int kDq = (kBarriers + kBarrierBytes + 1023) / 1024 * 1024;

@@ -22,15 +22,15 @@
 
 namespace kymo::flash {
 
-/// Stores the left operands that select a row's terms of S and, kOnesBytes later, of dP. Both halves of the columns are
-/// the same, of this operand and of the terms, hence 0.5.
+/// Stores the left operands that select a row's terms of S and, Tiles::kOnesBytes later, of dP. Both halves of the
+/// columns are the same, of this operand and of the terms, hence 0.5.
 template <class Tiles>
 __device__ __forceinline__ void store_ones(uint32_t shared) {
   constexpr uint32_t kHalf = 0x3f00, kHalves = kHalf << 16 | kHalf;  // bf16
   if (threadIdx.x < 8) {
     const uint32_t to = shared + Tiles::kOnes + threadIdx.x * 16;
     store_shared4(to, kHalves, kHalf, 0u, 0u);
-    store_shared4(to + kOnesBytes, 0u, 0u, kHalves, kHalf);
+    store_shared4(to + Tiles::kOnesBytes, 0u, 0u, kHalves, kHalf);
   }
   fence_shared();
 }
@@ -88,7 +88,7 @@ __device__ __forceinline__ void consume_in_lockstep(const HopperBackwardCall& ca
     if (first) barrier_wait(barriers.keys_full + 8 * ((round + 1) & 1), round & 1);  // V
     barrier_wait(barriers.o_full + 8 * o_stage, i / kOStages & 1);
     issue_with_terms(dp, keys(key_rows, round + 1), operand(shared + Tiles::kO + o_stage * Tiles::kQBytes),
-                     Tiles::kOnes + kOnesBytes);
+                     Tiles::kOnes + Tiles::kOnesBytes);
     named_arrive(6 - consumer, 256);
     const int row0 = Tiles::kCausal ? static_cast<int>(uniform(barriers.first_row(q_stage))) : 0;
     product_wait<1>();

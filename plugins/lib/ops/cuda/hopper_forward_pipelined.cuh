@@ -7,9 +7,9 @@
 //   consumer 0 | QK2 PV1 softmax2 | QK3 PV2 softmax3 | QK'0 PV3 softmax'0, write O | QK'1 PV'0 softmax'1 | ...
 //
 // Q stays in registers while its tile is processed: S then reads a third less from shared memory, and the next Q is
-// loaded meanwhile. There is a load thread each for K, V and Q, which runs ahead into the next tile
-// as far as its circular buffer allows. Rows that see no key get one fully masked key tile, so that every tile has a
-// first step and the pipeline needs no special cases.
+// loaded meanwhile. There is a load thread each for K, V and Q, which runs ahead into the next tile as far as its
+// circular buffer allows. Rows that see no key get one fully masked key tile, so that every tile has a first step and
+// the pipeline needs no special cases.
 #pragma once
 #include <type_traits>
 

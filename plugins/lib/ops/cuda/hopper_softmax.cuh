@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Online softmax on the accumulators of one warpgroup, in pieces of 16 columns, so that the caller can place a wait
 // between them: kPieces maxima, finish_maximum, kPieces exponentials (s becomes exp2(s c - reference c)), finish_sum,
-// and set_limits if the tile raised references. A thread holds two rows (r = 0, 1, eight apart): s[4 j + 2 r] and s[4 j
-// + 2 r + 1] are columns 8 j + 2 (lane % 4) and the next.
+// and set_limits if the tile raised references. A thread holds two rows, eight apart: of row r, s[4 j + 2 r] and
+// s[4 j + 2 r + 1] are columns 8 j + 2 (lane % 4) and the next.
 #pragma once
 #include <algorithm>
 #include <cfloat>
