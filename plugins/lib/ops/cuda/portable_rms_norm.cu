@@ -7,9 +7,13 @@
 // weight gradient of its rows, which are always the same, in registers; a second kernel adds the blocks in order. The
 // result is therefore bitwise reproducible.
 //
-// Forward, a block reads its rows once, keeps them in registers, and ends. Only rms_norm of many rows of at most 512
-// vectors uses persistent blocks and the ring: on an H200, that is faster there, and slower for longer rows and with a
-// residual. Both kernels compute the same bits.
+// Forward, a block reads its rows once, keeps them in registers, and ends. Only rms_norm of many rows, of 16-bit types
+// or of at most 512 vectors, uses persistent blocks and the ring: on an H200, that is faster there, and slower for
+// longer fp32 rows and with a residual. Both kernels compute the same bits of rows of at most 512 vectors; of longer
+// ones, they add the squares in different orders.
+//
+// Kernels with a ring keep the row that they process in registers, too: up to 8 elements of each tensor in each of up
+// to 1024 threads. With fewer threads, long rows would not fit, and shared memory would be read twice.
 #include "row_ring.cuh"
 
 namespace kymo::layers {
@@ -75,15 +79,25 @@ __global__ void __launch_bounds__(kMaxRowThreads) rms_norm(const RmsNorm call) {
   }
 }
 
+/// Elements of a thread and tensor that kernels with a ring keep in registers while they process a row.
+constexpr int kKeptElements = 8;
+
+/// Vectors of a thread and tensor in kernels with a ring, at most.
+template <class S>
+constexpr int kRingChunks = kKeptElements / kVector<S>;
+static_assert(kKeptElements * kMaxBlockThreads >= kMaxNormWidth);
+
 template <class S>
 using ForwardRing = RowRing<kVector<S>, 1, S>;
 
-template <class S, class B, class W>
+/// kWide: a row has more than kMaxRowThreads threads.
+template <class S, class B, class W, bool kWide>
 __global__ void __launch_bounds__(kMaxBlockThreads) rms_norm_ring(const RmsNorm call, const int stages) {
   constexpr int kV = kVector<S>;
-  __shared__ __align__(2 * sizeof(float) * RowSums<1>::kMaxWarps) float memory[RowSums<1>::kFloats];
+  using Sums = RowSums<1, kWide>;
+  __shared__ __align__(2 * sizeof(float) * Sums::kMaxWarps) float memory[Sums::kFloats];
   ForwardRing<S> ring(stages, call.rows, call.width, static_cast<const S*>(call.x));
-  RowSums<1> sums(memory);
+  Sums sums(memory);
   float weight[kV];
   if (ring.inside(0)) load(static_cast<const W*>(call.weight) + ring.column(0), weight);
   for (; ring.any(); ring.advance()) {
@@ -145,30 +159,21 @@ __device__ __forceinline__ Ring backward_ring(const RmsNormBackward& call, int s
     return Ring(stages, call.rows, call.width, x, gradient);
 }
 
-/// Elements of a thread and tensor that the backward pass keeps in registers while it processes a row.
-constexpr int kKeptElements = 8;
-
-template <class S, class B, class W, bool kAdds, int kChunks>
+template <class S, class B, class W, bool kAdds, int kChunks, bool kWide>
 __global__ void __launch_bounds__(kMaxBlockThreads) rms_norm_backward(const RmsNormBackward call, const int stages) {
   constexpr int kV = kVector<S>;
-  // Otherwise, x and the gradient are read from the ring twice, and the weight from L1.
-  constexpr bool kKeeps = kChunks * kV <= kKeptElements;
-  constexpr int kKept = kKeeps ? kChunks : 1;
-  __shared__ __align__(4 * sizeof(float) * RowSums<2>::kMaxWarps) float memory[RowSums<2>::kFloats];
+  // While the threads of a wide row wait for their sum, no other row of the multiprocessor is processed. The ring is
+  // therefore refilled before. The gradient of the sum would need more registers for that than a thread has.
+  constexpr bool kEarly = kWide && !kAdds;
+  using Sums = RowSums<2, kWide>;
+  __shared__ __align__(4 * sizeof(float) * Sums::kMaxWarps) float memory[Sums::kFloats];
   flash::launch_dependents();
   auto ring = backward_ring<kAdds, BackwardRing<S, B, kAdds, kChunks>, S, B>(call, stages);
-  RowSums<2> row_sums(memory);
-  float sums[kChunks][kV] = {}, x[kKept][kV], gradient[kKept][kV], weight[kKept][kV];
-  if constexpr (kKeeps) {
+  Sums row_sums(memory);
+  float sums[kChunks][kV] = {}, x[kChunks][kV], gradient[kChunks][kV], weight[kChunks][kV];
 #pragma unroll
-    for (int c = 0; c < kChunks; ++c)
-      if (ring.inside(c)) load(static_cast<const W*>(call.weight) + ring.column(c), weight[c]);
-  }
-  const auto read = [&](int c, int kept) {
-    ring.template read<0>(c, x[kept]);
-    ring.template read<1>(c, gradient[kept]);
-    if constexpr (!kKeeps) load(static_cast<const W*>(call.weight) + ring.column(c), weight[kept]);
-  };
+  for (int c = 0; c < kChunks; ++c)
+    if (ring.inside(c)) load(static_cast<const W*>(call.weight) + ring.column(c), weight[c]);
   const float share = 1.f / static_cast<float>(call.width);
   for (; ring.any(); ring.advance()) {
     float2 total{};
@@ -176,32 +181,31 @@ __global__ void __launch_bounds__(kMaxBlockThreads) rms_norm_backward(const RmsN
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
       if (!ring.inside(c)) continue;
-      const int k = kKeeps ? c : 0;
-      read(c, k);
+      ring.template read<0>(c, x[c]);
+      ring.template read<1>(c, gradient[c]);
 #pragma unroll
       for (int i = 0; i < kV; ++i) {
-        total.x += x[k][i] * x[k][i];
-        total.y += x[k][i] * (gradient[k][i] * weight[k][i]);
+        total.x += x[c][i] * x[c][i];
+        total.y += x[c][i] * (gradient[c][i] * weight[c][i]);
       }
     }
+    if constexpr (kEarly) ring.refill();
     total = row_sums.sum(total);
     const float root = rsqrtf(total.x * share + call.epsilon), along = total.y * share * root * root * root;
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
       if (!ring.inside(c)) continue;
-      const int k = kKeeps ? c : 0;
-      if constexpr (!kKeeps) read(c, k);
       float result[kV] = {};
       if constexpr (kAdds) ring.template read<2>(c, result);
 #pragma unroll
       for (int i = 0; i < kV; ++i) {
-        sums[c][i] += gradient[k][i] * (x[k][i] * root);
-        result[i] = kAdds ? result[i] - x[k][i] * along : -x[k][i] * along;
-        result[i] += gradient[k][i] * (weight[k][i] * root);
+        sums[c][i] += gradient[c][i] * (x[c][i] * root);
+        result[i] = kAdds ? result[i] - x[c][i] * along : -x[c][i] * along;
+        result[i] += gradient[c][i] * (weight[c][i] * root);
       }
       store(static_cast<S*>(call.x_gradient) + ring.index(c), result);
     }
-    ring.refill();
+    if constexpr (!kEarly) ring.refill();
   }
   write_partials(call, sums);
 }
@@ -252,7 +256,11 @@ std::string with_types(const NormTypes& types, const Function& function) {
   });
 }
 
-/// Calls function with the number of vectors of a thread; the maximal width needs 4 of fp32 and 2 of 16-bit types.
+/// Vectors of a thread of the forward pass without a ring, at most, for rows of the maximal width.
+template <class S>
+constexpr int kForwardChunks = kMaxNormWidth / kVector<S> / kMaxRowThreads;
+
+/// Calls function with the number of vectors of a thread of the forward pass without a ring.
 template <class S, class Function>
 std::string with_chunks(int chunks, const Function& function) {
   if (chunks == 1) return function(std::integral_constant<int, 1>{});
@@ -272,12 +280,13 @@ cudaError_t queue_rows(Kernel kernel, const RowShape& shape, Stream stream, cons
   return flash::queue(kernel, launch, arguments...);
 }
 
-/// Whether a forward pass uses the ring; if so, `shape` becomes that of its blocks.
+/// Whether a forward pass uses the ring; if so, `shape` becomes that of its blocks. With more than one vector of a
+/// thread, the ring is slower.
 template <class S>
 cudaError_t choose_ring(const RmsNorm& call, RowShape& shape, bool& chosen) {
   chosen = false;
-  if (call.residual || shape.chunks > 1) return cudaSuccess;
-  RowShape ring = shape;
+  RowShape ring = row_shape(call.width, kVector<S>, kRingChunks<S>);
+  if (call.residual || ring.chunks > 1) return cudaSuccess;
   const cudaError_t error = add_ring(ring, call.rows, ForwardRing<S>::kThreadBytes);
   chosen = error == cudaSuccess && call.rows >= kRingRows * ring.blocks * ring.rows;
   if (chosen) shape = ring;
@@ -286,11 +295,16 @@ cudaError_t choose_ring(const RmsNorm& call, RowShape& shape, bool& chosen) {
 
 template <class S, class B, class W>
 std::string queue_forward(const RmsNorm& call, Stream stream) {
-  RowShape shape = row_shape(call.width, kVector<S>);
+  RowShape shape = row_shape(call.width, kVector<S>, kForwardChunks<S>);
   bool ring = false;
   const cudaError_t error = choose_ring<S>(call, shape, ring);
   if (error != cudaSuccess) return flash::failure("rms_norm", error);
-  if (ring) return flash::failure("rms_norm", queue_rows(rms_norm_ring<S, B, W>, shape, stream, call, shape.stages));
+  if (ring) {
+    constexpr bool kCanBeWide = kRingChunks<S> == 1;
+    const auto kernel =
+        shape.threads > kMaxRowThreads ? rms_norm_ring<S, B, W, kCanBeWide> : rms_norm_ring<S, B, W, false>;
+    return flash::failure("rms_norm", queue_rows(kernel, shape, stream, call, shape.stages));
+  }
   shape.rows = std::max(1, kForwardThreads / shape.threads);
   shape.blocks = divided_up(call.rows, shape.rows);
   return with_chunks<S>(shape.chunks, [&](auto chunks) {
@@ -300,22 +314,32 @@ std::string queue_forward(const RmsNorm& call, Stream stream) {
   });
 }
 
+/// Calls function with the number of vectors of a thread and whether the row is wide, which are constants.
+template <class S, class Function>
+std::string with_ring_row(const RowShape& shape, const Function& function) {
+  constexpr std::integral_constant<int, kRingChunks<S>> kMost;
+  if (shape.threads > kMaxRowThreads) return function(kMost, std::true_type{});
+  if (shape.chunks == kMost) return function(kMost, std::false_type{});
+  return function(std::integral_constant<int, 1>{}, std::false_type{});
+}
+
 /// Calls function(kernel, shape) with the kernel of a backward pass.
 template <class Function>
 std::string with_backward(const RmsNormBackward& call, const Function& function) {
   return with_types(call.types, [&](auto s, auto b, auto w) {
     using S = decltype(s);
-    RowShape shape = row_shape(call.width, kVector<S>);
-    return with_chunks<S>(shape.chunks, [&](auto chunks) {
+    RowShape shape = row_shape(call.width, kVector<S>, kRingChunks<S>);
+    return with_ring_row<S>(shape, [&](auto chunks, auto wide) {
       using B = decltype(b);
       using W = decltype(w);
       constexpr int kChunks = decltype(chunks)::value;
+      constexpr bool kWide = decltype(wide)::value;
       const int bytes = call.sum_gradient ? BackwardRing<S, B, true, kChunks>::kThreadBytes
                                           : BackwardRing<S, B, false, kChunks>::kThreadBytes;
       const cudaError_t error = add_ring(shape, call.rows, bytes);
       if (error != cudaSuccess) return flash::failure("rms_norm_backward", error);
-      const auto kernel =
-          call.sum_gradient ? rms_norm_backward<S, B, W, true, kChunks> : rms_norm_backward<S, B, W, false, kChunks>;
+      const auto kernel = call.sum_gradient ? rms_norm_backward<S, B, W, true, kChunks, kWide>
+                                            : rms_norm_backward<S, B, W, false, kChunks, kWide>;
       return function(kernel, shape);
     });
   });

@@ -12,9 +12,9 @@
 
 namespace kymo::layers {
 
-constexpr int kMaxRowThreads = 512;
-constexpr int kMaxBlockThreads = 1024;
-constexpr int kMaxBlockRows = 15;  ///< each has a barrier, and barrier 0 is that of the block
+constexpr int kMaxRowThreads = 512;     ///< of a row that is not wide
+constexpr int kMaxBlockThreads = 1024;  ///< also of a wide row
+constexpr int kMaxBlockRows = 15;       ///< each has a barrier, and barrier 0 is that of the block
 constexpr int kMaxStages = 2;
 constexpr int kStaticBytes = 1024;  ///< of shared memory that kernels use beside the ring, at most
 
@@ -132,17 +132,17 @@ class RowRing {
 };
 
 /// Sums of the warps of a row, in shared memory: of kCount values, in two alternate buffers, so that one barrier per
-/// row is sufficient.
-template <int kCount>
+/// row is sufficient. kWide: a block has one row of more than kMaxRowThreads threads.
+template <int kCount, bool kWide>
 class RowSums {
  public:
-  static constexpr int kMaxWarps = 64;  ///< of a block, in groups of 4, 8 or 16
+  static constexpr int kMaxWarps = 64;  ///< of a block, in groups of 4, 8 or 16, or 32 of a wide row
   static constexpr int kFloats = 2 * kCount * kMaxWarps;
 
   /// `memory` is aligned to its size.
   __device__ __forceinline__ explicit RowSums(float (&memory)[kFloats]) {
     const int warps = static_cast<int>(blockDim.x) / kWarp, thread = static_cast<int>(threadIdx.x);
-    padded_ = warps <= 4 ? 4 : warps <= 8 ? 8 : 16;
+    padded_ = kWide ? kWarp : warps <= 4 ? 4 : warps <= 8 ? 8 : 16;
     const int first = static_cast<int>(threadIdx.y) * padded_;
     if (warps + thread < padded_)  // visible after the first barrier
       for (int i = 0; i < 2 * kCount; ++i) memory[i * kMaxWarps + first + warps + thread] = 0;
@@ -155,7 +155,10 @@ class RowSums {
     value = warp_sum(value);
     if (thread % kWarp == 0) write(from_ + thread / kWarp * 4, value);
     exchange();
-    value = add(0);
+    if constexpr (kWide)
+      value = add_wide();
+    else
+      value = add(0);
     from_ ^= kCount * kMaxWarps * 4;
     return value;
   }
@@ -170,7 +173,12 @@ class RowSums {
     for (int i = kWarp / 4; i > 0; i /= 2) value += __shfl_xor_sync(0xffffffffu, value, i);
     if (thread % (kWarp / 2) == 0) write(from_ + thread / kWarp * 4 + (second ? kMaxWarps * 4 : 0), value);
     exchange();
-    values = {add(0), add(1)};
+    if constexpr (kWide) {
+      const float own = add_wide(), others = __shfl_xor_sync(0xffffffffu, own, kWideLanes);
+      values = thread & kWideLanes ? float2{others, own} : float2{own, others};
+    } else {
+      values = {add(0), add(1)};
+    }
     from_ ^= kCount * kMaxWarps * 4;
     return values;
   }
@@ -180,7 +188,7 @@ class RowSums {
     asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
   }
   static __device__ __forceinline__ void exchange() {
-    asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
+    asm volatile("bar.sync %0, %1;" ::"r"(kWide ? 1 : threadIdx.y + 1), "r"(blockDim.x) : "memory");
   }
   /// Adds the sums of the warps in order.
   template <int kVectors>
@@ -201,11 +209,25 @@ class RowSums {
     return padded_ == 8 ? add_vectors<2>(value) : add_vectors<4>(value);
   }
 
+  static constexpr int kWideLanes = kWarp / 4;  // that read the sums of a wide row, 4 each
+  /// Adds the sums of up to 32 warps: kWideLanes neighboring lanes add one value. Every thread reading and adding all
+  /// of them would take long, and no other group of the block would work meanwhile.
+  __device__ __forceinline__ float add_wide() const {
+    const uint32_t lane = threadIdx.x % kWarp;
+    const uint32_t value = kCount == 1 ? 0 : lane / kWideLanes % 2;
+    const uint4 four = read_shared<uint4>(from_ + value * kMaxWarps * 4 + lane % kWideLanes * 16);
+    float total = __uint_as_float(four.x) + __uint_as_float(four.y);
+    total += __uint_as_float(four.z) + __uint_as_float(four.w);
+#pragma unroll
+    for (int i = kWideLanes / 2; i > 0; i /= 2) total += __shfl_xor_sync(0xffffffffu, total, i);
+    return total;
+  }
+
   int padded_;
   uint32_t from_;
 };
 
-/// Threads of a row, vectors of a thread, rows of a block, blocks, and stages of the ring.
+/// Threads of a row, vectors of a thread and tensor, rows of a block, blocks, and stages of the ring.
 struct RowShape {
   int threads, chunks;
   int rows = 1;
@@ -213,11 +235,12 @@ struct RowShape {
   int stages = 0, shared_bytes = 0;
 };
 
-/// Threads and vectors of a row.
-inline RowShape row_shape(int64_t width, int vector_elements) {
+/// Threads of a row, and vectors of a thread and tensor: up to most_chunks, 1, 2 or 4. The row is wide if it would have
+/// more of them with kMaxRowThreads threads.
+inline RowShape row_shape(int64_t width, int vector_elements, int most_chunks) {
   const int64_t vectors = width / vector_elements;
   RowShape shape{};
-  shape.chunks = vectors <= kMaxRowThreads ? 1 : vectors <= 2 * kMaxRowThreads ? 2 : 4;
+  shape.chunks = std::min(most_chunks, vectors <= kMaxRowThreads ? 1 : vectors <= 2 * kMaxRowThreads ? 2 : 4);
   shape.threads = static_cast<int>(divided_up(divided_up(vectors, shape.chunks), kWarp) * kWarp);
   return shape;
 }
