@@ -49,6 +49,7 @@ struct Differentiable : torch::autograd::Function<Differentiable> {
     auto [o, lse] = call_forward(q, k, v, causal, scale, implementation);
     saved->save_for_backward({q, k, v, o, lse});
     saved->mark_non_differentiable({lse});
+    saved->set_materialize_grads(false);  // otherwise, a kernel fills a gradient of lse
     saved->saved_data["causal"] = causal;
     saved->saved_data["scale"] = scale;
     saved->saved_data["implementation"] = implementation;
@@ -58,6 +59,7 @@ struct Differentiable : torch::autograd::Function<Differentiable> {
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* saved,
                                                  const torch::autograd::variable_list& output_gradients) {
+    if (!output_gradients[0].defined()) return torch::autograd::variable_list(7);
     const torch::autograd::variable_list tensors = saved->get_saved_variables();
     const SkipAutogradInBackward skip_autograd;
     const auto [dq, dk, dv] =

@@ -167,6 +167,30 @@ class Operators(unittest.TestCase):
             )
             self.assertEqual([tuple(tensor.shape) for tensor in kept[4:]], [(2, 4, 400)])
 
+    def test_backward_fills_no_gradient_of_lse(self):
+        tensors = inputs(20, 20)
+        output = ops.attention(*tensors, implementation="naive")
+        gradient = torch.randn_like(output)
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], acc_events=True) as profile:
+            torch.autograd.grad(output, tensors, gradient)
+        names = [event.key for event in profile.key_averages()]
+        self.assertIn("kymo::attention_backward", names)
+        self.assertNotIn("aten::zeros", names)
+
+    def test_no_gradient_of_the_output(self):
+        class Stop(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x.clone()
+
+            @staticmethod
+            def backward(ctx, gradient):
+                return None
+
+        tensors = inputs(8, 8)
+        Stop.apply(ops.attention(*tensors)).sum().backward()
+        self.assertEqual([tensor.grad for tensor in tensors], [None] * 3)
+
     def test_errors(self):
         query, key, value = inputs(8, 8, gradient=False)
         for wrong, message in (
