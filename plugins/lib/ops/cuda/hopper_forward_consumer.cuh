@@ -103,17 +103,29 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
         softmax.set_limits();
       }
     };
+    // With a causal mask, the tiles from `own_end` on are seen by other consumers only.
+    const int own_end =
+        Tiles::kCausal ? max(first + 1, min(end, (row0 + 64 + schedule.shift + kKeys - 1) / kKeys)) : end;
     // Steps without a mask do not need the number of their tile; a loop over it spills at d 256 with split-KV.
-    const int plain = max(0, min(unmasked, end) - first - 1);
+    const int plain = max(0, min(unmasked, own_end) - first - 1);
 #pragma unroll 1
     for (int left = plain; left > 0; --left) step(0, std::false_type{});
 #pragma unroll 1
-    for (int n = first + 1 + plain; n < end; ++n) step(n, std::true_type{});
+    for (int n = first + 1 + plain; n < own_end; ++n) step(n, std::true_type{});
     arrive(barriers.q_empty + 8 * consumer);
     barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
     pin(o), pin(p);
     product_fence();
     outputs();
+    if constexpr (Tiles::kCausal) {
+#pragma unroll 1
+      for (int n = own_end; n < end; ++n) {
+        named_sync(1 + consumer, 256);
+        named_arrive(1 + (consumer + 1) % Tiles::kGroups, 256);
+        barrier_wait(barriers.k_full + 8 * stage_k, phase_k);
+        release_k();
+      }
+    }
     // Computed while the last P V runs: row sums, log-sum-exp.
     float inverse[2];
 #pragma unroll
@@ -123,6 +135,13 @@ __device__ __forceinline__ void consume(const HopperForwardOutput& out, const Fo
       rows.store_sum(r, softmax.reference[r], sum, softmax.c);
     }
     wait_outputs();
+    if constexpr (Tiles::kCausal) {
+#pragma unroll 1
+      for (int n = own_end; n < end; ++n) {
+        barrier_wait(barriers.v_full + 8 * stage_v, phase_v);
+        release_v();
+      }
+    }
     rows.store(o, inverse);
   }
 }
