@@ -76,6 +76,8 @@ at::Tensor workspace_of(const Call& call, const at::Tensor& like) {
   return bytes > 0 ? at::empty({bytes}, like.options().dtype(at::kByte)) : at::Tensor();
 }
 
+void* address_of(const at::Tensor& workspace) { return workspace.defined() ? workspace.mutable_data_ptr() : nullptr; }
+
 /// Checks whether the kernels support these sizes. The addresses stand for any aligned ones; nothing is read or
 /// written.
 std::string ask(const kernels::Problem& problem, Direction direction) {
@@ -126,7 +128,7 @@ void forward(const ForwardTensors& tensors, const Setting& setting) {
                         .o = output(to),
                         .lse = tensors.log_sum_exp.mutable_data_ptr<float>()};
   const at::Tensor counter = workspace_of(call, query);
-  call.workspace = counter.defined() ? counter.mutable_data_ptr() : nullptr;
+  call.workspace = address_of(counter);
   const std::string error = kernels::launch_forward(call, current_stream(query.device()));
   TORCH_CHECK(error.empty(), "attention: flash: ", error);
   finish(to, tensors.output);
@@ -151,7 +153,7 @@ void backward(const BackwardTensors& tensors, const Setting& setting) {
                          .dv = output(value_to),
                          .deterministic = setting.deterministic};
   const at::Tensor workspace = workspace_of(call, query);
-  call.workspace = workspace.mutable_data_ptr();
+  call.workspace = address_of(workspace);
   const std::string error = kernels::launch_backward(call, current_stream(query.device()));
   TORCH_CHECK(error.empty(), "attention: flash: ", error);
   finish(query_to, tensors.query_gradient);

@@ -97,6 +97,41 @@ TEST(Lockstep, DividesByNoScaleThatIsTooSmall) {
   EXPECT_FALSE(lockstep_fits(p));
 }
 
+TEST(ShortBackward, SupportsKeyBlocksWithFewQueryRows) {
+  Problem p = problem(12, 4096, false);
+  for (const ShortTile& tile : {short_tile(64), short_tile(128)}) {
+    p.heads_q = 12, p.seq_q = 512;
+    EXPECT_TRUE(tile.fits(p));
+    p.seq_q = 513;
+    EXPECT_FALSE(tile.fits(p));
+    p.heads_q = 48, p.seq_q = 128;  // four heads in a group
+    EXPECT_TRUE(tile.fits(p));
+    p.heads_q = 60;
+    EXPECT_FALSE(tile.fits(p));
+  }
+  p.heads_q = 96, p.seq_q = 64;  // eight heads, which need 1024 rows in tiles of 128
+  EXPECT_FALSE(short_tile(64).fits(p));
+  EXPECT_TRUE(short_tile(128).fits(p));
+}
+
+TEST(ShortBackward, IsSelectedWhereItMeasuredFaster) {
+  const auto selected = [](int64_t batch, int64_t heads, int64_t queries, int64_t keys) {
+    Problem p = problem(heads, keys, false);
+    p.batch = batch, p.seq_q = queries;
+    return short_is_faster(p, kMultiprocessors);
+  };
+  for (const int64_t seq : {64, 128, 256, 512}) EXPECT_TRUE(selected(1, 12, seq, seq)) << seq;
+  EXPECT_TRUE(selected(8, 12, 256, 256));
+  EXPECT_TRUE(selected(16, 12, 128, 128));
+  EXPECT_TRUE(selected(2, 12, 384, 384));
+  EXPECT_TRUE(selected(4, 12, 128, 512));
+  EXPECT_TRUE(selected(4, 12, 512, 128));
+  EXPECT_FALSE(selected(2, 12, 512, 512));
+  EXPECT_FALSE(selected(4, 32, 256, 256));
+  EXPECT_FALSE(selected(8, 12, 384, 384));
+  EXPECT_FALSE(selected(1, 16, 128, 8192));
+}
+
 TEST(BackwardSplits, CountAGroupsQueriesTogether) {
   Problem p = problem(1, 768, false);
   EXPECT_FALSE(split_q_is_faster(p, kHopper256, 32));

@@ -58,6 +58,29 @@ __device__ __forceinline__ void clear_tensor(const Output& tensor, const Problem
   }
 }
 
+/// sum + the products of the elements of 16 bytes.
+template <class T>
+__device__ __forceinline__ float add_products(const uint4& x, const uint4& y, float sum) {
+  const uint32_t a[4] = {x.x, x.y, x.z, x.w}, b[4] = {y.x, y.y, y.z, y.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if constexpr (sizeof(T) == 4) {
+      sum = fmaf(__uint_as_float(a[i]), __uint_as_float(b[i]), sum);
+    } else {
+      const float2 u = unpack<T>(a[i]), v = unpack<T>(b[i]);
+      sum = fmaf(u.x, v.x, fmaf(u.y, v.y, sum));
+    }
+  }
+  return sum;
+}
+/// The sum over kLanes neighboring lanes.
+template <int kLanes>
+__device__ __forceinline__ float sum_over_lanes(float sum) {
+#pragma unroll
+  for (int mask = kLanes / 2; mask; mask /= 2) sum += __shfl_xor_sync(kWholeWarp, sum, mask);
+  return sum;
+}
+
 /// kLanes lanes read one row; 256 threads per block.
 template <class T, int kLanes>
 __global__ void __launch_bounds__(256)
@@ -73,22 +96,10 @@ __global__ void __launch_bounds__(256)
   if (row < p.seq_q) {
     const T* o = head_of<T>(call.o, batch, head) + row * call.o.row_stride;
     const T* d_o = head_of<T>(call.d_o, batch, head) + row * call.d_o.row_stride;
-    for (int at = lane * kElements; at < p.d; at += kLanes * kElements) {
-      const uint4 x = *reinterpret_cast<const uint4*>(o + at), y = *reinterpret_cast<const uint4*>(d_o + at);
-      const uint32_t a[4] = {x.x, x.y, x.z, x.w}, b[4] = {y.x, y.y, y.z, y.w};
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if constexpr (sizeof(T) == 4) {
-          sum = fmaf(__uint_as_float(a[i]), __uint_as_float(b[i]), sum);
-        } else {
-          const float2 u = unpack<T>(a[i]), v = unpack<T>(b[i]);
-          sum = fmaf(u.x, v.x, fmaf(u.y, v.y, sum));
-        }
-      }
-    }
+    for (int at = lane * kElements; at < p.d; at += kLanes * kElements)
+      sum = add_products<T>(*reinterpret_cast<const uint4*>(o + at), *reinterpret_cast<const uint4*>(d_o + at), sum);
   }
-#pragma unroll
-  for (int mask = kLanes / 2; mask; mask /= 2) sum += __shfl_xor_sync(kWholeWarp, sum, mask);
+  sum = sum_over_lanes<kLanes>(sum);
   const int64_t at = static_cast<int64_t>(all_head) * sums.padded + row;
   if (lane == 0) {
     const float lse = row < p.seq_q ? call.lse[all_head * p.seq_q + row] : -INFINITY;

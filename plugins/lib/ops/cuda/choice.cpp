@@ -80,6 +80,7 @@ constexpr auto kForward = std::to_array<ForwardRow>({
 
 enum Sums {
   kDeterministic,  // supports deterministic calls
+  kNoSums,         // the same, without a workspace (ShortTile): selected automatically only if it pays
   kAtomic,
   kSplitQ,     // atomic and split-Q: selected automatically only if it pays
   kSplitHeads  // the same, only if query heads are split
@@ -97,13 +98,16 @@ struct BackwardRow {
 
   /// Of the fp32 accumulator of dQ.
   int columns() const { return path == kHopper ? max_d : 0; }
+  bool reproducible() const { return sums == kDeterministic || sums == kNoSums; }
   bool splits() const { return sums == kSplitQ || sums == kSplitHeads; }
 };
 // Based on the times in docs/kernels/attention_backward.md. fp32: `small` for GPUs with too little shared memory per
 // block for the others, and at d 256 below 512 keys, where blocks of half the size fill the GPU sooner.
 constexpr auto kBackward = std::to_array<BackwardRow>({
+    {KERNEL(hopper_backward_d64_short), kHopper, 64, kNoSums},
     {KERNEL(hopper_backward_d64_splitq), kHopper, 64, kSplitQ},
     {KERNEL(hopper_backward_d64), kHopper, 64, kDeterministic},
+    {KERNEL(hopper_backward_d128_short), kHopper, 128, kNoSums},
     {KERNEL(hopper_backward_d128_lockstep_splitq), kHopper, 128, kSplitHeads, kAnyLength, kMinSharedKb, true},
     {KERNEL(hopper_backward_d128_splitq), kHopper, 128, kSplitQ},
     {KERNEL(hopper_backward_d128_lockstep_early), kHopper, 128, kAtomic, kAnyLength, kMinSharedKb, true},
@@ -312,10 +316,12 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
     if (row.path == kHopper && (call.variant >= 0 || p.seq_k < row.below)) hopper_d = std::max(hopper_d, row.max_d);
   const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
   const auto fits = [&](const BackwardRow& row) {
-    return row.path == path && p.d <= row.max_d && (row.sums == kDeterministic || !call.deterministic) &&
-           (!row.lockstep || lockstep_fits(p)) && (row.shared_kb <= kMinSharedKb || row.shared_kb <= shared_kb_now());
+    return row.path == path && p.d <= row.max_d && (row.reproducible() || !call.deterministic) &&
+           (row.sums != kNoSums || short_tile(row.max_d).fits(p)) && (!row.lockstep || lockstep_fits(p)) &&
+           (row.shared_kb <= kMinSharedKb || row.shared_kb <= shared_kb_now());
   };
   const auto automatic = [&](const BackwardRow& row) {
+    if (row.sums == kNoSums) return short_is_faster(p, multiprocessors_now());
     if (row.sums == kSplitHeads) return splits_heads(p, split_q_tile_of(row));
     if (row.lockstep) return lockstep_is_faster(p, call.deterministic);
     return p.seq_k < row.below &&
@@ -359,6 +365,7 @@ size_t workspace_bytes(const Forward& unpacked) {
 size_t workspace_bytes(const Backward& call) {
   std::string wrong;
   const BackwardRow* row = choose(call, wrong);
+  if (row && row->sums == kNoSums) return 0;
   return row ? backward_space(call, row->columns(), row->splits(), row->lockstep).bytes() : 0;
 }
 
@@ -375,7 +382,7 @@ std::string launch_backward(const Backward& call, Stream stream) {
   std::string wrong;
   const BackwardRow* row = choose(call, wrong);
   if (!row) return wrong;
-  if (!call.workspace || reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0)
+  if (row->sums != kNoSums && (!call.workspace || reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0))
     return "the workspace must be 256-byte aligned device memory";
   return row->launch(call, stream);
 }

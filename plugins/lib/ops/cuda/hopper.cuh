@@ -216,15 +216,15 @@ __device__ __forceinline__ void load_left_operand(uint32_t (&left)[kD / 4], uint
 
 // ---------------------------------------------------------------- issue of wgmma with tiles in shared memory, which
 // consist of panels of 64 columns. Callers issue fences and commits.
-/// acc = A B^T over kD columns. a, b: operands of 64 rows of a tile with kLeftRows rows, and of a tile with kRightRows
-/// rows.
-template <class T, int kD, int kLeftRows, int kRightRows>
+/// acc = A B^T over kD columns. a, b: operands of 64 rows of a tile with kLeftRows rows, and of kRightRows rows of a
+/// tile with kRightTileRows.
+template <class T, int kD, int kLeftRows, int kRightRows, int kRightTileRows = kRightRows>
 __device__ __forceinline__ void issue_by_rows(float (&acc)[kRightRows / 2], uint32_t a, uint32_t b) {
 #pragma unroll
   for (int step = 0; step < kD / 16; ++step) {
     const uint32_t panel = step / 4, in_panel = step % 4 * 32;
     const uint64_t left = descriptor(a, panel * kLeftRows * 128 + in_panel),
-                   right = descriptor(b, panel * kRightRows * 128 + in_panel);
+                   right = descriptor(b, panel * kRightTileRows * 128 + in_panel);
     if (step == 0)
       Wgmma<T, kRightRows>::template shared_first<false>(acc, left, right);
     else

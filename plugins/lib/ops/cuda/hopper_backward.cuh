@@ -44,12 +44,14 @@
 
 namespace kymo::flash {
 
-/// kEarlyFinish: see backward_finish.
-template <class T_, int kD_, int kRows_, bool kCausal_, bool kEarlyFinish_ = false, bool kSplitQ_ = false>
+/// kEarlyFinish: see backward_finish. kShort: see hopper_backward_short.cuh.
+template <class T_, int kD_, int kRows_, bool kCausal_, bool kEarlyFinish_ = false, bool kSplitQ_ = false,
+          bool kShort_ = false>
 struct HopperBackwardTiles {
   using T = T_;
   static constexpr int kD = kD_, kRows = kRows_, kKeys = 128, kPanels = kD / 64;
-  static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_, kSplitQ = kSplitQ_, kPersistent = true;
+  static constexpr bool kCausal = kCausal_, kEarlyFinish = kEarlyFinish_, kSplitQ = kSplitQ_, kPersistent = true,
+                        kShort = kShort_;
   static constexpr bool kLockstep = kRows == kLockstepRows;  // hopper_backward_lockstep.cuh
   static constexpr bool kValuesLast = kD == 128;             // dV is issued after dS
   // Otherwise, S runs one tile ahead, so Q is needed longer.
@@ -62,10 +64,12 @@ struct HopperBackwardTiles {
   // In lockstep, terms and ones take the place of lse and delta, and no space is left to align the tiles. The buffers
   // of dQ come last, because compute-sanitizer expects the operand of ones to be as large as if its rows were not all
   // the same: 2 KB.
-  static constexpr int kLse = kDs + 2 * kDsBytes, kDelta = kLse + kQStages * kRows * 4;
+  static constexpr int kLseRows = kShort ? kShortRows : kQStages * kRows,
+                       kDeltaRows = kShort ? kShortRows : kOStages * kRows;
+  static constexpr int kLse = kDs + 2 * kDsBytes, kDelta = kLse + kLseRows * 4;
   static constexpr int kTerms = kLse, kTermBytes = kRows * 16, kOnes = kTerms + kQStages * kTermBytes,
                        kOnesBytes = 8 * 16;
-  static constexpr int kBarriers = kLockstep ? kOnes + 2 * kOnesBytes : kDelta + kOStages * kRows * 4,
+  static constexpr int kBarriers = kLockstep ? kOnes + 2 * kOnesBytes : kDelta + kDeltaRows * 4,
                        kBarrierBytes = kLockstep ? 248 : 304;  // BackwardBarriers
   static constexpr int kDq = (kBarriers + kBarrierBytes + 1023) / 1024 * 1024;
   static constexpr int kShared = kDq + 2 * kDqBytes + (kLockstep ? 0 : 1024);
@@ -181,14 +185,14 @@ struct TileLoader {
         load_queries<Tiles::kTermBytes>(at, &call.q, q_to, call.terms + sums_at,
                                         shared + Tiles::kTerms + q_stage * Tiles::kTermBytes, q_full);
       else
-        load_queries<Tiles::kRows * 4>(at, &call.q, q_to, call.lse_log2 + sums_at,
-                                       shared + Tiles::kLse + q_stage * Tiles::kRows * 4, q_full);
+        load_queries<Tiles::kShort ? 0 : Tiles::kRows * 4>(at, &call.q, q_to, call.lse_log2 + sums_at,
+                                                           shared + Tiles::kLse + q_stage * Tiles::kRows * 4, q_full);
       if (is_first) before_values();
       is_first = false;
       // Computed again in lockstep, where a register would spill to keep it.
       const unsigned number = Tiles::kLockstep ? opaque(tiles) : tiles, o_stage = number % Tiles::kOStages;
       barrier_wait(barriers.o_empty + 8 * o_stage, (number / Tiles::kOStages & 1) ^ 1);
-      load_queries<Tiles::kLockstep ? 0 : Tiles::kRows * 4>(
+      load_queries<Tiles::kLockstep || Tiles::kShort ? 0 : Tiles::kRows * 4>(
           at, &call.d_o, shared + Tiles::kO + o_stage * Tiles::kQBytes, call.delta + sums_at,
           shared + Tiles::kDelta + o_stage * Tiles::kRows * 4, barriers.o_full + 8 * o_stage);
       ++tiles;

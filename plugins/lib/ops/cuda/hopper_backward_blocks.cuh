@@ -101,10 +101,10 @@ __device__ __forceinline__ KeyBlock key_block(const HopperBackwardCall& call, in
 
 /// The query tiles of a block, in the order in which all of its threads process them. With several query heads per
 /// key/value head: tile by tile from the last one on, in each tile head by head. Blocks of the same keys' head that
-/// start together then share Q, dO and dQ in L2, wherever their diagonals are. Consumers in lockstep with a causal mask:
-/// the same. Otherwise, and in deterministic mode: the tiles of a head from the first one on, which with a causal mask
-/// differs between blocks, so that they add to different tiles of dQ at a time, and reach each tile in the order in
-/// which they must add to it.
+/// start together then share Q, dO and dQ in L2, wherever their diagonals are. Consumers in lockstep with a causal
+/// mask: the same. Otherwise, in deterministic mode and in blocks of short sequences: the tiles of a head from the
+/// first one on, which with a causal mask differs between blocks, so that they add to different tiles of dQ at a time,
+/// and reach each tile in the order in which they must add to it.
 template <class Tiles>
 struct TileWalk {
   int tile, head;  // head: within the group
@@ -112,7 +112,7 @@ struct TileWalk {
   __device__ __forceinline__ TileWalk(const HopperBackwardCall& call, const Block& block)
       : tile(by_head(call) ? block.first_tile() : end_tile<Tiles>(call, block) - 1), head(first_head<Tiles>(block)) {}
   __device__ __forceinline__ static bool by_head(const HopperBackwardCall& call) {
-    return call.order || (call.block_heads == 1 && !(Tiles::kLockstep && Tiles::kCausal));
+    return call.order || Tiles::kShort || (call.block_heads == 1 && !(Tiles::kLockstep && Tiles::kCausal));
   }
   template <class Block>
   __device__ __forceinline__ void next(const HopperBackwardCall& call, const Block& block) {

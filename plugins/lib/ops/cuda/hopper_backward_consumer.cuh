@@ -12,13 +12,16 @@
 
 namespace kymo::flash {
 
-template <class Tiles>
+/// after_first_issue: called when the first S of the thread block is issued.
+template <class Tiles, class AfterFirstIssue>
 __device__ __forceinline__ void consume(const HopperBackwardCall& call, int consumer, uint32_t shared,
-                                        const BackwardBarriers<Tiles>& barriers) {
+                                        const BackwardBarriers<Tiles>& barriers,
+                                        const AfterFirstIssue& after_first_issue) {
   using T = typename Tiles::T;
   constexpr int kD = Tiles::kD, kRows = Tiles::kRows, kKeys = Tiles::kKeys, kQStages = Tiles::kQStages,
                 kOStages = Tiles::kOStages;
   constexpr int kEarlyLse = Tiles::kEarlyLse;
+  constexpr bool kAddsDq = !Tiles::kShort;
   const int thread = threadIdx.x & 127, warp = __shfl_sync(kWholeWarp, thread >> 5, 0), lane = thread & 31,
             quad = lane & 3;
   float dk[kD / 2], dv[kD / 2], s[kRows / 2], dp[kRows / 2], dq[32];
@@ -32,10 +35,10 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
   const uint32_t dq_to = shared + Tiles::kDq + consumer * Tiles::kDqBytes;
   const uint32_t ds_to = ds_half<Tiles>(shared, consumer, warp, lane);
 
-  uint32_t round = 0, i;  // number of the key block and of the tile, in this thread block
-  uint32_t tiles;         // of the key block
-  int keys_begin;         // its first key
-  int q_stage, q_phase;   // of the tile whose S comes next
+  uint32_t round = 0, i = 0;  // number of the key block and of the tile, in this thread block
+  uint32_t tiles;             // of the key block
+  int keys_begin;             // its first key
+  int q_stage, q_phase;       // of the tile whose S comes next
   auto arrive = [&](uint32_t barrier) {
     if (lane == 0) barrier_arrive(barrier);
   };
@@ -83,7 +86,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
     const uint32_t o_stage = i % kOStages;
     barrier_wait(barriers.o_full + 8 * o_stage, i / kOStages & 1);
     issue_dp(o_stage);
-    const uint32_t lse_at = shared + Tiles::kLse + q_stage * kRows * 4 + 8 * quad;
+    const uint32_t lse_at = shared + Tiles::kLse + (Tiles::kShort ? i : q_stage) * kRows * 4 + 8 * quad;
     float2 lse[kEarlyLse];
 #pragma unroll
     for (int j = 0; j < kEarlyLse; ++j) lse[j] = load_shared2(lse_at + 32 * j);
@@ -98,7 +101,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
       exponentials(s, j, l, call.scale_log2);
       if constexpr (!Tiles::kValuesLast) round_p<T>(p16, s, j);
     }
-    if constexpr (!decltype(first)::value) publish_dq();
+    if constexpr (kAddsDq && !decltype(first)::value) publish_dq();
     if constexpr (!Tiles::kValuesLast) issue_dv(o_stage);
     product_wait<0>();
     pin(dp);
@@ -108,7 +111,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
   // From P and dP of tile i, computes dS, dV(i) at d 128, dK(i) and dQ(i - 1), then S and P of tile i + 1.
   auto step = [&](auto first, auto last) {
     const uint32_t buffer = i & 1, o_now = i % kOStages;
-    const uint32_t delta_at = shared + Tiles::kDelta + o_now * kRows * 4 + 8 * quad;
+    const uint32_t delta_at = shared + Tiles::kDelta + (Tiles::kShort ? i : o_now) * kRows * 4 + 8 * quad;
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       const float2 l = load_shared2(delta_at + 32 * j);
@@ -116,25 +119,29 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
       round_ds<T>(ds16, s, dp, j, l);
     }
     if constexpr (decltype(last)::value) arrive(barriers.keys_empty + 8 * ((round + 1) & 1));  // V
-    if constexpr (decltype(first)::value && !Tiles::kSplitQ) {  // gradients of the previous key block
+    if constexpr (kAddsDq && decltype(first)::value && !Tiles::kSplitQ) {  // gradients of the previous key block
       if ((thread_now() & 127) == 0) wait_bulk_read();
       consumer ? named_sync(3, 128) : named_sync(2, 128);
     }
-    if (i >= 2) barrier_wait(barriers.ds_empty + 8 * buffer, (i / 2 - 1) & 1);
-    store_ds(ds_to + buffer * Tiles::kDsBytes, ds16);
+    if constexpr (kAddsDq) {
+      if (i >= 2) barrier_wait(barriers.ds_empty + 8 * buffer, (i / 2 - 1) & 1);
+      store_ds(ds_to + buffer * Tiles::kDsBytes, ds16);
+    }
     const int q_now = q_stage;
     advance(q_stage, q_phase, kQStages);
     if constexpr (Tiles::kValuesLast) issue_dv(o_now);
-    if constexpr (!decltype(first)::value) {
+    if constexpr (kAddsDq && !decltype(first)::value) {
       barrier_wait(barriers.ds_full + 8 * (buffer ^ 1), ((i - 1) / 2) & 1);
       issue_dq(buffer ^ 1);
     }
     issue_columns<Tiles>(dk, ds16, operand(shared + Tiles::kQ + q_now * Tiles::kQBytes, kRows * 128));
-    fence_shared();  // after the wgmma issues, so that the tensor cores stay busy during the fence
-    __syncwarp();
-    arrive(barriers.ds_full + 8 * buffer);
+    if constexpr (kAddsDq) {
+      fence_shared();  // after the wgmma issues, so that the tensor cores stay busy during the fence
+      __syncwarp();
+      arrive(barriers.ds_full + 8 * buffer);
+    }
     if constexpr (Tiles::kValuesLast) {
-      product_wait<decltype(first)::value ? 1 : 2>();  // dV(i) is done: its registers are free for S(i + 1)
+      product_wait<decltype(first)::value || !kAddsDq ? 1 : 2>();  // dV(i) is done: its registers are free for S(i + 1)
       pin(p16);
     }
     arrive(barriers.o_empty + 8 * o_now);
@@ -142,7 +149,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
       barrier_wait(barriers.q_full + 8 * q_stage, q_phase);
       issue_s(q_stage, round);
     }
-    if constexpr (!decltype(first)::value) {
+    if constexpr (kAddsDq && !decltype(first)::value) {
       product_wait<decltype(last)::value ? 1 : 2>();  // dQ(i - 1) is done; it is stored during dK(i) and S(i + 1)
       pin(dq);
       arrive(barriers.ds_empty + 8 * (buffer ^ 1));
@@ -151,7 +158,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
     if constexpr (decltype(last)::value) {
       product_wait<0>();
       arrive(barriers.q_empty + 8 * q_now);
-      if constexpr (!decltype(first)::value) publish_dq();
+      if constexpr (kAddsDq && !decltype(first)::value) publish_dq();
     } else {
       if constexpr (kD == 64) {  // the registers of dS are needed for dP: wait for dK too
         product_wait<1>();
@@ -176,12 +183,12 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
   auto store_gradients = [&](uint32_t last) {
     const SharedKeyBlock block = receive(round);
     const uint32_t rows = opaque(shared) + Tiles::kDs + consumer * (kRows * 128);
-    if constexpr (!Tiles::kSplitQ) {
+    if constexpr (kAddsDq && !Tiles::kSplitQ) {
       barrier_wait(barriers.ds_empty + 8 * (last & 1), (last / 2) & 1);
       if (last > 0) barrier_wait(barriers.ds_empty + 8 * ((last - 1) & 1), ((last - 1) / 2) & 1);
     }
     output_gradient_tile<Tiles>(dk, call.scale, call, block, consumer, {rows, Tiles::kDsBytes}, call.dk, call.dk_sums);
-    if constexpr (kD == 128 && !Tiles::kSplitQ) barrier_wait(barriers.dq_empty + 8 * consumer, last & 1);
+    if constexpr (kAddsDq && kD == 128 && !Tiles::kSplitQ) barrier_wait(barriers.dq_empty + 8 * consumer, last & 1);
     output_gradient_tile<Tiles>(dv, 1.f, call, block, consumer, {kD == 128 ? dq_to : rows + 64 * 128, 64 * 128},
                                 call.dv, call.dv_sums);
     __syncwarp();
@@ -190,16 +197,22 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
   // dQ of the last tile, dK and dV.
   auto finish_block = [&](auto is_last) {
     constexpr bool kLast = decltype(is_last)::value;
-    const uint32_t last = i, buffer = last & 1;
-    barrier_wait(barriers.ds_full + 8 * buffer, (last / 2) & 1);
-    issue_dq(buffer);
+    const uint32_t last = i;
+    [[maybe_unused]] const uint32_t buffer = last & 1;
+    if constexpr (kAddsDq) {
+      barrier_wait(barriers.ds_full + 8 * buffer, (last / 2) & 1);
+      issue_dq(buffer);
+    }
     if constexpr (!kLast) begin_block(round + 1, receive(round + 1));
     product_wait<kLast ? 0 : 1>();
-    pin(dq), pin(dk), pin(dv);
-    arrive(barriers.ds_empty + 8 * buffer);
+    if constexpr (kAddsDq) pin(dq);
+    pin(dk), pin(dv);
+    if constexpr (kAddsDq) arrive(barriers.ds_empty + 8 * buffer);
     arrive(barriers.keys_empty + 8 * (round & 1));  // K
-    store_dq(last);
-    publish_dq();
+    if constexpr (kAddsDq) {
+      store_dq(last);
+      publish_dq();
+    }
     store_gradients(last);
     product_wait<0>();
     pin(s);
@@ -208,6 +221,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
   tiles = uniform(receive(0).tiles());
   if (tiles == 0) return;
   begin_block(0, receive(0));
+  after_first_issue();
   product_wait<0>();
   pin(s);
 #pragma unroll 1

@@ -34,7 +34,7 @@ struct HopperBackwardTiles256 {
   using T = T_;
   static constexpr int kD = kD_, kRows = 64, kKeys = 64, kPanels = kD / 64;
   static constexpr bool kCausal = kCausal_, kEarlyFinish = false, kSplitQ = kSplitQ_, kPersistent = false,
-                        kLockstep = false;
+                        kShort = false, kLockstep = false;
   static constexpr int kQStages = 2, kOStages = kOStages_;
   static constexpr int kSlots = 3,
                        kPieceBytes = 64 * 32 * 4;  // a consumer's staging buffers for dQ: pieces of 32 columns

@@ -54,7 +54,7 @@ __device__ __forceinline__ void process_blocks(const HopperBackwardCall& call, i
     if constexpr (Tiles::kLockstep)
       consume_in_lockstep<Tiles>(call, warpgroup - 1, shared, barriers);
     else
-      consume<Tiles>(call, warpgroup - 1, shared, barriers);
+      consume<Tiles>(call, warpgroup - 1, shared, barriers, [] {});
   }
 }
 
@@ -95,19 +95,32 @@ inline int interleaved_heads(bool causal, int64_t heads, int key_blocks, int mul
   return static_cast<int>(heads <= 2 * of_last_blocks ? heads : of_last_blocks);
 }
 
+/// Sets what the kernels know about the tensors; returns a one-line error message, empty on success.
 template <class Tiles>
-std::string launch_hopper_backward(const Backward& call, Stream stream) {
-  using T = typename Tiles::T;
+std::string describe_tensors(const Backward& call, HopperBackwardCall& device) {
   const Problem& p = call.problem;
   const MapSizes of_queries{p.batch, p.heads_q, p.seq_q, p.d}, of_keys{p.batch, p.heads_kv, p.seq_k, p.d};
-  HopperBackwardCall device{};
   std::string wrong = make_map(device.q, call.q, of_queries, p.element, Tiles::kRows);
   if (wrong.empty()) wrong = make_map(device.d_o, call.d_o, of_queries, p.element, Tiles::kRows);
   if (wrong.empty()) wrong = make_map(device.k, call.k, of_keys, p.element, Tiles::kKeys);
   if (wrong.empty()) wrong = make_map(device.v, call.v, of_keys, p.element, Tiles::kKeys);
   if (wrong.empty()) wrong = make_map(device.dk, call.dk, of_keys, p.element, 64);
   if (wrong.empty()) wrong = make_map(device.dv, call.dv, of_keys, p.element, 64);
-  if (!wrong.empty()) return wrong;
+  device.seq_k = static_cast<int>(p.seq_k), device.shift = static_cast<int>(p.seq_k - p.seq_q);
+  device.heads_q = static_cast<int>(p.heads_q), device.heads_kv = static_cast<int>(p.heads_kv);
+  device.group = device.block_heads = static_cast<int>(p.heads_q / p.heads_kv), device.head_splits = 1;
+  device.query_tiles = static_cast<int>((p.seq_q + Tiles::kRows - 1) / Tiles::kRows);
+  device.key_blocks = static_cast<int>((p.seq_k + Tiles::kKeys - 1) / Tiles::kKeys);
+  device.scale = p.scale, device.scale_log2 = p.scale * kLog2E;
+  return wrong;
+}
+
+template <class Tiles>
+std::string launch_hopper_backward(const Backward& call, Stream stream) {
+  using T = typename Tiles::T;
+  const Problem& p = call.problem;
+  HopperBackwardCall device{};
+  if (std::string wrong = describe_tensors<Tiles>(call, device); !wrong.empty()) return wrong;
   const BackwardSpace space = backward_space(call, Tiles::kD, Tiles::kSplitQ, Tiles::kLockstep);
   const RowSums sums = row_sums(call, space, Tiles::kLockstep);
   // Of the counters, the first one is that of the key blocks; the others are used by the early finish only.
@@ -120,12 +133,7 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   device.next_block = reinterpret_cast<int*>(accumulator + space.accumulator + space.gradients);
   device.counters = device.next_block + 1, device.order = space.semaphores ? device.next_block + 1 : nullptr;
   device.dk_sums = dq.sums + space.accumulator, device.dv_sums = device.dk_sums + space.gradients / 2;
-  device.seq_k = static_cast<int>(p.seq_k), device.shift = static_cast<int>(p.seq_k - p.seq_q);
-  device.heads_q = static_cast<int>(p.heads_q), device.heads_kv = static_cast<int>(p.heads_kv);
-  device.group = static_cast<int>(p.heads_q / p.heads_kv), device.padded = sums.padded;
-  device.query_tiles = static_cast<int>((p.seq_q + Tiles::kRows - 1) / Tiles::kRows);
-  device.key_blocks = static_cast<int>((p.seq_k + Tiles::kKeys - 1) / Tiles::kKeys);
-  device.scale = p.scale, device.scale_log2 = p.scale * kLog2E, device.head_splits = 1;
+  device.padded = sums.padded;
   cudaError_t error = begin_backward<T, Tiles::kD>(call, space, sums, dq, stream);
   if (error != cudaSuccess) return failure("backward_begin", error);
   int multiprocessors = 0;

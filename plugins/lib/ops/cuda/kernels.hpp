@@ -2,6 +2,7 @@
 // Launchers of all kernels, which accept calls that choice.cpp has matched, and what host and device code know about
 // them: number of blocks, shared memory and workspace.
 #pragma once
+#include <cmath>
 #include <string>
 
 #include "flash.hpp"
@@ -35,6 +36,8 @@ LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d128_e
     hopper_backward_d128_lockstep_early, hopper_backward_d192, hopper_backward_d256, hopper_backward_d64_splitq,
     hopper_backward_d128_splitq, hopper_backward_d128_lockstep_splitq, hopper_backward_d192_splitq,
     hopper_backward_d256_splitq;
+/// Short sequences (ShortTile).
+LaunchBackward hopper_backward_d64_short, hopper_backward_d128_short;
 
 /// Compute capability 8.0 and later; each supports d up to the padded head size in its name. fp32: followed by tile
 /// rows held x streamed; `counters` adds dQ in global memory (float_dq_partials.cuh).
@@ -59,6 +62,29 @@ struct BackwardSpace {
   size_t bytes() const { return static_cast<size_t>(sums + accumulator + gradients + semaphores + counters) * 4; }
 };
 constexpr int kRowPadding = 128;
+/// Query rows of a key block, of all query heads of its group, that backward kernels for short sequences support.
+constexpr int kShortRows = 512;
+/// Blocks of these kernels: those of `keys` compute dK and dV from tiles of `rows` queries, those of `queries` dQ. The
+/// results are reproducible, and there is no workspace.
+struct ShortTile {
+  int rows;
+  static constexpr int keys = 128, queries = 128;
+
+  /// Query rows of a key block.
+  int64_t all_rows(const Problem& p) const { return p.heads_q / p.heads_kv * ((p.seq_q + rows - 1) / rows * rows); }
+  bool fits(const Problem& p) const { return all_rows(p) <= kShortRows; }
+};
+constexpr ShortTile short_tile(int columns) { return {columns <= 64 ? 128 : 64}; }
+/// Whether these kernels are faster. A block takes a time of its own and another one for each of its tiles. Measured on
+/// an H200 at d 64 and 128 with 64 to 512 tokens; without a CUDA graph, where each kernel costs more, the limit is low.
+inline bool short_is_faster(const Problem& p, int multiprocessors) {
+  const auto tiles = [](int64_t rows) { return static_cast<double>((rows + 127) / 128); };
+  const double of_keys = static_cast<double>(key_blocks(p, ShortTile::keys)),
+               of_queries = static_cast<double>(query_blocks(p, ShortTile::queries)), blocks = of_keys + of_queries;
+  const double query_tiles = static_cast<double>(p.heads_q / p.heads_kv) * tiles(p.seq_q);
+  const double times = of_keys * (1 + query_tiles) + of_queries * (1 + tiles(p.seq_k));
+  return std::ceil(blocks / multiprocessors) * times / blocks <= 9;
+}
 /// Queries of a tile of the backward kernels whose consumers work in lockstep (hopper_backward_lockstep.cuh), and the
 /// padding of their rows, a multiple of both.
 constexpr int kLockstepRows = 80, kLockstepRowPadding = 5 * kRowPadding;
