@@ -149,6 +149,10 @@ TEST(BackwardSplits, SplitTheQueryHeadsOfLongCausalGroups) {
     EXPECT_EQ(splits.count(), 1);  // each block processes all queries of its head
     EXPECT_TRUE(split_q_is_faster(p, tile, kMultiprocessors));
   }
+  EXPECT_EQ(query_splits(p, kLockstep128, kMultiprocessors).head_splits, 4);  // two heads for a block
+  p.heads_q = 56;
+  EXPECT_EQ(query_splits(p, kLockstep128, kMultiprocessors).head_splits, 7);
+  p.heads_q = 64;
   EXPECT_EQ(query_splits(p, kHopper256, kMultiprocessors).head_splits, 1);
   EXPECT_EQ(query_splits(problem(8, 8192, true, Element::kFloat32), kFloat128, kMultiprocessors).head_splits, 1);
   p.causal = false;

@@ -2,7 +2,7 @@
 // Split-Q: if a backward call has too few key blocks to fill the GPU, its queries are split as well. A key block
 // processes `split_tiles` query tiles of each head and adds its dK and dV to those of the other blocks of the same
 // keys, in arbitrary order. Likewise, a long causal call whose key/value heads have many query heads is split by these:
-// blocks of one query head are shorter and share its data in L2.
+// blocks of one or two query heads are shorter and share their data in L2.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace kymo::flash {
 
-/// Split configuration of a kernel: keys of a block, queries of a tile, padded head size, blocks per SM, and the
-/// minimum number of tiles per block.
+/// Split configuration of a kernel: keys of a block, queries of a tile, padded head size, blocks per SM, the minimum
+/// number of tiles per block, and the query heads of a block if heads are split and their number is a multiple of it.
 struct SplitQTile {
-  int keys, rows, columns, blocks, min_tiles;
+  int keys, rows, columns, blocks, min_tiles, heads = 1;
 };
 /// Configuration of the kernel for this padded head size and, for floats, this shared memory per block; lockstep: of
 /// the kernel with tiles of kLockstepRows queries. The launch checks that the kernel's tiles match.
 constexpr SplitQTile split_q_tile(bool wide, int columns, int shared_kb = kMinSharedKb, bool lockstep = false) {
-  if (lockstep) return {128, kLockstepRows, columns, 1, 4};
+  if (lockstep) return {128, kLockstepRows, columns, 1, 4, 2};
   if (wide && columns <= 64) return {64, 32, columns, 2, 2};
   if (wide && shared_kb <= kMinSharedKb) return {columns <= 128 ? 64 : 32, 16, columns, 2, 2};
   if (wide) return {64, 32, columns, columns <= 128 ? 2 : 1, 1};
@@ -29,7 +29,7 @@ constexpr SplitQTile split_q_tile(bool wide, int columns, int shared_kb = kMinSh
 struct QuerySplits {
   int64_t key_blocks;      // of all heads and batch elements
   int tiles, split_tiles;  // query tiles of a head; of a block
-  int head_splits;         // query heads of a key/value head, if they are split, or else 1
+  int head_splits;         // blocks that share the query heads of a key/value head
   int count() const { return (tiles + split_tiles - 1) / split_tiles; }
 };
 
@@ -46,7 +46,8 @@ inline QuerySplits query_splits(const Problem& p, const SplitQTile& tile, int mu
   QuerySplits all{};
   all.key_blocks = key_blocks(p, tile.keys);
   all.tiles = all.split_tiles = static_cast<int>((p.seq_q + tile.rows - 1) / tile.rows);
-  all.head_splits = splits_heads(p, tile) ? static_cast<int>(p.heads_q / p.heads_kv) : 1;
+  const int group = static_cast<int>(p.heads_q / p.heads_kv);
+  all.head_splits = !splits_heads(p, tile) ? 1 : group % tile.heads == 0 ? group / tile.heads : group;
   if (all.head_splits > 1) return all;
   const int64_t room = int64_t{p.causal ? 2 : 1} * tile.blocks * multiprocessors,
                 wanted = std::max<int64_t>(1, room / all.key_blocks);
