@@ -305,6 +305,18 @@ class Layers(LayerCase):
             gradients.append(weight.grad)
         self.assert_near(gradients[1], gradients[0], torch.bfloat16, 0.5)
 
+    def test_linear_cross_entropy_rounds_a_scaled_gradient_once(self):
+        x, weight = draw(64, 32, dtype=torch.bfloat16), draw(50, 32, dtype=torch.bfloat16)
+        target = torch.randint(50, (64,), device=DEVICE)
+        scale = torch.tensor(1 / 3, device=DEVICE)
+        for chunk in (0, 16):
+            of = (x.detach(), weight.detach(), target, chunk, True, True)
+            _, *unscaled = ops.linear_cross_entropy_forward(*of)
+            self.assertEqual({tensor.dtype for tensor in unscaled}, {torch.float32})
+            gradients = torch.autograd.grad(ops.linear_cross_entropy(x, weight, target, chunk), (x, weight), scale)
+            for gradient, expected in zip(gradients, unscaled, strict=True):
+                self.assertTrue(torch.equal(gradient, (expected * scale).to(torch.bfloat16)))
+
     def test_linear_cross_entropy_gradcheck(self):
         x, weight = draw(5, 4, dtype=torch.float64), draw(6, 4, dtype=torch.float64)
         target = torch.tensor([0, 5, 2, 2, 1], device=DEVICE)

@@ -96,6 +96,7 @@ void accumulate(Tensor& total, const Tensor& left, const Tensor& right, bool fir
     total.addmm_(a, b);
 }
 
+/// In the type of sums: what multiplies them later is rounded once only.
 struct Gradients {
   Tensor x, weight;  ///< undefined if not wanted
 };
@@ -117,7 +118,7 @@ void run_chunks(const Tensor& x, const Tensor& weight, const Tensor& target, std
     if (!layer_kernels::cross_entropy(logits, wanted, to, scale)) reference(logits, wanted, to, scale);
     if (gradients.x.defined()) {
       Tensor of_part = gradients.x.narrow(0, first, rows);
-      at::mm_out(of_part, logits, weight);
+      accumulate(of_part, logits, weight, true);
     }
     if (gradients.weight.defined()) accumulate(gradients.weight, logits.t(), part, first == 0);
   }
@@ -127,7 +128,8 @@ Triple forward_shapes(const Tensor& x, const Tensor& weight, const Tensor& targe
                       bool x_gradient, bool weight_gradient) {
   check(x, weight, target, chunk_rows);
   const auto shaped = [](const Tensor& like, bool wanted) {
-    return wanted ? at::empty_symint(like.sym_sizes(), like.options()) : at::empty({0}, like.options());
+    const auto options = like.options().dtype(layer_checks::sum_type(like.scalar_type()));
+    return wanted ? at::empty_symint(like.sym_sizes(), options) : at::empty({0}, options);
   };
   return {at::empty({}, x.options().dtype(layer_checks::sum_type(x.scalar_type()))), shaped(x, x_gradient),
           shaped(weight, weight_gradient)};
@@ -144,26 +146,22 @@ Triple forward(const Tensor& x, const Tensor& weight, const Tensor& target, std:
   const bool is_one_chunk = chunk_rows == 0 && weight_gradient && weight.scalar_type() == x.scalar_type() &&
                             tokens * row_bytes <= weight.numel() * static_cast<std::int64_t>(sizeof(float));
   const std::int64_t chunk = rows_of_chunk(is_one_chunk ? tokens : chunk_rows, tokens, row_bytes);
+  const at::TensorOptions sums = x.options().dtype(layer_checks::sum_type(x.scalar_type()));
   Gradients gradients;
-  if (x_gradient) gradients.x = at::empty(x.sizes(), x.options());
-  if (weight_gradient) {  // the contributions of several chunks are added in fp32
-    const bool is_sum = chunk < tokens || weight.scalar_type() != x.scalar_type();
-    const at::ScalarType type = is_sum ? layer_checks::sum_type(x.scalar_type()) : x.scalar_type();
-    gradients.weight = at::empty(weight.sizes(), weight.options().dtype(type));
-    if (tokens == 0) gradients.weight.zero_();
-  }
+  if (x_gradient) gradients.x = at::empty(x.sizes(), sums);
+  if (weight_gradient)
+    gradients.weight = tokens > 0 ? at::empty(weight.sizes(), sums) : at::zeros(weight.sizes(), sums);
   run_chunks(x.contiguous(), weight.to(x.scalar_type()).contiguous(), target.contiguous(), chunk, losses, gradients);
-  const auto result = [](const Tensor& gradient, const Tensor& like) {
-    return gradient.defined() ? gradient.to(like.scalar_type()) : at::empty({0}, like.options());
-  };
-  return {losses.mean(), result(gradients.x, x), result(gradients.weight, weight)};
+  const auto result = [&](const Tensor& gradient) { return gradient.defined() ? gradient : at::empty({0}, sums); };
+  return {losses.mean(), result(gradients.x), result(gradients.weight)};
 }
 
 Tensor loss_alone(const Tensor& x, const Tensor& weight, const Tensor& target, std::int64_t chunk_rows) {
   return std::get<0>(call_forward(x, weight, target, chunk_rows, false, false));
 }
 
-/// Saves the gradients instead of the inputs. The last backward pass scales them in place and hands them over.
+/// Saves the gradients instead of the inputs. Each backward pass scales and rounds them, the last one in place if they
+/// have the type of the inputs.
 struct Differentiable : torch::autograd::Function<Differentiable> {
   static Tensor forward(AutogradContext* saved, const Tensor& x, const Tensor& weight, const Tensor& target,
                         std::int64_t chunk_rows, bool x_gradient, bool weight_gradient) {
@@ -171,6 +169,8 @@ struct Differentiable : torch::autograd::Function<Differentiable> {
     auto [loss, of_x, of_weight] = call_forward(x, weight, target, chunk_rows, x_gradient, weight_gradient);
     if (x_gradient) saved->saved_data["x"] = std::move(of_x);
     if (weight_gradient) saved->saved_data["weight"] = std::move(of_weight);
+    saved->saved_data["x_type"] = static_cast<std::int64_t>(x.scalar_type());
+    saved->saved_data["weight_type"] = static_cast<std::int64_t>(weight.scalar_type());
     saved->saved_data["unused"] = true;
     return loss;
   }
@@ -180,15 +180,17 @@ struct Differentiable : torch::autograd::Function<Differentiable> {
                 ": backward already used the gradients of this call; pass retain_graph, or call the operator again");
     const bool is_last = !torch::autograd::get_current_graph_task_keep_graph();
     if (is_last) saved->saved_data.erase("unused");
-    const auto take = [&](const char* name) -> Tensor {
+    const auto take = [&](const char* name, const char* type_name) -> Tensor {
       const auto found = saved->saved_data.find(name);
       if (found == saved->saved_data.end()) return {};
       Tensor gradient = found->second.toTensor();
-      if (!is_last) return gradient.mul(gradients[0]);
-      saved->saved_data.erase(found);
-      return gradient.mul_(gradients[0]);
+      const auto type = static_cast<at::ScalarType>(saved->saved_data[type_name].toInt());
+      if (is_last) saved->saved_data.erase(found);
+      if (is_last && gradient.scalar_type() == type) return gradient.mul_(gradients[0]);
+      Tensor rounded = at::empty(gradient.sizes(), gradient.options().dtype(type));
+      return at::mul_out(rounded, gradient, gradients[0]);
     };
-    return {take("x"), take("weight"), Tensor(), Tensor(), Tensor(), Tensor()};
+    return {take("x", "x_type"), take("weight", "weight_type"), Tensor(), Tensor(), Tensor(), Tensor()};
   }
 };
 
