@@ -7,10 +7,10 @@
 // weight gradient of its rows, which are always the same, in registers; a second kernel adds the blocks in order. The
 // result is therefore bitwise reproducible.
 //
-// Forward, a block reads its rows once, keeps them in registers, and ends. Only rms_norm of many rows, of 16-bit types
-// or of at most 512 vectors, uses persistent blocks and the ring: on an H200, that is faster there, and slower for
-// longer fp32 rows and with a residual. Both kernels compute the same bits of rows of at most 512 vectors; of longer
-// ones, they add the squares in different orders.
+// Forward, a block reads its rows once, keeps them in registers, and ends. Only rms_norm, of many rows of at most 512
+// vectors or of any longer rows of 16-bit types, uses persistent blocks and the ring: on an H200, that is faster there,
+// and slower for longer fp32 rows and with a residual. Both kernels compute the same bits of rows of at most 512
+// vectors, so that those of a row never depend on how many there are.
 //
 // Kernels with a ring keep the row that they process in registers, too: up to 8 elements of each tensor in each of up
 // to 1024 threads. With fewer threads, long rows would not fit, and shared memory would be read twice.
@@ -231,11 +231,11 @@ __global__ void __launch_bounds__(kSumColumns* kSumRows)
   }
   shared[threadIdx.y][threadIdx.x] = total;
   __syncthreads();
-  if (threadIdx.y > 0 || column >= width) return;
-  total = 0;
-#pragma unroll
-  for (int row = 0; row < kSumRows; ++row) total += shared[row][threadIdx.x];
-  to[column] = rounded<W>(total);
+  // A warp adds a column in pairs: added one after another, the last sums would determine the error.
+  static_assert(kSumRows == kWarp && kSumColumns == kSumRows);
+  total = warp_sum(shared[threadIdx.x][threadIdx.y]);
+  const int of_warp = static_cast<int>(blockIdx.x) * kSumColumns + static_cast<int>(threadIdx.y);
+  if (threadIdx.x == 0 && of_warp < width) to[of_warp] = rounded<W>(total);
 }
 
 /// Calls function(S{}, B{}, W{}) with the types of stream, branch and weight.
@@ -288,7 +288,9 @@ cudaError_t choose_ring(const RmsNorm& call, RowShape& shape, bool& chosen) {
   RowShape ring = row_shape(call.width, kVector<S>, kRingChunks<S>);
   if (call.residual || ring.chunks > 1) return cudaSuccess;
   const cudaError_t error = add_ring(ring, call.rows, ForwardRing<S>::kThreadBytes);
-  chosen = error == cudaSuccess && call.rows >= kRingRows * ring.blocks * ring.rows;
+  // The other kernel would add the squares of wide rows in a different order.
+  const bool is_wide = ring.threads > kMaxRowThreads;
+  chosen = error == cudaSuccess && (is_wide || call.rows >= kRingRows * ring.blocks * ring.rows);
   if (chosen) shape = ring;
   return error;
 }
