@@ -21,7 +21,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
   constexpr int kD = Tiles::kD, kRows = Tiles::kRows, kKeys = Tiles::kKeys, kQStages = Tiles::kQStages,
                 kOStages = Tiles::kOStages;
   constexpr int kEarlyLse = Tiles::kEarlyLse;
-  constexpr bool kAddsDq = !Tiles::kShort;
+  constexpr bool kAddsDq = !Tiles::kShort;  // otherwise, other thread blocks compute dQ
   const int thread = threadIdx.x & 127, warp = __shfl_sync(kWholeWarp, thread >> 5, 0), lane = thread & 31,
             quad = lane & 3;
   float dk[kD / 2], dv[kD / 2], s[kRows / 2], dp[kRows / 2], dq[32];

@@ -18,10 +18,11 @@ namespace kymo::flash {
 template <class Tiles>
 class RowSummer {
  public:
-  /// Reads nothing that the previous kernel writes.
-  __device__ __forceinline__ RowSummer(const Backward& tensors, const KeyBlock& block)
+  /// Reads nothing that the previous kernel writes. group: query heads of the key/value head.
+  __device__ __forceinline__ RowSummer(const Backward& tensors, const KeyBlock& block, int group)
       : tensors_(tensors),
         block_(block),
+        group_(group),
         o_step_(kRowStep * tensors.o.row_stride),
         d_o_step_(kRowStep * tensors.d_o.row_stride) {
     keep_number(o_step_), keep_number(d_o_step_);
@@ -56,13 +57,12 @@ class RowSummer {
   static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % kLanes; }
   static __device__ __forceinline__ int row_in_step() { return (static_cast<int>(threadIdx.x) - 128) / kLanes; }
   __device__ __forceinline__ void find_rows() {
-    const int in_head = block_.end_tile() - block_.first_tile(),
-              heads = tensors_.problem.heads_q / tensors_.problem.heads_kv;
+    const int in_head = block_.end_tile() - block_.first_tile();
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
-      const int number = first_ + t, of_group = heads == 1 ? 0 : number / in_head;
+      const int number = first_ + t, of_group = group_ == 1 ? 0 : number / in_head;
       const int tile = block_.first_tile() + number - of_group * in_head;
-      rows_[t].find(tensors_, block_.batch(), block_.head_kv() * heads + of_group, tile * Tiles::kRows + row_in_step(),
+      rows_[t].find(tensors_, block_.batch(), block_.head_kv() * group_ + of_group, tile * Tiles::kRows + row_in_step(),
                     lane() * 8);
       if (number >= block_.tiles() || lane() * 8 >= tensors_.problem.d) rows_[t].left = 0;
     }
@@ -83,6 +83,7 @@ class RowSummer {
 
   const Backward& tensors_;
   const KeyBlock& block_;
+  const int group_;
   int64_t o_step_, d_o_step_;
   int first_ = 0;  // tile of the key block
   RowAddress<T> rows_[kTiles];
@@ -109,7 +110,7 @@ __device__ __forceinline__ void process_key_block(const HopperBackwardCall& call
     if (threadIdx.x == 0) load_blocks<Tiles>(call, shared, barriers);
   } else {
     acquire_registers<240>();
-    RowSummer<Tiles> sums(tensors, block);
+    RowSummer<Tiles> sums(tensors, block, call.group);
     wait_for_prerequisites();
     sums.load();
     consume<Tiles>(call, warpgroup - 1, shared, barriers, [&] { sums.finish(shared); });

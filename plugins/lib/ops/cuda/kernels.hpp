@@ -75,8 +75,9 @@ struct ShortTile {
   bool fits(const Problem& p) const { return all_rows(p) <= kShortRows; }
 };
 constexpr ShortTile short_tile(int columns) { return {columns <= 64 ? 128 : 64}; }
-/// Whether these kernels are faster. A block takes a time of its own and another one for each of its tiles. Measured on
-/// an H200 at d 64 and 128 with 64 to 512 tokens; without a CUDA graph, where each kernel costs more, the limit is low.
+/// Whether these kernels are faster. A block takes as long as one of its tiles, and each tile the same again. The limit
+/// was measured with CUDA graphs on an H200, at d 64 and 128 with 64 to 512 tokens; calls that are launched one by one
+/// would gain a little above it, too, because each kernel costs more there.
 inline bool short_is_faster(const Problem& p, int multiprocessors) {
   const auto tiles = [](int64_t rows) { return static_cast<double>((rows + 127) / 128); };
   const double of_keys = static_cast<double>(key_blocks(p, ShortTile::keys)),
