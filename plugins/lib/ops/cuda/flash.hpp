@@ -62,7 +62,8 @@ struct Backward {
   const float* lse = nullptr;  ///< from the forward call
   Output dq, dk, dv;           ///< every element is written; gradients of grouped heads are summed
   bool deterministic = false;  ///< bitwise equal results in every call on the same GPU model
-  void* workspace = nullptr;  ///< workspace_bytes() bytes, 256-byte aligned, in use until the stream completes the call
+  /// workspace_bytes() bytes, 256-byte aligned, in use until the stream completes the call; may be null for 0 bytes
+  void* workspace = nullptr;
   Path path = Path::kAutomatic;
   int variant = -1;  ///< as Forward::variant; a nondeterministic one rejects deterministic calls
 };
