@@ -135,6 +135,7 @@ __device__ __forceinline__ void load_keys_and_values(const HopperForwardMaps& ma
     barriers.publish_task(round, task);
     if (task.none()) break;
     number = schedule.next_number<Tiles>(round);
+    if (round == 0) wait_for_prerequisites();
 #pragma unroll 1
     for (int n = task.first; n <= task.end; ++n) {  // K runs one tile ahead of V
       if (n < task.end) load(k_tiles, &maps.k, barriers.k_full, barriers.k_empty, stage_k, phase_k, n, task.queries);
@@ -152,6 +153,7 @@ __device__ __forceinline__ void load_queries(const HopperForwardMaps& maps, uint
     const ForwardTask task = barriers.receive_task(round);
     if (task.none()) break;
     const QueryTile& tile = task.queries;
+    if (round == 0) wait_for_prerequisites();
 #pragma unroll 1
     for (int i = 0; i < Tiles::kGroups; ++i) {
       barrier_wait(barriers.q_empty + 8 * i, (round & 1) ^ 1);

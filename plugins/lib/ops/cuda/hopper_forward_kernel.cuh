@@ -17,6 +17,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
   const uint32_t q_tile = (shared_address(shared) + 1023) & ~1023u, k_tiles = q_tile + Tiles::kQBytes;
   const uint32_t v_tiles = k_tiles + Tiles::kStages * Tiles::kKeyBytes;
   const ForwardBarriers<Tiles> barriers(v_tiles + Tiles::kStages * Tiles::kKeyBytes);
+  if (threadIdx.x < 3) prefetch_map(&maps.q + threadIdx.x);
   if (threadIdx.x == 0) barriers.init();
   __syncthreads();
   launch_dependents();
@@ -24,7 +25,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
       __shfl_sync(kWholeWarp, threadIdx.x / 128, 0);  // the shuffle tells the compiler that the value is uniform
   if (warpgroup == 0) {
     release_registers<Tiles::kProducerRegisters>();
-    wait_for_prerequisites();  // the other threads of the block wait for what these threads load
+    // These threads wait for the previous kernel when they know their first tile, the others for what these load.
     if constexpr (Tiles::kPipelined)
       load_pipelined<Tiles>(maps, schedule, q_tile, k_tiles, v_tiles, barriers);
     else if (threadIdx.x == 0)

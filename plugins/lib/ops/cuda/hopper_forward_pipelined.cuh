@@ -33,6 +33,7 @@ __device__ __forceinline__ void load_ring(const CUtensorMap* map, const ForwardS
       number = schedule.next_number<Tiles>(round);
     }
     if (task.none()) break;
+    if (round == 0) wait_for_prerequisites();
 #pragma unroll 1
     for (int n = 0; n < task.end; ++n) {
       barrier_wait(empty + 8 * stage, phase);
