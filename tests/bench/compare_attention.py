@@ -105,6 +105,7 @@ GRIDS = {
     "peers": [
         *(Shape(BF16, d, causal, 1, 16, 16384) for d in (128, 64) for causal in MASKS),
         Shape(BF16, 128, True, 1, 32, 32768),
+        *(Shape(BF16, d, causal, 1, 16, 32768) for d in (128, 64) for causal in MASKS),
         *(Shape(BF16, d, causal, 16, 16, 1024) for d in (128, 64) for causal in MASKS),
         *(Shape(BF16, d, causal, 4, 16, 4096) for d in (128, 64) for causal in MASKS),
         Shape(BF16, 128, True, 2, 32, 8192, heads_kv=8),

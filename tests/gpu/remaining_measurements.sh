@@ -96,7 +96,7 @@ part hooks_mean 180 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cu
 part flash 240 "$build/tests/flash_kernels" check path=hopper
 part layers 240 python3 "$here/gpu/fused_layers.py" "$kymo" "$folder" 230
 part hooks 360 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cuda --starts 4 --steps 3000 small
-part attention 420 python3 "$here/bench/compare_attention.py" "$ops" --grids peers,few,small \
+part attention 420 python3 "$here/bench/compare_attention.py" "$ops" --grids peers,grouped,few,small \
   --csv "$folder/attention.csv"
 part suite 600 "$kymo" suite run cs336 --resume --db "$folder/cs336.db"
 
