@@ -121,13 +121,13 @@ class Repeats {
 };
 
 /// The dispatch table's choice and every kernel for this head size by number.
-void check_repeats(const Choice& choice, Element element, int64_t d, bool causal) {
-  Repeats repeats(choice.path, usual(element, d, causal));
+void check_repeats(const Choice& choice, const Problem& p) {
+  Repeats repeats(choice.path, p);
   if (!supported(repeats.first().forward(choice.path))) return;
   int kernels = 0;
   for (int variant = -1; variant < kMaxVariants; ++variant) {
     const Backward loose = repeats.first().backward(choice.path, false, variant);
-    if (!choice.runs(loose) || !of_size(kernel_name(loose), d)) continue;
+    if (!choice.runs(loose) || !of_size(kernel_name(loose), p.d)) continue;
     ++kernels;
     if (supported(repeats.first().backward(choice.path, true, variant))) repeats.deterministic(variant);
     repeats.default_mode(variant);
@@ -135,6 +135,14 @@ void check_repeats(const Choice& choice, Element element, int64_t d, bool causal
   std::printf("bitwise equal alone, repeated, on streams, from a graph: %d kernels, %s, %d failures so far\n", kernels,
               repeats.first().text().c_str(), failures);
   std::fflush(stdout);
+}
+
+/// The usual problem, and one short enough for the kernels of short sequences.
+void check_repeats(const Choice& choice, Element element, int64_t d, bool causal) {
+  Problem p = usual(element, d, causal);
+  check_repeats(choice, p);
+  p.seq_q = p.seq_k = 250;
+  if (element != Element::kFloat32 && d <= 128) check_repeats(choice, p);
 }
 
 }  // namespace
