@@ -13,6 +13,9 @@
 
 namespace kymo::flash {
 
+/// Computes a number here instead of at its use.
+__device__ __forceinline__ void keep_number(int64_t& number) { asm volatile("" : "+l"(number)); }
+
 /// Computes lse (times log2(e)) and delta of the query tiles of a key block, in the order in which these are processed,
 /// by its consumers: 256 rows at a time, whose loads are all in flight before the first sum.
 template <class Tiles>
@@ -133,6 +136,7 @@ __global__ void __launch_bounds__(384, 1)
 
 template <class Tiles>
 std::string launch_hopper_backward_short(const Backward& call, Stream stream) {
+  static_assert(short_tile(Tiles::kD).rows == Tiles::kRows && ShortTile::keys == Tiles::kKeys);
   HopperBackwardCall device{};
   if (std::string wrong = describe_tensors<Tiles>(call, device); !wrong.empty()) return wrong;
   const Problem& p = call.problem;

@@ -11,9 +11,6 @@
 
 namespace kymo::flash {
 
-/// Computes a number here instead of at its use.
-__device__ __forceinline__ void keep_number(int64_t& number) { asm volatile("" : "+l"(number)); }
-
 /// Addresses in a row of O and dO, from a column on, and that of its lse: what can be computed before
 /// wait_for_prerequisites(), while the previous kernel ends.
 template <class T>

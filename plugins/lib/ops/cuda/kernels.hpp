@@ -79,11 +79,11 @@ constexpr ShortTile short_tile(int columns) { return {columns <= 64 ? 128 : 64};
 /// was measured with CUDA graphs on an H200, at d 64 and 128 with 64 to 512 tokens; calls that are launched one by one
 /// would gain a little above it, too, because each kernel costs more there.
 inline bool short_is_faster(const Problem& p, int multiprocessors) {
-  const auto tiles = [](int64_t rows) { return static_cast<double>((rows + 127) / 128); };
+  const auto tiles = [](int64_t rows, int in_tile) { return static_cast<double>((rows + in_tile - 1) / in_tile); };
   const double of_keys = static_cast<double>(key_blocks(p, ShortTile::keys)),
                of_queries = static_cast<double>(query_blocks(p, ShortTile::queries)), blocks = of_keys + of_queries;
-  const double query_tiles = static_cast<double>(p.heads_q / p.heads_kv) * tiles(p.seq_q);
-  const double times = of_keys * (1 + query_tiles) + of_queries * (1 + tiles(p.seq_k));
+  const double query_tiles = static_cast<double>(p.heads_q / p.heads_kv) * tiles(p.seq_q, ShortTile::queries);
+  const double times = of_keys * (1 + query_tiles) + of_queries * (1 + tiles(p.seq_k, ShortTile::keys));
   return std::ceil(blocks / multiprocessors) * times / blocks <= 9;
 }
 /// Queries of a tile of the backward kernels whose consumers work in lockstep (hopper_backward_lockstep.cuh), and the
