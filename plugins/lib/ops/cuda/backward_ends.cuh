@@ -25,8 +25,9 @@ __device__ __forceinline__ uint2 split_in_three(float x) {
   return {high_and_middle, pack<T>(rest - unpack<T>(high_and_middle).y, 0.f)};
 }
 /// For rows that see no key, S becomes the most negative finite number: an MMA multiplies it by 0 for dP.
-__device__ __forceinline__ RowTerms row_terms(bool sees_keys, float lse, float delta, float scale) {
+__device__ __forceinline__ RowTerms row_terms(float lse, float delta, float scale) {
   constexpr float kLowest = -3.3895e38f;  // of bf16
+  const bool sees_keys = lse != -INFINITY;
   return {split_in_three(sees_keys ? -lse / scale : kLowest), split_in_three(sees_keys ? -delta : 0.f)};
 }
 
@@ -81,6 +82,17 @@ __device__ __forceinline__ float sum_over_lanes(float sum) {
   return sum;
 }
 
+/// lse and delta of a row as the other kernels use them: lse times log2(e) for 16-bit elements; +inf if the row sees no
+/// key, so that P = 0.
+struct RowSum {
+  float lse, delta;
+};
+template <class T>
+__device__ __forceinline__ RowSum row_sum(float lse, float delta) {
+  if (lse == -INFINITY) return {INFINITY, 0.f};
+  return {sizeof(T) == 4 ? lse : lse * kLog2E, delta};
+}
+
 /// kLanes lanes read one row; 256 threads per block.
 template <class T, int kLanes>
 __global__ void __launch_bounds__(256)
@@ -103,12 +115,12 @@ __global__ void __launch_bounds__(256)
   const int64_t at = static_cast<int64_t>(all_head) * sums.padded + row;
   if (lane == 0) {
     const float lse = row < p.seq_q ? call.lse[all_head * p.seq_q + row] : -INFINITY;
-    const bool sees_keys = lse != -INFINITY;
     if (sums.terms) {
-      sums.terms[at] = row_terms(sees_keys, lse, sum, p.scale);
+      sums.terms[at] = row_terms(lse, sum, p.scale);
     } else {
-      sums.delta[at] = sees_keys ? sum : 0.f;
-      sums.lse[at] = !sees_keys ? INFINITY : sizeof(T) == 4 ? lse : lse * kLog2E;
+      const RowSum used = row_sum<T>(lse, sum);
+      sums.delta[at] = used.delta;
+      sums.lse[at] = used.lse;
     }
   }
   if (dq.sums)

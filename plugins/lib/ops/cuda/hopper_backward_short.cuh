@@ -78,9 +78,9 @@ class RowSummer {
         const float delta = sum_over_lanes<kLanes>(add_products<T>(o_[t][i], d_o_[t][i], 0.f));
         if (lane() > 0 || first_ + t >= block_.tiles()) continue;
         const uint32_t at = shared + ((first_ + t) * Tiles::kRows + i * kRowStep + row_in_step()) * 4;
-        const bool sees_keys = lse_[t][i] != -INFINITY;
-        store_number(at + Tiles::kLse, sees_keys ? lse_[t][i] * kLog2E : INFINITY);
-        store_number(at + Tiles::kDelta, sees_keys ? delta : 0.f);
+        const RowSum used = row_sum<T>(lse_[t][i], delta);
+        store_number(at + Tiles::kLse, used.lse);
+        store_number(at + Tiles::kDelta, used.delta);
       }
   }
 

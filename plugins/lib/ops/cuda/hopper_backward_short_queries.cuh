@@ -112,14 +112,14 @@ template <class Tiles>
 struct QueryRows {
   using T = typename Tiles::T;
   static constexpr int kLoads = Tiles::kD / 32;
-  float lse[2], delta[2];
+  RowSum sums[2];
 
   __device__ __forceinline__ QueryRows(const Backward& tensors, const RowAddress<T>& rows) {
     const int quad = static_cast<int>(threadIdx.x) % 4, columns = static_cast<int>(tensors.problem.d);
     uint4 o[2][kLoads] = {}, d_o[2][kLoads] = {};
+    float lse[2] = {-INFINITY, -INFINITY};
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      lse[r] = -INFINITY;
       if (8 * r >= rows.left) continue;
       lse[r] = rows.lse[8 * r];
 #pragma unroll
@@ -134,10 +134,7 @@ struct QueryRows {
       float sum = 0;
 #pragma unroll
       for (int i = 0; i < kLoads; ++i) sum = add_products<T>(o[r][i], d_o[r][i], sum);
-      sum = sum_over_lanes<4>(sum);
-      const bool sees_keys = lse[r] != -INFINITY;
-      lse[r] = sees_keys ? lse[r] * kLog2E : INFINITY;
-      delta[r] = sees_keys ? sum : 0.f;
+      sums[r] = row_sum<T>(lse[r], sum_over_lanes<4>(sum));
     }
   }
 };
@@ -188,12 +185,12 @@ __device__ __forceinline__ void consume_keys(const HopperBackwardCall& call, con
         for (int r = 0; r < 2; ++r) mask_from(s, r, Tiles::kCausal ? min(limit, diagonal + 8 * r) : limit);
       }
 #pragma unroll
-      for (int i = 0; i < kKeys / 2; ++i) s[i] = exp2_fast(fmaf(s[i], call.scale_log2, -rows.lse[i / 2 % 2]));
+      for (int i = 0; i < kKeys / 2; ++i) s[i] = exp2_fast(fmaf(s[i], call.scale_log2, -rows.sums[i / 2 % 2].lse));
       product_wait<0>();
       pin(dp);
 #pragma unroll
       for (int i = 0; i < kKeys / 4; ++i) {
-        const float delta = rows.delta[i % 2];
+        const float delta = rows.sums[i % 2].delta;
         ds[i] = pack<T>(s[2 * i] * (dp[2 * i] - delta), s[2 * i + 1] * (dp[2 * i + 1] - delta));
       }
       pin(ds), pin(dq);
