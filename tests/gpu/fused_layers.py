@@ -6,6 +6,7 @@ Writes to FOLDER, after each part:
   operators.csv  each operator and LibTorch's layer, forward and backward: time, bandwidth, and the ratio to a copy of
                  as many bytes, interleaved in one process (median over rounds)
   errors.csv     largest error relative to the largest exact value (float64), of the operator and of LibTorch's layer
+                 (median over random inputs)
   steps.csv      step time of transformer_lm for each value of `operators`, in bf16 as CUDA graph, interleaved rounds
   steps.db       the runs behind it
 
@@ -311,20 +312,32 @@ def error_cases(dtype):
     yield "rotary", lambda qkv: ops.rotary(qkv, table), exact_rotary, (qkv,)
 
 
+def errors_of(case, dtype):
+    """Of each result: the error of the operator and that of LibTorch's layer."""
+    _, mine, theirs, inputs = case
+    found = []
+    for function, kind in ((theirs, torch.float64), (mine, dtype), (theirs, dtype)):
+        leaves = [leaf(tensor.to(kind)) for tensor in inputs]
+        output = function(*leaves)
+        torch.manual_seed(3)
+        gradient = torch.randn(output.shape, device="cuda", dtype=dtype).to(output.dtype)
+        found.append((output.detach(), *torch.autograd.grad(output, leaves, gradient)))
+    return [(error(own, exact), error(library, exact)) for exact, own, library in zip(*found, strict=True)]
+
+
 def measure_errors():
     rows = Writer("errors.csv", ("operator", "element", "result", "kymo", "library"))
     for dtype in (BF16, FP32):
-        for name, mine, theirs, inputs in error_cases(dtype):
-            found = []
-            for function, kind in ((theirs, torch.float64), (mine, dtype), (theirs, dtype)):
-                leaves = [leaf(tensor.to(kind)) for tensor in inputs]
-                output = function(*leaves)
-                torch.manual_seed(3)
-                gradient = torch.randn(output.shape, device="cuda", dtype=dtype).to(output.dtype)
-                found.append((output.detach(), *torch.autograd.grad(output, leaves, gradient)))
-            names = ["output", *(f"gradient {i}" for i in range(len(inputs)))]
-            for result, exact, own, library in zip(names, *found, strict=True):
-                rows.add((name, NAMES[dtype], result, f"{error(own, exact):.2e}", f"{error(library, exact):.2e}"))
+        errors = {}
+        for draw_number in range(ROUNDS):
+            torch.manual_seed(draw_number)
+            for case in list(error_cases(dtype)):
+                errors.setdefault(case[0], []).append(errors_of(case, dtype))
+        for name, draws in errors.items():
+            for i, pairs in enumerate(zip(*draws, strict=True)):
+                result = f"gradient {i - 1}" if i else "output"
+                medians = (f"{statistics.median(of):.2e}" for of in zip(*pairs, strict=True))
+                rows.add((name, NAMES[dtype], result, *medians))
 
 
 def run_steps(model, steps, seconds, database):

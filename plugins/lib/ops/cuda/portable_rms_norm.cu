@@ -35,8 +35,15 @@ __device__ __forceinline__ float row_sum(float value, float (&shared)[kForwardWa
   return value;
 }
 
+/// 1 / sqrt(x) with one step of Newton's method: the error of rsqrtf alone, of up to two units in the last place, would
+/// be that of the whole row. Where the step overflows (x is 0 or infinite), that of rsqrtf.
+__device__ __forceinline__ float precise_rsqrt(float x) {
+  const float root = rsqrtf(x), rest = fmaf(-x * root, root, 1.f);
+  return fabsf(rest) < 1.f ? fmaf(0.5f * root, rest, root) : root;
+}
+
 __device__ __forceinline__ float root_of(float total, const RmsNorm& call) {
-  return rsqrtf(total / static_cast<float>(call.width) + call.epsilon);
+  return precise_rsqrt(total / static_cast<float>(call.width) + call.epsilon);
 }
 
 template <class S, class B, class W, bool kAdds, int kChunks>
@@ -191,7 +198,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads) rms_norm_backward(const RmsN
     }
     if constexpr (kEarly) ring.refill();
     total = row_sums.sum(total);
-    const float root = rsqrtf(total.x * share + call.epsilon), along = total.y * share * root * root * root;
+    const float root = precise_rsqrt(total.x * share + call.epsilon), along = total.y * share * root * root * root;
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
       if (!ring.inside(c)) continue;
