@@ -93,10 +93,10 @@ part attention_host 120 python3 "$here/bench/compare_attention.py" "$ops" --grid
 part cost 150 python3 "$here/bench/trace_program_cost.py" "$kymo" --device cuda --rounds 9 --observed trace,torch.profiler
 part hooks_mean 180 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cuda --starts 2 --steps 3000 --mean \
   --slice 10 small
-part flash 240 "$build/tests/flash_kernels" check path=hopper
 part layers 240 python3 "$here/gpu/fused_layers.py" "$kymo" "$folder" 230
 part hooks 360 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cuda --starts 4 --steps 3000 small
-part attention 420 python3 "$here/bench/compare_attention.py" "$ops" --grids peers,grouped,few,small \
+part flash 400 "$build/tests/flash_kernels" check path=hopper
+part attention 480 python3 "$here/bench/compare_attention.py" "$ops" --grids peers,grouped,few,small \
   --csv "$folder/attention.csv"
 part suite 600 "$kymo" suite run cs336 --resume --db "$folder/cs336.db"
 

@@ -137,12 +137,15 @@ void check_repeats(const Choice& choice, const Problem& p) {
   std::fflush(stdout);
 }
 
-/// The usual problem, and one short enough for the kernels of short sequences.
+/// The usual problem, one short enough for the kernels of short sequences, and one that a pair of blocks supports.
 void check_repeats(const Choice& choice, Element element, int64_t d, bool causal) {
   Problem p = usual(element, d, causal);
   check_repeats(choice, p);
+  if (element == Element::kFloat32 || d > 128) return;
   p.seq_q = p.seq_k = 250;
-  if (element != Element::kFloat32 && d <= 128) check_repeats(choice, p);
+  check_repeats(choice, p);
+  p.heads_kv = p.heads_q;
+  if (d <= 64) check_repeats(choice, p);
 }
 
 }  // namespace

@@ -175,32 +175,26 @@ void in_a_row(Case& test, Forward call, cudaStream_t stream) {
 
 /// Many more tiles than a GPU has multiprocessors, so that blocks of the persistent Hopper kernels process several
 /// tiles: by static shares, in pairs, and by the counter. Also many fewer tiles with so many keys that split-KV is
-/// used, odd and even numbers of tiles per head, tiles whose rows attend to no key, more keys than queries, and groups
-/// of query heads that are processed as one head. d = 0: all head sizes; otherwise the shapes of that size, and some
-/// others at that size.
+/// used, odd and even numbers of tiles per head, tiles whose rows attend to no key, more keys than queries, groups of
+/// query heads that are processed as one head, and heads of at most two tiles. d = 0: all head sizes; otherwise the
+/// shapes of that size, and some others at that size.
 std::vector<Problem> long_shapes(Element element, int64_t d) {
   struct Shape {
     int64_t batch, heads_q, heads_kv, seq_q, seq_k, d;
     bool causal, any_d;
   };
-  constexpr std::array<Shape, 18> shapes = {{{4, 48, 24, 300, 300, 64, true, true},
-                                             {3, 59, 59, 257, 257, 128, true, false},
-                                             {2, 150, 50, 129, 129, 72, true, false},
-                                             {5, 30, 30, 400, 130, 64, true, false},
-                                             {5, 30, 10, 130, 500, 128, true, true},
-                                             {2, 45, 45, 520, 470, 128, true, false},
-                                             {4, 40, 40, 260, 260, 128, false, false},
-                                             {3, 70, 35, 190, 320, 64, false, false},
-                                             {1, 1, 1, 2300, 2300, 64, true, true},
-                                             {1, 2, 1, 300, 2900, 128, true, true},
-                                             {1, 3, 1, 1, 4000, 64, false, false},
-                                             {2, 1, 1, 2600, 2100, 128, true, false},
-                                             {2, 32, 8, 1, 8192, 128, true, true},
-                                             {1, 24, 3, 9, 700, 64, false, false},
-                                             {2, 128, 8, 1, 5000, 64, true, true},
-                                             {3, 59, 59, 257, 257, 96, true, false},
-                                             {4, 40, 40, 260, 260, 192, false, false},
-                                             {2, 75, 75, 300, 300, 192, true, false}}};
+  constexpr std::array<Shape, 21> shapes = {
+      {{4, 48, 24, 300, 300, 64, true, true},    {3, 59, 59, 257, 257, 128, true, false},
+       {2, 150, 50, 129, 129, 72, true, false},  {5, 30, 30, 400, 130, 64, true, false},
+       {5, 30, 10, 130, 500, 128, true, true},   {2, 45, 45, 520, 470, 128, true, false},
+       {4, 40, 40, 260, 260, 128, false, false}, {3, 70, 35, 190, 320, 64, false, false},
+       {1, 1, 1, 2300, 2300, 64, true, true},    {1, 2, 1, 300, 2900, 128, true, true},
+       {1, 3, 1, 1, 4000, 64, false, false},     {2, 1, 1, 2600, 2100, 128, true, false},
+       {2, 32, 8, 1, 8192, 128, true, true},     {1, 24, 3, 9, 700, 64, false, false},
+       {2, 128, 8, 1, 5000, 64, true, true},     {3, 59, 59, 257, 257, 96, true, false},
+       {4, 40, 40, 260, 260, 192, false, false}, {2, 75, 75, 300, 300, 192, true, false},
+       {11, 12, 12, 250, 250, 64, false, false}, {11, 12, 12, 256, 256, 64, true, false},
+       {11, 13, 13, 120, 120, 40, true, false}}};
   std::vector<Problem> problems;
   for (const Shape& s : shapes) {
     if (d > 0 && s.d != d && !s.any_d) continue;

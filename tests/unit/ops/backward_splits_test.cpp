@@ -132,6 +132,32 @@ TEST(ShortBackward, IsSelectedWhereItMeasuredFaster) {
   EXPECT_FALSE(selected(1, 16, 128, 8192));
 }
 
+TEST(PairedBackward, SupportsHeadsOfTwoTilesWithoutGroups) {
+  Problem p = problem(12, 256, false);
+  EXPECT_TRUE(fits_pairs(p));
+  p.seq_q = 255;
+  EXPECT_FALSE(fits_pairs(p));
+  p.seq_k = 255;
+  EXPECT_TRUE(fits_pairs(p));
+  p.heads_q = 24;
+  EXPECT_FALSE(fits_pairs(p));
+  EXPECT_FALSE(fits_pairs(problem(12, 257, false)));
+}
+
+TEST(PairedBackward, IsSelectedWhereItMeasuredFaster) {
+  const auto selected = [](int64_t batch, int64_t heads, int64_t seq) {
+    Problem p = problem(heads, seq, false);
+    p.batch = batch;
+    return pairs_are_faster(p, kMultiprocessors);
+  };
+  for (const int64_t batch : {4, 11, 16}) EXPECT_TRUE(selected(batch, 12, 256)) << batch;
+  for (const int64_t batch : {1, 6, 8, 12, 22, 32}) EXPECT_FALSE(selected(batch, 12, 256)) << batch;
+  for (const int64_t batch : {6, 8, 11, 16, 22, 32, 44}) EXPECT_TRUE(selected(batch, 12, 128)) << batch;
+  for (const int64_t batch : {1, 4, 12}) EXPECT_FALSE(selected(batch, 12, 128)) << batch;
+  EXPECT_TRUE(selected(4, 16, 256));
+  EXPECT_FALSE(selected(4, 20, 256));
+}
+
 TEST(BackwardSplits, CountAGroupsQueriesTogether) {
   Problem p = problem(1, 768, false);
   EXPECT_FALSE(split_q_is_faster(p, kHopper256, 32));

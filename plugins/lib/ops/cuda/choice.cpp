@@ -46,7 +46,7 @@ struct ForwardRow {
   bool few = false;  // selected automatically only with at most two tiles of 128 queries per SM
 };
 // Based on the times in docs/kernels/attention_forward.md. Few tiles: decoding or split-KV where they pay. d 64: three
-// consumers hide the exponentials, which have twice the weight there; but below 4k keys a causal mask wastes too much
+// consumers hide the exponentials, which have twice the weight there; but below 1536 keys a causal mask wastes too much
 // of 192 rows, below 1k the prologue and epilogue of a tile weigh more, and few tiles of 192 rows load the GPU too
 // unevenly. d 192 and 256: 112 and 80 keys are the largest tiles that fit twice. Pipelined, d 192 has registers for 80.
 constexpr auto kForward = std::to_array<ForwardRow>({
@@ -55,7 +55,7 @@ constexpr auto kForward = std::to_array<ForwardRow>({
     {KERNEL(hopper_forward_d64_pipelined128x128), kHopper, 64, kPipelined, kAnyMask, kAnyLength, true},
     {KERNEL(hopper_forward_d64_pipelined128x128), kHopper, 64, kPipelined, kFull, 1024},
     {KERNEL(hopper_forward_d64_192x128), kHopper, 64, kPlain, kFull},
-    {KERNEL(hopper_forward_d64_pipelined128x128), kHopper, 64, kPipelined, kCausal, 4096},
+    {KERNEL(hopper_forward_d64_pipelined128x128), kHopper, 64, kPipelined, kCausal, 1536},
     {KERNEL(hopper_forward_d64_192x128), kHopper, 64, kPlain, kCausal},
     {KERNEL(hopper_decode_d128), kHopper, 128, kDecode, kFull},
     {KERNEL(hopper_forward_d128_splitkv128x128), kHopper, 128, kSplitKv},
@@ -81,6 +81,7 @@ constexpr auto kForward = std::to_array<ForwardRow>({
 enum Sums {
   kDeterministic,  // supports deterministic calls
   kNoSums,         // the same, without a workspace (ShortTile): selected automatically only if it pays
+  kNoSumsInPairs,  // the same, for fits_pairs()
   kAtomic,
   kSplitQ,     // atomic and split-Q: selected automatically only if it pays
   kSplitHeads  // the same, only if query heads are split
@@ -98,12 +99,14 @@ struct BackwardRow {
 
   /// Of the fp32 accumulator of dQ.
   int columns() const { return path == kHopper ? max_d : 0; }
-  bool reproducible() const { return sums == kDeterministic || sums == kNoSums; }
+  bool has_workspace() const { return sums != kNoSums && sums != kNoSumsInPairs; }
+  bool reproducible() const { return sums == kDeterministic || !has_workspace(); }
   bool splits() const { return sums == kSplitQ || sums == kSplitHeads; }
 };
 // Based on the times in docs/kernels/attention_backward.md. fp32: `small` for GPUs with too little shared memory per
 // block for the others, and at d 256 below 512 keys, where blocks of half the size fill the GPU sooner.
 constexpr auto kBackward = std::to_array<BackwardRow>({
+    {KERNEL(hopper_backward_d64_pairs), kHopper, 64, kNoSumsInPairs},
     {KERNEL(hopper_backward_d64_short), kHopper, 64, kNoSums},
     {KERNEL(hopper_backward_d64_splitq), kHopper, 64, kSplitQ},
     {KERNEL(hopper_backward_d64), kHopper, 64, kDeterministic},
@@ -317,10 +320,11 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
   const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
   const auto fits = [&](const BackwardRow& row) {
     return row.path == path && p.d <= row.max_d && (row.reproducible() || !call.deterministic) &&
-           (row.sums != kNoSums || short_tile(row.max_d).fits(p)) && (!row.lockstep || lockstep_fits(p)) &&
-           (row.shared_kb <= kMinSharedKb || row.shared_kb <= shared_kb_now());
+           (row.has_workspace() || short_tile(row.max_d).fits(p)) && (row.sums != kNoSumsInPairs || fits_pairs(p)) &&
+           (!row.lockstep || lockstep_fits(p)) && (row.shared_kb <= kMinSharedKb || row.shared_kb <= shared_kb_now());
   };
   const auto automatic = [&](const BackwardRow& row) {
+    if (row.sums == kNoSumsInPairs) return pairs_are_faster(p, multiprocessors_now());
     if (row.sums == kNoSums) return short_is_faster(p, multiprocessors_now());
     if (row.sums == kSplitHeads) return splits_heads(p, split_q_tile_of(row));
     if (row.lockstep) return lockstep_is_faster(p, call.deterministic);
@@ -365,7 +369,7 @@ size_t workspace_bytes(const Forward& unpacked) {
 size_t workspace_bytes(const Backward& call) {
   std::string wrong;
   const BackwardRow* row = choose(call, wrong);
-  if (row && row->sums == kNoSums) return 0;
+  if (row && !row->has_workspace()) return 0;
   return row ? backward_space(call, row->columns(), row->splits(), row->lockstep).bytes() : 0;
 }
 
@@ -382,7 +386,7 @@ std::string launch_backward(const Backward& call, Stream stream) {
   std::string wrong;
   const BackwardRow* row = choose(call, wrong);
   if (!row) return wrong;
-  if (row->sums != kNoSums && (!call.workspace || reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0))
+  if (row->has_workspace() && (!call.workspace || reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0))
     return "the workspace must be 256-byte aligned device memory";
   return row->launch(call, stream);
 }

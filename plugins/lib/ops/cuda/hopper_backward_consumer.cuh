@@ -12,11 +12,12 @@
 
 namespace kymo::flash {
 
-/// after_first_issue: called when the first S of the thread block is issued.
-template <class Tiles, class AfterFirstIssue>
+/// after_first_issue: called when the first S of the thread block is issued. at_end: called while the stores of the
+/// last gradients read shared memory.
+template <class Tiles, class AfterFirstIssue, class AtEnd>
 __device__ __forceinline__ void consume(const HopperBackwardCall& call, int consumer, uint32_t shared,
                                         const BackwardBarriers<Tiles>& barriers,
-                                        const AfterFirstIssue& after_first_issue) {
+                                        const AfterFirstIssue& after_first_issue, const AtEnd& at_end) {
   using T = typename Tiles::T;
   constexpr int kD = Tiles::kD, kRows = Tiles::kRows, kKeys = Tiles::kKeys, kQStages = Tiles::kQStages,
                 kOStages = Tiles::kOStages;
@@ -247,6 +248,7 @@ __device__ __forceinline__ void consume(const HopperBackwardCall& call, int cons
     finish_block(std::false_type());
   }
   finish_block(std::true_type());
+  at_end();
   if ((thread_now() & 127) == 0) wait_bulk_read();
 }
 

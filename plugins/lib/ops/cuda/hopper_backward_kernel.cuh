@@ -54,7 +54,7 @@ __device__ __forceinline__ void process_blocks(const HopperBackwardCall& call, i
     if constexpr (Tiles::kLockstep)
       consume_in_lockstep<Tiles>(call, warpgroup - 1, shared, barriers);
     else
-      consume<Tiles>(call, warpgroup - 1, shared, barriers, [] {});
+      consume<Tiles>(call, warpgroup - 1, shared, barriers, [] {}, [] {});
   }
 }
 

@@ -70,10 +70,20 @@ struct QueryBlockShared {
       barrier_init(k_full + 8 * i, 1), barrier_init(v_full + 8 * i, 1), barrier_init(keys_empty + 8 * i, 8);
     barriers_ready();
   }
+  static __device__ __forceinline__ int stage(int number) { return number % kStages; }
+  static __device__ __forceinline__ int phase(int number) { return number / kStages & 1; }
+  // Key tiles are numbered in the order in which they are processed.
+  static __device__ __forceinline__ int key_tile(int number) { return number; }
   __device__ __forceinline__ uint32_t q() const { return at + Tiles::kQ; }
   __device__ __forceinline__ uint32_t d_o() const { return at + Tiles::kO; }
-  __device__ __forceinline__ uint32_t k(int stage) const { return at + (stage ? kSecondK : 0); }
-  __device__ __forceinline__ uint32_t v(int stage) const { return at + (stage ? kSecondV : Tiles::kKeyBytes); }
+  __device__ __forceinline__ uint32_t k(int number) const { return at + (stage(number) ? kSecondK : 0); }
+  __device__ __forceinline__ uint32_t v(int number) const { return at + (stage(number) ? kSecondV : Tiles::kKeyBytes); }
+  __device__ __forceinline__ void wait_q() const { barrier_wait(q_full, 0); }
+  __device__ __forceinline__ void wait_d_o() const { barrier_wait(o_full, 0); }
+  __device__ __forceinline__ void wait_k(int number) const { barrier_wait(k_full + 8 * stage(number), phase(number)); }
+  __device__ __forceinline__ void wait_v(int number) const { barrier_wait(v_full + 8 * stage(number), phase(number)); }
+  /// Called by one thread of a warp.
+  __device__ __forceinline__ void release(int number) const { barrier_arrive(keys_empty + 8 * stage(number)); }
 };
 
 /// The TMA thread.
@@ -98,12 +108,12 @@ __device__ __forceinline__ void load_query_block(const HopperBackwardCall& call,
   };
 #pragma unroll 1
   for (int tile = 0; tile < block.key_tiles; ++tile) {
-    const int stage = tile % shared.kStages;
-    barrier_wait(shared.keys_empty + 8 * stage, (tile / shared.kStages & 1) ^ 1);
+    const int stage = shared.stage(tile);
+    barrier_wait(shared.keys_empty + 8 * stage, shared.phase(tile) ^ 1);
     if (tile == 0) load_queries(&call.q, shared.q(), shared.q_full);
-    load_keys(&call.k, shared.k(stage), shared.k_full + 8 * stage, tile);
+    load_keys(&call.k, shared.k(tile), shared.k_full + 8 * stage, tile);
     if (tile == 0) load_queries(&call.d_o, shared.d_o(), shared.o_full);
-    load_keys(&call.v, shared.v(stage), shared.v_full + 8 * stage, tile);
+    load_keys(&call.v, shared.v(tile), shared.v_full + 8 * stage, tile);
   }
 }
 
@@ -139,63 +149,64 @@ struct QueryRows {
   }
 };
 
-template <class Tiles>
+/// First of the two rows of a thread of a consumer, in the block.
+__device__ __forceinline__ int row_of_block(int consumer) {
+  const int thread = static_cast<int>(threadIdx.x) & 127;
+  return consumer * 64 + thread / 32 * 16 + thread % 32 / 4;
+}
+
+/// `rows`: of this thread's two rows. `shared`: where the tiles are, and when; a QueryBlockShared or a PairShared.
+template <class Tiles, class Shared>
 __device__ __forceinline__ void consume_keys(const HopperBackwardCall& call, const Backward& tensors,
-                                             const QueryBlock& block, int consumer,
-                                             const QueryBlockShared<Tiles>& shared) {
+                                             const QueryBlock& block, int consumer, const RowSum (&rows)[2],
+                                             const Shared& shared) {
   using T = typename Tiles::T;
   constexpr int kD = Tiles::kD, kTile = Tiles::kKeys;
   constexpr int kKeys = kD == 64 ? kTile : kTile / 2;  // at a time: at d 128, more would take too many registers
-  const int thread = static_cast<int>(threadIdx.x) & 127, lane = thread & 31;
-  const int row0 = block.first_row + consumer * 64, row = row0 + thread / 32 * 16 + lane / 4;
-  RowAddress<T> addresses;
-  addresses.find(tensors, block.batch, block.head, row, lane % 4 * 8);
-  wait_for_prerequisites();
-  const QueryRows<Tiles> rows(tensors, addresses);
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  const int row0 = block.first_row + consumer * 64, row = block.first_row + row_of_block(consumer);
   // This consumer's rows: of a tile, or a tile of its own.
   const int own = Tiles::kRows == 64 ? consumer * Tiles::kQBytes : consumer * 64 * 128;
   float s[kKeys / 2], dp[kKeys / 2], dq[kD / 2];
   uint32_t ds[kKeys / 4];
   clear(dq);
-  if (block.key_tiles > 0) barrier_wait(shared.q_full, 0);
+  if (block.key_tiles > 0) shared.wait_q();
 #pragma unroll 1
   for (int tile = 0; tile < block.key_tiles; ++tile) {
-    const int stage = tile % shared.kStages, phase = tile / shared.kStages & 1;
-    barrier_wait(shared.k_full + 8 * stage, phase);
+    shared.wait_k(tile);
 #pragma unroll
     for (int part = 0; part < kTile / kKeys; ++part) {
-      const int first_key = tile * kTile + part * kKeys, in_tile = part * kKeys * 128;
+      const int first_key = shared.key_tile(tile) * kTile + part * kKeys, in_tile = part * kKeys * 128;
       pin(s), pin(dp), pin(dq), pin(ds);
       product_fence();
-      issue_by_rows<T, kD, Tiles::kRows, kKeys, kTile>(s, operand(shared.q() + own),
-                                                       operand(shared.k(stage) + in_tile));
+      issue_by_rows<T, kD, Tiles::kRows, kKeys, kTile>(s, operand(shared.q() + own), operand(shared.k(tile) + in_tile));
       product_commit();
-      if (tile == 0 && part == 0) barrier_wait(shared.o_full, 0);
-      if (part == 0) barrier_wait(shared.v_full + 8 * stage, phase);
+      if (tile == 0 && part == 0) shared.wait_d_o();
+      if (part == 0) shared.wait_v(tile);
       product_fence();
       issue_by_rows<T, kD, Tiles::kRows, kKeys, kTile>(dp, operand(shared.d_o() + own),
-                                                       operand(shared.v(stage) + in_tile));
+                                                       operand(shared.v(tile) + in_tile));
       product_commit();
       product_wait<1>();  // S, and dQ of the part before
       pin(s), pin(ds);
-      if (part == 0 && tile > 0 && lane == 0) barrier_arrive(shared.keys_empty + 8 * (stage ^ 1));
+      if (part == 0 && tile > 0 && lane == 0) shared.release(tile - 1);
       const int limit = call.seq_k - first_key, diagonal = row + call.shift + 1 - first_key;
       if (limit < kKeys || (Tiles::kCausal && row0 + call.shift + 1 - first_key < kKeys)) {
 #pragma unroll
         for (int r = 0; r < 2; ++r) mask_from(s, r, Tiles::kCausal ? min(limit, diagonal + 8 * r) : limit);
       }
 #pragma unroll
-      for (int i = 0; i < kKeys / 2; ++i) s[i] = exp2_fast(fmaf(s[i], call.scale_log2, -rows.sums[i / 2 % 2].lse));
+      for (int i = 0; i < kKeys / 2; ++i) s[i] = exp2_fast(fmaf(s[i], call.scale_log2, -rows[i / 2 % 2].lse));
       product_wait<0>();
       pin(dp);
 #pragma unroll
       for (int i = 0; i < kKeys / 4; ++i) {
-        const float delta = rows.sums[i % 2].delta;
+        const float delta = rows[i % 2].delta;
         ds[i] = pack<T>(s[2 * i] * (dp[2 * i] - delta), s[2 * i + 1] * (dp[2 * i + 1] - delta));
       }
       pin(ds), pin(dq);
       product_fence();
-      issue_by_columns<T, kD, kKeys>(dq, ds, operand(shared.k(stage) + in_tile, kTile * 128));
+      issue_by_columns<T, kD, kKeys>(dq, ds, operand(shared.k(tile) + in_tile, kTile * 128));
       product_commit();
     }
   }
@@ -220,7 +231,12 @@ __device__ __forceinline__ void process_query_block(const HopperBackwardCall& ca
     if (threadIdx.x == 0) load_query_block<Tiles>(call, block, shared);
   } else {
     acquire_registers<240>();
-    consume_keys<Tiles>(call, tensors, block, warpgroup - 1, shared);
+    RowAddress<typename Tiles::T> addresses;
+    addresses.find(tensors, block.batch, block.head, block.first_row + row_of_block(warpgroup - 1),
+                   threadIdx.x % 4 * 8);
+    wait_for_prerequisites();
+    const QueryRows<Tiles> rows(tensors, addresses);
+    consume_keys<Tiles>(call, tensors, block, warpgroup - 1, rows.sums, shared);
   }
 }
 

@@ -36,8 +36,8 @@ LaunchBackward hopper_backward_d64, hopper_backward_d128, hopper_backward_d128_e
     hopper_backward_d128_lockstep_early, hopper_backward_d192, hopper_backward_d256, hopper_backward_d64_splitq,
     hopper_backward_d128_splitq, hopper_backward_d128_lockstep_splitq, hopper_backward_d192_splitq,
     hopper_backward_d256_splitq;
-/// Short sequences (ShortTile).
-LaunchBackward hopper_backward_d64_short, hopper_backward_d128_short;
+/// Short sequences (ShortTile, fits_pairs()).
+LaunchBackward hopper_backward_d64_short, hopper_backward_d128_short, hopper_backward_d64_pairs;
 
 /// Compute capability 8.0 and later; each supports d up to the padded head size in its name. fp32: followed by tile
 /// rows held x streamed; `counters` adds dQ in global memory (float_dq_partials.cuh).
@@ -75,16 +75,32 @@ struct ShortTile {
   bool fits(const Problem& p) const { return all_rows(p) <= kShortRows; }
 };
 constexpr ShortTile short_tile(int columns) { return {columns <= 64 ? 128 : 64}; }
-/// Whether these kernels are faster. A block takes as long as one of its tiles, and each tile the same again. The limit
-/// was measured with CUDA graphs on an H200, at d 64 and 128 with 64 to 512 tokens; calls that are launched one by one
-/// would gain a little above it, too, because each kernel costs more there.
-inline bool short_is_faster(const Problem& p, int multiprocessors) {
+/// Times of the kernels for short sequences, in units of a tile: rounds of thread blocks on the SMs, times the tiles of
+/// a block and one more for its start.
+inline double short_time(const Problem& p, int multiprocessors) {
   const auto tiles = [](int64_t rows, int in_tile) { return static_cast<double>((rows + in_tile - 1) / in_tile); };
   const double of_keys = static_cast<double>(key_blocks(p, ShortTile::keys)),
                of_queries = static_cast<double>(query_blocks(p, ShortTile::queries)), blocks = of_keys + of_queries;
   const double query_tiles = static_cast<double>(p.heads_q / p.heads_kv) * tiles(p.seq_q, ShortTile::queries);
   const double times = of_keys * (1 + query_tiles) + of_queries * (1 + tiles(p.seq_k, ShortTile::keys));
-  return std::ceil(blocks / multiprocessors) * times / blocks <= 9;
+  return std::ceil(blocks / multiprocessors) * times / blocks;
+}
+/// Whether one thread block can compute the gradients of 128 keys and of the queries at the same positions, from tiles
+/// that stay in shared memory (hopper_backward_pairs).
+inline bool fits_pairs(const Problem& p) {
+  return p.heads_q == p.heads_kv && p.seq_q == p.seq_k && p.seq_k <= 2 * ShortTile::keys;
+}
+inline double pairs_time(const Problem& p, int multiprocessors) {
+  const double tiles = p.seq_k <= ShortTile::keys ? 1 : 2;
+  return std::ceil(static_cast<double>(key_blocks(p, ShortTile::keys)) / multiprocessors) * (1 + 2 * tiles);
+}
+/// Whether these kernels are faster than those for longer sequences, and than each other. The limits were measured with
+/// CUDA graphs on an H200, at d 64 and 128 with 64 to 512 tokens, pairs at d 64 with 128 and 256; calls that are
+/// launched one by one would gain a little above them, too, because each kernel costs more there.
+inline bool short_is_faster(const Problem& p, int multiprocessors) { return short_time(p, multiprocessors) <= 9; }
+inline bool pairs_are_faster(const Problem& p, int multiprocessors) {
+  const double time = pairs_time(p, multiprocessors);
+  return time < short_time(p, multiprocessors) && time <= 15;
 }
 /// Queries of a tile of the backward kernels whose consumers work in lockstep (hopper_backward_lockstep.cuh), and the
 /// padding of their rows, a multiple of both.
