@@ -145,8 +145,8 @@ TEST(PairedBackward, SupportsHeadsOfTwoTilesWithoutGroups) {
 }
 
 TEST(PairedBackward, IsSelectedWhereItMeasuredFaster) {
-  const auto selected = [](int64_t batch, int64_t heads, int64_t seq) {
-    Problem p = problem(heads, seq, false);
+  const auto selected = [](int64_t batch, int64_t heads, int64_t seq, bool causal = false) {
+    Problem p = problem(heads, seq, causal);
     p.batch = batch;
     return pairs_are_faster(p, kMultiprocessors);
   };
@@ -154,6 +154,8 @@ TEST(PairedBackward, IsSelectedWhereItMeasuredFaster) {
   for (const int64_t batch : {1, 6, 8, 12, 22, 32}) EXPECT_FALSE(selected(batch, 12, 256)) << batch;
   for (const int64_t batch : {6, 8, 11, 16, 22, 32, 44}) EXPECT_TRUE(selected(batch, 12, 128)) << batch;
   for (const int64_t batch : {1, 4, 12}) EXPECT_FALSE(selected(batch, 12, 128)) << batch;
+  for (const int64_t batch : {4, 11, 16, 22, 44}) EXPECT_TRUE(selected(batch, 12, 256, true)) << batch;
+  for (const int64_t batch : {1, 6, 8, 12}) EXPECT_FALSE(selected(batch, 12, 256, true)) << batch;
   EXPECT_TRUE(selected(4, 16, 256));
   EXPECT_FALSE(selected(4, 20, 256));
 }

@@ -95,12 +95,12 @@ inline double pairs_time(const Problem& p, int multiprocessors) {
   return std::ceil(static_cast<double>(key_blocks(p, ShortTile::keys)) / multiprocessors) * (1 + 2 * tiles);
 }
 /// Whether these kernels are faster than those for longer sequences, and than each other. The limits were measured with
-/// CUDA graphs on an H200, at d 64 and 128 with 64 to 512 tokens, pairs at d 64 with 128 and 256; calls that are
-/// launched one by one would gain a little above them, too, because each kernel costs more there.
+/// CUDA graphs on an H200, at d 64 and 128 with 64 to 512 tokens, pairs at d 64 with 128 and 256, also on an H100;
+/// calls that are launched one by one would gain a little above them, too, because each kernel costs more there.
 inline bool short_is_faster(const Problem& p, int multiprocessors) { return short_time(p, multiprocessors) <= 9; }
 inline bool pairs_are_faster(const Problem& p, int multiprocessors) {
   const double time = pairs_time(p, multiprocessors);
-  return time < short_time(p, multiprocessors) && time <= 15;
+  return time < short_time(p, multiprocessors) && (p.causal || time <= 15);
 }
 /// Queries of a tile of the backward kernels whose consumers work in lockstep (hopper_backward_lockstep.cuh), and the
 /// padding of their rows, a multiple of both.
