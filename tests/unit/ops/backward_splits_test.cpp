@@ -150,12 +150,12 @@ TEST(PairedBackward, IsSelectedWhereItMeasuredFaster) {
     p.batch = batch;
     return pairs_are_faster(p, kMultiprocessors);
   };
-  for (const int64_t batch : {4, 11, 16}) EXPECT_TRUE(selected(batch, 12, 256)) << batch;
-  for (const int64_t batch : {1, 6, 8, 12, 22, 32}) EXPECT_FALSE(selected(batch, 12, 256)) << batch;
-  for (const int64_t batch : {6, 8, 11, 16, 22, 32, 44}) EXPECT_TRUE(selected(batch, 12, 128)) << batch;
-  for (const int64_t batch : {1, 4, 12}) EXPECT_FALSE(selected(batch, 12, 128)) << batch;
-  for (const int64_t batch : {4, 11, 16, 22, 44}) EXPECT_TRUE(selected(batch, 12, 256, true)) << batch;
-  for (const int64_t batch : {1, 6, 8, 12}) EXPECT_FALSE(selected(batch, 12, 256, true)) << batch;
+  for (const int64_t batch : {4, 11, 12, 16}) EXPECT_TRUE(selected(batch, 12, 256)) << batch;
+  for (const int64_t batch : {1, 6, 8, 22, 32}) EXPECT_FALSE(selected(batch, 12, 256)) << batch;
+  for (const int64_t batch : {6, 8, 11, 12, 16, 22, 32, 44}) EXPECT_TRUE(selected(batch, 12, 128)) << batch;
+  for (const int64_t batch : {1, 4}) EXPECT_FALSE(selected(batch, 12, 128)) << batch;
+  for (const int64_t batch : {4, 11, 12, 16, 22, 44}) EXPECT_TRUE(selected(batch, 12, 256, true)) << batch;
+  for (const int64_t batch : {1, 6, 8}) EXPECT_FALSE(selected(batch, 12, 256, true)) << batch;
   EXPECT_TRUE(selected(4, 16, 256));
   EXPECT_FALSE(selected(4, 20, 256));
 }

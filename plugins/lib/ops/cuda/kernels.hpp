@@ -100,7 +100,7 @@ inline double pairs_time(const Problem& p, int multiprocessors) {
 inline bool short_is_faster(const Problem& p, int multiprocessors) { return short_time(p, multiprocessors) <= 9; }
 inline bool pairs_are_faster(const Problem& p, int multiprocessors) {
   const double time = pairs_time(p, multiprocessors);
-  return time < short_time(p, multiprocessors) && (p.causal || time <= 15);
+  return time <= short_time(p, multiprocessors) && (p.causal || time <= 15);
 }
 /// Queries of a tile of the backward kernels whose consumers work in lockstep (hopper_backward_lockstep.cuh), and the
 /// padding of their rows, a multiple of both.
