@@ -60,6 +60,9 @@ constexpr std::int64_t kNotedNs = 50'000'000;
 /// A step that takes fewer times as long as an empty interval is too short to be timed on its own.
 constexpr std::int64_t kMinEmptyIntervals = 20;
 
+/// Every operation on a GPU takes longer.
+constexpr std::int64_t kLeastDeviceNs = 100;
+
 std::string imprecise_text(const measure::Stopping& stopping, const measure::StoppingRule& rule) {
   const auto percent = [](double share) {
     char text[32];
@@ -79,6 +82,11 @@ std::string short_steps_text(std::int64_t step_ns, std::int64_t empty_ns,
   const std::string problem = measure::timing_error(hot, assignment.what, step_properties(workload));
   return "a step takes " + std::to_string(step_ns) + " ns, and timing it on its own " + std::to_string(empty_ns) +
          " ns; " + (problem.empty() ? "use --timing hot" : "let a step do more (not --timing hot: " + problem + ")");
+}
+
+std::string idle_device_text(std::int64_t step_ns) {
+  return "a step takes " + std::to_string(step_ns) +
+         " ns on the device, less than any operation: it enqueues none on the stream of its phase";
 }
 
 /// The share of one of `count` steps, rounded to the nearest ns; -1 is returned unchanged.
@@ -423,8 +431,9 @@ void StepLoop::add_warnings(std::vector<event::Warning>& warnings) const {
   const std::vector<std::string> unused = log_.unused_phases();
   if (!unused.empty() && (workload_.table().flags & KYMO_PHASES_ARE_OPTIONAL) == 0)
     warnings.push_back({"unused phases", "the workload declares phases that no step entered: " + join(unused, ", ")});
-  if (assignment_.method.timing != measure::Timing::kSync) return;
   const std::int64_t step_ns = log_.median_ns();
+  if (hot_ && timer_ && step_ns < kLeastDeviceNs) warnings.push_back({"short steps", idle_device_text(step_ns)});
+  if (assignment_.method.timing != measure::Timing::kSync) return;
   if (step_ns < kMinEmptyIntervals * empty_interval_ns_)
     warnings.push_back({"short steps", short_steps_text(step_ns, empty_interval_ns_, assignment_, workload_.table())});
 }

@@ -138,6 +138,16 @@ TEST_F(GpuTiming, HotSaysSoIfItsStepsWaitForTheDevice) {
   EXPECT_THAT(held->detail, HasSubstr("synchronizes with the device"));
 }
 
+TEST_F(GpuTiming, HotSaysSoIfItsStepsEnqueueNoWork) {
+  const auto is_idle = [this] {
+    return std::ranges::count(timed(measure::Timing::kHot).record.warnings, "short steps", &event::Warning::kind) > 0;
+  };
+  step_is([] { return cudaSuccess; });
+  EXPECT_TRUE(is_idle());
+  step_is_tiny();
+  EXPECT_FALSE(is_idle());
+}
+
 TEST_F(GpuTiming, ColdFindsNothingInTheCache) {
   for (cudaStream_t stream : {cudaStream_t{nullptr}, side_}) {
     stream_ = stream;

@@ -13,8 +13,8 @@
 
 namespace kymo::worker {
 
-/// A collector and device timer that records all calls. Each phase entry takes 100 ns on its device, the whole step
-/// 1000.
+/// A collector and device timer that records all calls. Each phase entry takes 100 ns on its device, the whole step, or
+/// batch of steps, 1000.
 class FakeCollector final : public collect::Collector, public collect::DeviceTimer {
  public:
   explicit FakeCollector(std::vector<std::string>* log = nullptr) : log_(log) {}
@@ -54,7 +54,7 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
   void take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) override {
     std::fill(phase_ns.begin(), phase_ns.end(), -1);
     for (const std::size_t phase : entries_) phase_ns[phase] = std::max<std::int64_t>(phase_ns[phase], 0) + 100;
-    whole_step_ns = 1000;
+    whole_step_ns = step_ns;
   }
   void begin_batch() override { note("begin_batch"); }
   void end_batch() override { note("end_batch"); }
@@ -75,6 +75,7 @@ class FakeCollector final : public collect::Collector, public collect::DeviceTim
   std::function<void()> on_synchronize;
   std::vector<event::GpuSample> readings;
   std::int64_t fail_at_synchronisation = -1;
+  std::int64_t step_ns = 1000;
   bool capturing = false;
   bool times_out = false;  // for the blocked stream
 

@@ -157,6 +157,7 @@ TEST_F(TimingTest, HotHoldsMeasuredBatchesAndTheOneThatTriesIt) {
 TEST_F(TimingTest, HotGoesOnUnheldWhereTheDeviceCannotTakeTheBatch) {
   on_a_gpu();
   collector.times_out = true;
+  collector.step_ns = kMs;
   const PassResult result = timed(measure::Timing::kHot);
   ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_GT(steps_per_sample(result), 1) << "the launch is hidden among many steps at least";
@@ -167,6 +168,23 @@ TEST_F(TimingTest, HotGoesOnUnheldWhereTheDeviceCannotTakeTheBatch) {
   EXPECT_EQ(result.record.warnings[0].kind, "launch overhead");
   EXPECT_THAT(result.record.warnings[0].detail, HasSubstr("could not be enqueued within a second"));
   EXPECT_EQ(samples_of(result, "step").size(), 5u);
+}
+
+TEST_F(TimingTest, HotSaysSoIfItsStepsEnqueueNoWork) {
+  on_a_gpu();
+  for (const std::int64_t batch_ns : {std::int64_t{1000}, kMs}) {
+    collector.step_ns = batch_ns;
+    const PassResult result = timed(measure::Timing::kHot);
+    ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
+    ASSERT_GT(steps_per_sample(result), 10);
+    if (batch_ns == kMs) {
+      EXPECT_THAT(result.record.warnings, IsEmpty());
+      continue;
+    }
+    ASSERT_EQ(result.record.warnings.size(), 1u);
+    EXPECT_EQ(result.record.warnings[0].kind, "short steps");
+    EXPECT_THAT(result.record.warnings[0].detail, HasSubstr("enqueues none on the stream of its phase"));
+  }
 }
 
 TEST_F(TimingTest, HotTakesASingleLongStep) {
