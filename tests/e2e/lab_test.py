@@ -81,7 +81,8 @@ class LabTest(KymoTest):
         self.assertEqual(set(pictures), {"roofline-baseline", "roofline-optimised"})
         for variant, roof in (("baseline", "fp32"), ("optimised", "bf16")):
             picture = pictures[f"roofline-{variant}"]
-            self.assertRegex(picture, rf">{roof} [\d.]+ [GT]FLOP/s</text>")
+            # Roofs of nearly the same height share a label.
+            self.assertRegex(picture, rf"[> ]{roof} [\d.]+ [GT]FLOP/s(,|</text>)")
             self.assertRegex(picture, r">memory [\d.]+ [MGT]B/s</text>")
             self.assertGreater(len(re.findall(r"<circle [^>]*><title>", picture)), 20)
         page = (self.work / "report" / "report.html").read_text(encoding="utf-8")
