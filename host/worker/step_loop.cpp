@@ -431,10 +431,11 @@ void StepLoop::add_warnings(std::vector<event::Warning>& warnings) const {
   const std::vector<std::string> unused = log_.unused_phases();
   if (!unused.empty() && (workload_.table().flags & KYMO_PHASES_ARE_OPTIONAL) == 0)
     warnings.push_back({"unused phases", "the workload declares phases that no step entered: " + join(unused, ", ")});
+  const bool sync = assignment_.method.timing == measure::Timing::kSync;
+  if (!sync && !(hot_ && timer_)) return;
   const std::int64_t step_ns = log_.median_ns();
-  if (hot_ && timer_ && step_ns < kLeastDeviceNs) warnings.push_back({"short steps", idle_device_text(step_ns)});
-  if (assignment_.method.timing != measure::Timing::kSync) return;
-  if (step_ns < kMinEmptyIntervals * empty_interval_ns_)
+  if (hot_ && step_ns < kLeastDeviceNs) warnings.push_back({"short steps", idle_device_text(step_ns)});
+  if (sync && step_ns < kMinEmptyIntervals * empty_interval_ns_)
     warnings.push_back({"short steps", short_steps_text(step_ns, empty_interval_ns_, assignment_, workload_.table())});
 }
 
