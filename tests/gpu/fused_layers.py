@@ -331,7 +331,7 @@ def measure_errors():
         errors = {}
         for draw_number in range(ROUNDS):
             torch.manual_seed(draw_number)
-            for case in list(error_cases(dtype)):
+            for case in list(error_cases(dtype)):  # all inputs are drawn before errors_of() seeds the generator
                 errors.setdefault(case[0], []).append(errors_of(case, dtype))
         for name, draws in errors.items():
             for i, pairs in enumerate(zip(*draws, strict=True)):
