@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Bus bandwidth of an all-reduce by message size.
+-- caption: Bus bandwidth (busbw) per rank of an all-reduce by message size.
 -- empty: No collectives measured: `kymo suite run cs336 --filter collectives` adds this data.
 SELECT
   b.bytes / 1048576.0 AS size_mib,
@@ -7,6 +7,6 @@ SELECT
   avg(nullif(b.busbw_gb_s, 0)) AS busbw_gb_s
 FROM selected_run s
 JOIN all_reduce_bandwidth b ON b.run_id = s.run_id
-WHERE b.busbw_gb_s > 0
+WHERE b.busbw_gb_s > 0 AND b.operation = 'all_reduce'
 GROUP BY b.backend, b.ranks, b.bytes
 ORDER BY b.backend, b.ranks, b.bytes

@@ -7,6 +7,6 @@ SELECT
   avg(nullif(b.median_ms, 0)) AS median_ms
 FROM selected_run s
 JOIN all_reduce_bandwidth b ON b.run_id = s.run_id
-WHERE b.median_ms > 0
+WHERE b.median_ms > 0 AND b.operation = 'all_reduce'
 GROUP BY b.backend, b.ranks, b.bytes
 ORDER BY b.backend, b.ranks, b.bytes

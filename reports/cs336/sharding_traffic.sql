@@ -6,7 +6,9 @@
 -- column operation: title="operation", format="code"
 -- column calls: title="calls per step", format="significant", digits=4
 -- column bytes: title="bytes per step", format="bytes"
--- column traffic_bytes: title="traffic per step", format="bytes"
+-- column traffic_bytes: title="traffic per rank and step", format="bytes"
+-- note: Bytes are those of the messages of one rank. Traffic: these bytes times the factor of busbw. Broadcasts count
+--   in full, but (n−1)/n of n ranks if they are launched together.
 -- empty: No collectives of the sharded optimizer traced: `kymo suite run cs336 --filter sharding` adds this data.
 SELECT
   p.setting,

@@ -15,8 +15,9 @@
 -- note: Means per launch over the measured steps of the trace, on aligned clocks. A launch is a call or a group of
 --   calls that share their kernels. Wait: from the start of a rank to the start of the last rank, mean over ranks.
 --   Transfer: from the start of the last rank to the end of the last rank to finish.
--- note: The busbw of grouped broadcasts from several ranks can exceed that of an all-reduce: they use the links in both
---   directions, for different data.
+-- note: busbw is per rank, as in nccl-tests, over the transfer time. Broadcasts of one launch can have several roots
+--   and use the links in both directions: of n ranks, (n−1)/n of their bytes count, as of an all_gather. Their busbw is
+--   a lower bound unless each rank is the root of an equal part.
 -- note: Last rank: the rank that started last most often. – means: the start or the clock of a rank is unknown.
 -- empty: No collectives traced: `kymo suite run cs336 --filter 'collectives|ddp|sharding'` adds this data.
 SELECT

@@ -9,7 +9,9 @@
 -- column wait_ms: title="wait", unit="ms", format="significant", digits=3
 -- column busbw: title="busbw", unit="GB/s", format="significant", digits=3
 -- column straggler: title="last rank", format="plain"
--- note: Wait: mean wait for the last rank to start; transfer: the rest. busbw is the bus bandwidth as in nccl-tests.
+-- note: Wait: mean wait for the last rank to start; transfer: the rest. busbw is the bus bandwidth per rank as in
+--   nccl-tests, over the transfer time; of several broadcasts, reduces, sends or receives in one group it is a lower
+--   bound.
 -- empty: No collective operations were recorded.
 SELECT
   c.phase,

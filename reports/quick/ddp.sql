@@ -7,7 +7,7 @@
 -- column communication_ms: title="communication", unit="ms", format="significant", digits=3
 -- column share: title="share of step", unit="%", digits=1
 -- column speedup: title="speedup", format="significant", digits=3
--- column tokens: title="tokens per second", format="significant", digits=4
+-- column tokens: title="total tokens per second", format="significant", digits=4
 -- column spread_ms: title="rank spread", unit="ms", format="significant", digits=2
 -- column verified: title="verified"
 -- note: Communication is the phase of that name, mean over ranks: communication that is not hidden by backward. Its

@@ -6,7 +6,7 @@
 -- column mean_ms: title="mean", unit="ms", prefix="auto", format="measured", plus_minus="std_ms"
 -- column median_ms: title="median", unit="ms", prefix="auto", format="significant", digits=4
 -- column share: title="share of step", unit="%", digits=1
--- column flop_per_s: title="throughput", unit="FLOP/s", prefix="auto", format="significant", digits=3
+-- column flop_per_s: title="throughput per rank", unit="FLOP/s", prefix="auto", format="significant", digits=3
 -- note: `other`, the time outside of all phases, is shown from 1 % of the step.
 -- empty: No workload defines phases.
 SELECT

@@ -5,11 +5,11 @@
 -- column device: title="device"
 -- column count: title="steps"
 -- column mean_ms: title="step", unit="ms", prefix="auto", format="measured", plus_minus="std_ms"
--- column flop_per_s: title="throughput", unit="FLOP/s", prefix="auto", format="significant", digits=3
--- column byte_per_s: title="bandwidth", unit="B/s", prefix="auto", format="significant", digits=3
+-- column flop_per_s: title="throughput per rank", unit="FLOP/s", prefix="auto", format="significant", digits=3
+-- column byte_per_s: title="memory bandwidth per rank", unit="B/s", prefix="auto", format="significant", digits=3
 -- column verified: title="verified"
 -- note: "× n": n ranks, one process each. The slowest rank determines the step time.
--- note: – means: not declared or not measured.
+-- note: Throughput and bandwidth are the declared work over the mean step. – means: not declared or not measured.
 -- empty: No runs.
 SELECT
   r.workload,

@@ -9,7 +9,7 @@
 -- column state_bytes: title="optimizer state per rank", format="bytes"
 -- column peak_bytes: title="peak memory per rank", format="bytes"
 -- column calls: title="calls per step", format="significant", digits=4
--- column traffic_bytes: title="traffic per step", format="bytes"
+-- column traffic_bytes: title="traffic per rank and step", format="bytes"
 -- column verified: title="verified"
 -- note: Relative to unsharded: median step over that of the newest unsharded run with the same configuration. Optimizer
 --   state: maximum over ranks, as reported by the workload. Peak memory: maximum allocated in the time pass.

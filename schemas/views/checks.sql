@@ -127,7 +127,7 @@ SELECT
   c.run_id,
   'bandwidth of the link',
   printf(
-    'busbw of %s in %s is %.4g GB/s, and all_reduce reaches %.4g GB/s; grouped calls can use both directions',
+    'busbw of %s in %s is %.4g GB/s, and all_reduce reaches %.4g GB/s',
     c.operation,
     c.phase,
     c.busbw_gb_s,
@@ -154,10 +154,10 @@ SELECT
   t.run_id,
   'bandwidth of the memory',
   printf(
-    'phase %s moves %.4g GB/s, and the highest measured bandwidth of its devices is %.4g GB/s',
+    'phase %s moves %.4g GB/s per rank, and the highest measured bandwidth of its device is %.4g GB/s',
     t.phase,
     t.bytes_per_s / 1e9,
-    p.rate * r.ranks / 1e9
+    p.rate / 1e9
   )
 FROM throughput t
 JOIN run r ON r.run_id = t.run_id AND r.family <> 'peak'
@@ -170,7 +170,7 @@ JOIN (
   WHERE kind IN ('copy', 'read', 'cache')
   GROUP BY device_id
 ) p ON p.device_id = k.device_id
-WHERE t.phase <> 'step' AND t.bytes_per_s > 1.1 * p.rate * r.ranks
+WHERE t.phase <> 'step' AND t.bytes_per_s > 1.1 * p.rate
 UNION ALL
 SELECT
   g.run_id,

@@ -129,9 +129,40 @@ FROM (
   WINDOW same AS (PARTITION BY a.run_id, a.pass, a.communicator_id, a.call_number)
 ) t;
 
+-- Bus bandwidth over algorithm bandwidth, for n ranks: scale × (n − excluded)/n. This is the convention of nccl-tests
+-- (doc/PERFORMANCE.md), with the message size of its tests: that of the whole buffer, the larger of input and output.
+CREATE VIEW busbw_factor AS
+WITH factor (operation, scale, excluded, is_directed) AS (
+  VALUES
+  ('all_reduce', 2.0, 1, 0),
+  ('reduce_scatter', 1.0, 1, 0),
+  ('all_gather', 1.0, 1, 0),
+  ('all_to_all', 1.0, 1, 0),
+  ('gather', 1.0, 1, 1),
+  ('scatter', 1.0, 1, 1),
+  ('broadcast', 1.0, 0, 1),
+  ('reduce', 1.0, 0, 1),
+  ('send', 1.0, 0, 1),
+  ('receive', 1.0, 0, 1),
+  ('barrier', 0.0, 0, 0)
+)
+SELECT
+  -- as in collective_call
+  f.operation,
+  -- factor for many ranks
+  f.scale,
+  -- 1 if a rank already has its part of the message
+  f.excluded,
+  -- 1 if a call moves bytes from or to one rank, so that the calls of a group can use links in both directions
+  f.is_directed
+FROM factor f;
+
 -- Collective calls by communicator, phase and operation over the measured steps of a pass. Grouped calls wait and
 -- transfer together and count as one launch. Wait times are means over ranks; a transfer lasts from the start of the
--- last rank to the end of the last rank to finish. Rates use the launches that can be compared across all ranks.
+-- last rank to the end of the last rank to finish. Rates use the launches that can be compared across all ranks, and
+-- are per rank. Several broadcasts, reduces, sends or receives in one launch count (n − 1)/n of their bytes for
+-- busbw_gb_s and bus_bytes, several gathers or scatters (n − 1)/n² of them: that is what the busiest rank moves in one
+-- direction if the roots share the work equally, and at least that otherwise. The roots are not recorded.
 CREATE VIEW collective_summary AS
 WITH call AS (
   SELECT
@@ -177,12 +208,19 @@ launched AS (
 placed AS (
   SELECT
     a.*,
+    a.bytes * f.scale * (a.ranks - f.excluded) / a.ranks
+    * CASE
+      WHEN a.calls = 1 OR f.is_directed = 0 THEN 1.0
+      WHEN f.excluded = 0 THEN (a.ranks - 1.0) / a.ranks
+      ELSE 1.0 / a.ranks
+    END AS bus_bytes,
     row_number() OVER (
       PARTITION BY a.run_id, a.pass, a.communicator, a.phase, a.operation
       ORDER BY a.transfer_us IS NULL, a.transfer_us
     ) AS position,
     count(a.transfer_us) OVER (PARTITION BY a.run_id, a.pass, a.communicator, a.phase, a.operation) AS compared_launches
   FROM launched a
+  LEFT JOIN busbw_factor f ON f.operation = a.operation
 ),
 late AS (
   SELECT
@@ -220,7 +258,7 @@ SELECT
   g.communicator,
   -- phase of the calls; `other` outside of phases
   g.phase,
-  -- all_reduce, reduce_scatter, all_gather, broadcast or barrier
+  -- as in collective_call
   g.operation,
   -- number of ranks of the communicator
   g.ranks,
@@ -234,8 +272,8 @@ SELECT
   1.0 * g.launches / nullif(g.steps, 0) AS launches,
   -- message bytes per step of one rank
   1.0 * g.bytes / nullif(g.steps, 0) AS bytes,
-  -- bytes that a rank moves over its links per step: message bytes times the busbw factor
-  1.0 * g.bytes * g.bus_factor / nullif(g.steps, 0) AS bus_bytes,
+  -- bytes that a rank moves over its links in one direction, per step: message bytes times the factor of busbw_gb_s
+  g.bus_bytes / nullif(g.steps, 0) AS bus_bytes,
   -- number of launches that can be compared across all ranks
   g.compared_launches,
   -- mean wait for the last rank, per launch; NULL if no launch can be compared
@@ -258,11 +296,11 @@ SELECT
   1.0 * l.launches / nullif(g.launches_with_last, 0) AS straggler_share,
   -- bound on the clock error: shorter waits are not significant
   g.clock_error_us,
-  -- algorithm bandwidth in GB/s: message bytes over transfer time
+  -- algorithm bandwidth per rank in GB/s: message bytes over transfer time
   g.timed_bytes / nullif(g.timed_us, 0) / 1e3 AS algbw_gb_s,
-  -- bus bandwidth as in nccl-tests: algbw times 2(n−1)/n for all_reduce, (n−1)/n for reduce_scatter, all_gather,
-  -- gather, scatter and all_to_all, 1 for broadcast, reduce, send and receive
-  g.timed_bytes / nullif(g.timed_us, 0) / 1e3 * g.bus_factor AS busbw_gb_s
+  -- bus bandwidth per rank in GB/s, as in nccl-tests: algbw times 2(n−1)/n for all_reduce, (n−1)/n for reduce_scatter,
+  -- all_gather, gather, scatter and all_to_all, 1 for broadcast, reduce, send and receive; see above for groups of them
+  g.timed_bus_bytes / nullif(g.timed_us, 0) / 1e3 AS busbw_gb_s
 FROM (
   SELECT
     p.run_id,
@@ -275,6 +313,7 @@ FROM (
     sum(p.calls) AS calls,
     count(*) AS launches,
     sum(p.bytes) AS bytes,
+    sum(p.bus_bytes) AS bus_bytes,
     CASE (SELECT r.keep FROM run r WHERE r.run_id = p.run_id)
       WHEN 'one-step' THEN 1
       ELSE
@@ -296,16 +335,8 @@ FROM (
     ) AS median_transfer_us,
     count(p.last_rank) AS launches_with_last,
     sum(CASE WHEN p.transfer_us > 0 THEN 1.0 * p.bytes END) AS timed_bytes,
-    sum(CASE WHEN p.transfer_us > 0 THEN p.transfer_us END) AS timed_us,
-    CASE p.operation
-      WHEN 'all_reduce' THEN 2.0 * (max(p.ranks) - 1) / max(p.ranks)
-      WHEN 'broadcast' THEN 1.0
-      WHEN 'reduce' THEN 1.0
-      WHEN 'send' THEN 1.0
-      WHEN 'receive' THEN 1.0
-      WHEN 'barrier' THEN 0.0
-      ELSE 1.0 * (max(p.ranks) - 1) / max(p.ranks)
-    END AS bus_factor
+    sum(CASE WHEN p.transfer_us > 0 THEN p.bus_bytes END) AS timed_bus_bytes,
+    sum(CASE WHEN p.transfer_us > 0 THEN p.transfer_us END) AS timed_us
   FROM placed p
   GROUP BY p.run_id, p.pass, p.communicator, p.phase, p.operation
 ) g
@@ -646,8 +677,8 @@ SELECT
   ) AS machine
 FROM run r;
 
--- Bandwidth of runs of the family `collective`: median step time divided by the calls per step; the slowest rank
--- determines each step. Failed runs have a row without values.
+-- Bandwidth per rank of runs of the family `collective`: message size over the median step time divided by the calls
+-- per step; the slowest rank determines each step. Failed runs have a row without values.
 CREATE VIEW all_reduce_bandwidth AS
 SELECT
   -- run
@@ -664,7 +695,7 @@ SELECT
   t.in_place,
   -- number of processes
   t.ranks,
-  -- message size per rank: input of reduce_scatter, output of all_gather
+  -- message size: that of the whole buffer of a rank, the input of reduce_scatter and the output of all_gather
   t.bytes,
   -- number of measured steps; NULL, like all values, for a failed run
   t.steps,
@@ -680,10 +711,10 @@ SELECT
   t.slowest_rank,
   -- highest − lowest median step time of a rank, over the calls per step
   t.spread_ms,
-  -- algorithm bandwidth in GB/s: message size over median time
+  -- algorithm bandwidth per rank in GB/s: message size over median time
   t.bytes / nullif(t.median_ms, 0) / 1e6 AS algbw_gb_s,
-  -- bus bandwidth as in nccl-tests: algbw times 2(n−1)/n for all_reduce, (n−1)/n for reduce_scatter, all_gather,
-  -- gather, scatter and all_to_all, 1 for broadcast, reduce, send and receive; 0 for one rank except for broadcast
+  -- bus bandwidth per rank in GB/s, as in nccl-tests: algbw times 2(n−1)/n for all_reduce, (n−1)/n for reduce_scatter,
+  -- all_gather, gather, scatter and all_to_all, 1 for broadcast, reduce, send and receive
   t.bytes / nullif(t.median_ms, 0) / 1e6 * t.bus_factor AS busbw_gb_s
 FROM (
   SELECT
@@ -705,14 +736,7 @@ FROM (
       (SELECT max(v.value) FROM metric v WHERE v.run_id = r.run_id AND v.name = 'message_bytes'),
       q.bytes
     ) AS bytes,
-    CASE q.operation
-      WHEN 'all_reduce' THEN 2.0 * (r.ranks - 1) / r.ranks
-      WHEN 'broadcast' THEN 1.0
-      WHEN 'reduce' THEN 1.0
-      WHEN 'send' THEN 1.0
-      WHEN 'receive' THEN 1.0
-      ELSE 1.0 * (r.ranks - 1) / r.ranks
-    END AS bus_factor
+    f.scale * (r.ranks - f.excluded) / r.ranks AS bus_factor
   FROM (
     SELECT
       o.run_id,
@@ -729,6 +753,7 @@ FROM (
   ) q
   JOIN run r ON r.run_id = q.run_id
   JOIN run_machine m ON m.run_id = r.run_id
+  LEFT JOIN busbw_factor f ON f.operation = q.operation
   LEFT JOIN phase_time p ON p.run_id = r.run_id AND p.phase = 'step' AND p.status = 'ok'
   LEFT JOIN rank_spread w ON w.run_id = r.run_id
 ) t;

@@ -66,7 +66,9 @@ WHERE
   s.clock = 'device'
   OR NOT EXISTS (SELECT 1 FROM statistic d WHERE d.run_id = s.run_id AND d.phase = s.phase AND d.clock = 'device');
 
--- Rates of each phase with declared work, over all ranks; `step` counts the work of all phases.
+-- Declared work and rates per rank of each phase with declared work, comparable to the peaks of a device: the mean
+-- over the ranks of the run, divided by the time of the slowest rank. `step` counts the work of all phases. Multiply by
+-- `ranks` for the total of the run.
 CREATE VIEW throughput AS
 SELECT
   -- run
@@ -79,15 +81,17 @@ SELECT
   t.phase,
   -- host or device
   t.clock,
+  -- number of ranks of the run
+  t.ranks,
   -- mean time of the slowest rank
   t.mean_ms,
-  -- floating-point operations of all ranks; NULL if not declared
+  -- floating-point operations per rank; NULL if not declared
   t.flops,
-  -- bytes moved by all ranks; NULL if not declared
+  -- bytes of memory traffic per rank; NULL if not declared
   t.bytes,
-  -- floating-point operations per second
+  -- floating-point operations per second and rank
   t.flops / (t.mean_ms / 1e3) AS flops_per_s,
-  -- bytes per second
+  -- bytes per second and rank
   t.bytes / (t.mean_ms / 1e3) AS bytes_per_s,
   -- arithmetic intensity
   t.flops / t.bytes AS flops_per_byte
@@ -98,9 +102,10 @@ FROM (
     p.suite_case,
     p.phase,
     p.clock,
+    r.ranks,
     nullif(p.mean_ms, 0) AS mean_ms,
-    nullif(w.flops, 0) AS flops,
-    nullif(w.bytes, 0) AS bytes
+    nullif(w.flops, 0) / r.ranks AS flops,
+    nullif(w.bytes, 0) / r.ranks AS bytes
   FROM (
     SELECT
       run_id,
@@ -119,6 +124,7 @@ FROM (
     FROM work
     GROUP BY run_id
   ) w
+  JOIN run r ON r.run_id = w.run_id
   JOIN phase_time p ON p.run_id = w.run_id AND p.phase = w.phase
 ) t;
 

@@ -164,7 +164,7 @@ class DistributedReport : public ObservedReport {
 
 TEST_F(DistributedReport, AssignmentSaysWhatCommunicationCosts) {
   const std::string text = markdown("cs336");
-  EXPECT_THAT(text, HasSubstr("The highest bus bandwidth is 9.90\u00A0GB/s (`nccl`, 2 ranks"));
+  EXPECT_THAT(text, HasSubstr("The highest busbw is 9.90\u00A0GB/s (`nccl`, 2 ranks"));
   EXPECT_THAT(text, HasSubstr("the phase `communication` takes 41.2\u00A0% of the step"));
   EXPECT_THAT(text, HasSubstr("The fastest strategy is ddp_bucketed, 10 MiB"));
   EXPECT_THAT(text,
