@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/results_table.hpp"
 #include "cli/run_results.hpp"
 #include "cli/verdict.hpp"
 #include "measure/comparison.hpp"
@@ -21,6 +23,7 @@ constexpr double kNsPerS = 1e9;
 constexpr double kNsPerMs = 1e6;
 constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
+constexpr std::array<const char*, 2> kBandwidths{"algbw_gb_s", "busbw_gb_s"};
 
 bool is_setting(const std::string& text) {
   const std::size_t equals = text.find('=');
@@ -53,23 +56,35 @@ CaseSpec spec_of_peer(const PlannedCase& planned, const Peer& peer, const catalo
 
 /// One row of the comparison: the median over the runs of one plan key.
 Json side(const Json& results, const WorkByRun& work, const std::string& plan_key) {
-  Json row{{"workload", nullptr},    {"parameters", Json::object()}, {"runs", 0},
-           {"clock", nullptr},       {"median_ns", nullptr},         {"flops_per_s", nullptr},
-           {"bytes_per_s", nullptr}, {"medians_ns", Json::array()}};
+  Json row{{"workload", nullptr},
+           {"parameters", Json::object()},
+           {"runs", 0},
+           {"ranks", nullptr},
+           {"clock", nullptr},
+           {"median_ns", nullptr},
+           {"flops_per_s", nullptr},
+           {"bytes_per_s", nullptr},
+           {"algbw_gb_s", nullptr},
+           {"busbw_gb_s", nullptr},
+           {"medians_ns", Json::array()}};
   put_comparison(row, std::nullopt);
   row["sentence"] = nullptr;
   std::vector<double> medians;
   DeclaredWork declared;
+  Json message = Json::object();  // bytes by the name of their bandwidth
   for (const Json& result : results) {
     if (result["plan_key"] != plan_key) continue;
     row["workload"] = result["workload"];
     row["parameters"] = result["parameters"];
+    row["ranks"] = result["ranks"];
     if (result["status"] != "ok" || !result["phases"].contains("step")) continue;
     const Json& step = result["phases"]["step"];
     row["clock"] = step["clock"];
     medians.push_back(real_at(step, "median_ns"));
     if (const auto position = work.find(integer_at(result, "run_id")); position != work.end())
       declared = position->second;
+    for (const char* name : kBandwidths)
+      if (step.contains(name)) message[name] = real_at(step, name) * medians.back();  // GB/s × ns
   }
   row["runs"] = medians.size();
   if (medians.empty()) return row;
@@ -79,6 +94,7 @@ Json side(const Json& results, const WorkByRun& work, const std::string& plan_ke
   if (median_ns <= 0) return row;
   if (declared.flops > 0) row["flops_per_s"] = declared.flops / (median_ns / kNsPerS);
   if (declared.bytes > 0) row["bytes_per_s"] = declared.bytes / (median_ns / kNsPerS);
+  for (const auto& [name, bytes] : message.items()) row[name] = bytes.get<double>() / median_ns;
   return row;
 }
 
@@ -100,6 +116,16 @@ void compare_sides(const Json& first, Json& second) {
                        measure::kDefaultMargin);
   put_comparison(second, found);
   second["sentence"] = verdict_sentence(name_of(first, second), name_of(second, first), found, measure::kDefaultMargin);
+}
+
+/// Runs of collectives declare no work.
+void show_bandwidth_in_place_of_work(TextTable& table, const Json& rows) {
+  constexpr std::size_t kColumn = 5;  // the first of the two of declared work
+  table.header[kColumn] = "algbw GB/s";
+  table.header[kColumn + 1] = "busbw GB/s";
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    for (std::size_t i = 0; i < kBandwidths.size(); ++i)
+      table.rows[row][kColumn + i] = number(rows[row][kBandwidths[i]], 1);
 }
 
 std::string text_or_dash(const Json& value) { return value.is_null() ? "-" : value.get<std::string>(); }
@@ -168,11 +194,13 @@ Json against_rows(const Json& results, const WorkByRun& work, const std::vector<
 }
 
 TextTable against_table(const Json& rows) {
-  TextTable table{
-      {"workload", "parameters", "runs", "clock", "ms", "TFLOP/s", "GB/s", "time / case", "95 % interval", "verdict"},
-      {false, false, true, false, true, true, true, true, true, false},
-      {},
-      {0, 0, 2, 3, 0, 1, 1, 0, 0, 0}};
+  const bool per_rank =
+      std::ranges::any_of(rows, [](const Json& row) { return !row["ranks"].is_null() && has_several_ranks(row); });
+  TextTable table{{"workload", "parameters", "runs", "clock", "ms", rate_title("TFLOP/s", per_rank),
+                   rate_title("GB/s", per_rank), "time / case", "95 % interval", "verdict"},
+                  {false, false, true, false, true, true, true, true, true, false},
+                  {},
+                  {0, 0, 2, 3, 0, 1, 1, 0, 0, 0}};
   std::vector<WorkloadSettings> sides;
   for (const Json& row : rows) sides.push_back(settings_of(row));
   const std::vector<std::string> parameters = measure::differing(sides);
@@ -183,6 +211,8 @@ TextTable against_table(const Json& rows) {
                           number(row["bytes_per_s"], kGiga), fixed_or_dash(row["ratio"]), interval_or_dash(row),
                           text_or_dash(row["verdict"])});
   }
+  if (std::ranges::any_of(rows, [](const Json& row) { return !row["busbw_gb_s"].is_null(); }))
+    show_bandwidth_in_place_of_work(table, rows);
   return table;
 }
 

@@ -43,7 +43,7 @@ struct Rotation {
 Rotation with_peer(std::vector<PlannedCase> cases, const Peer& peer, const catalog::Found& found,
                    const std::function<Gpus()>& gpus, MissingDevice missing);
 
-/// Declared operations and bytes of one step, summed over all ranks; 0 = not declared.
+/// Declared operations and bytes of one step per rank; 0 = not declared.
 struct DeclaredWork {
   double flops = 0;
   double bytes = 0;
@@ -52,9 +52,9 @@ using WorkByRun = std::map<std::int64_t, DeclaredWork>;
 WorkByRun declared_work(const store::ResultsDatabase& database, std::int64_t invocation_id);
 
 /// Returns two objects per pair, the case's first: number of successful runs, median_ns (median over the runs' step
-/// medians), rates of the declared work, and `ratio` (time relative to the case); the peer's also contains the interval
-/// of the ratio and the verdict of measure::compare(), with a `sentence`. Unknown values are null. `results` is the
-/// output of invocation_results().
+/// medians), number of ranks, rates of the declared work per rank, algbw and busbw of a collective, and `ratio` (time
+/// relative to the case); the peer's also contains the interval of the ratio and the verdict of measure::compare(),
+/// with a `sentence`. Unknown values are null. `results` is the output of invocation_results().
 Json against_rows(const Json& results, const WorkByRun& work, const std::vector<Pair>& pairs);
 TextTable against_table(const Json& rows);
 /// The verdict on each pair in words.

@@ -25,6 +25,7 @@ constexpr std::size_t kMaxLeftOut = 3;           // columns that do not fit
 constexpr std::size_t kMaxDetails = 3;           // different details of one kind of warning
 constexpr double kSmallShare = 0.05;             // time outside of phases that is not worth a column
 constexpr std::size_t kMaxParameterColumns = 6;  // more parameters share one column
+constexpr double kGiga = 1e9;
 const std::vector<std::string> kOptions{"ranks", "device", "timing", "sync", "warmup"};
 
 // Order in which columns give way to a narrow terminal: the last first.
@@ -94,6 +95,15 @@ std::string throughput_text(const CaseRuns& each, const char* work) {
   if (timed.empty() || !timed.front()->contains(work)) return "";
   const double median_ns = measure::summarize(medians(timed)).median;
   return median_ns > 0 ? rate_text((*timed.front())[work].get<double>() / (median_ns / 1e9)) : "";
+}
+
+/// A bandwidth of a collective at the median over the runs.
+std::string bandwidth_text(const CaseRuns& each, const char* name) {
+  const auto timed = each.timed("step");
+  if (timed.empty() || !timed.front()->contains(name)) return "";
+  const double median_ns = measure::summarize(medians(timed)).median;
+  const double bytes = real_at(*timed.front(), name) * real_at(*timed.front(), "median_ns");  // GB/s × ns
+  return median_ns > 0 ? rate_text(bytes / median_ns * kGiga, "B/s") : "";
 }
 
 std::string listed(std::vector<std::string> names, std::size_t most = kMaxNamed) {
@@ -245,8 +255,14 @@ std::vector<std::string> phases_of(const std::vector<CaseRuns>& cases, bool all)
 }
 
 void add_work(TableBuilder& builder, const std::vector<CaseRuns>& cases) {
-  builder.add("FLOP/s", true, kRate, [&](std::size_t row) { return throughput_text(cases[row], "flops"); });
-  builder.add("B/s", true, kRate, [&](std::size_t row) { return throughput_text(cases[row], "bytes"); });
+  const bool per_rank =
+      std::ranges::any_of(cases, [](const CaseRuns& each) { return has_several_ranks(each.first()); });
+  builder.add(rate_title("FLOP/s", per_rank), true, kRate,
+              [&](std::size_t row) { return throughput_text(cases[row], "flops"); });
+  builder.add(rate_title("B/s", per_rank), true, kRate,
+              [&](std::size_t row) { return throughput_text(cases[row], "bytes"); });
+  builder.add("algbw", true, kRate, [&](std::size_t row) { return bandwidth_text(cases[row], "algbw_gb_s"); });
+  builder.add("busbw", true, kRate, [&](std::size_t row) { return bandwidth_text(cases[row], "busbw_gb_s"); });
 }
 
 void add_metrics(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
@@ -292,6 +308,10 @@ std::string rate_text(double per_second, const std::string& unit) {
   const std::size_t prefix = report::thousands_in(per_second, kPrefixes.size() - 1);
   return trim(fmt::format("{:.3g} {}{}", per_second / std::pow(1e3, prefix), kPrefixes[prefix], unit));
 }
+
+bool has_several_ranks(const Json& run) { return run["ranks"].get<std::int64_t>() > 1; }
+
+std::string rate_title(const std::string& unit, bool per_rank) { return unit + (per_rank ? " per rank" : ""); }
 
 std::string results_text(const Json& results, const TableStyle& style) {
   TextTable table = results_table(results, style.wide);

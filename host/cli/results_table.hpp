@@ -17,6 +17,11 @@ std::string median_text(const Json& phase);
 /// A number with a unit and a prefix for its magnitude, for example "1.25 TFLOP/s".
 std::string rate_text(double per_second, const std::string& unit = "");
 
+bool has_several_ranks(const Json& run);
+
+/// The header of a column of rates, which says that they are per rank where there are several ranks.
+std::string rate_title(const std::string& unit, bool per_rank);
+
 /// The value of a metric with its unit.
 std::string metric_text(const Json& metric);
 

@@ -76,6 +76,17 @@ void read_work(const ResultsDatabase& database, const std::string& ids, Runs& ru
            });
 }
 
+void read_bandwidth(const ResultsDatabase& database, const std::string& ids, Runs& runs) {
+  for_rows(
+      database,
+      "SELECT run_id, algbw_gb_s, busbw_gb_s FROM all_reduce_bandwidth WHERE busbw_gb_s IS NOT NULL AND run_id IN (" +
+          ids + ")",
+      [&](const Json& row) {
+        Json& step = runs.at(row["run_id"].get<std::int64_t>())["phases"]["step"];
+        for (const char* bandwidth : {"algbw_gb_s", "busbw_gb_s"}) step[bandwidth] = row[bandwidth];
+      });
+}
+
 void read_metrics(const ResultsDatabase& database, const std::string& ids, Runs& runs) {
   std::map<std::pair<std::int64_t, std::string>, std::vector<double>> of_steps;
   for_rows(database,
@@ -152,6 +163,7 @@ Json results_of(const ResultsDatabase& database, const std::string& ids) {
   read_parameters(database, ids, runs);
   read_phases(database, "t.run_id IN (" + ids + ")", runs);
   read_work(database, ids, runs);
+  read_bandwidth(database, ids, runs);
   read_metrics(database, ids, runs);
   read_checks(database, ids, runs);
   read_warnings(database, ids, runs);

@@ -45,10 +45,10 @@ std::string table_text(const Json& rows, const char* title, const char* name,
   return render(table, style.colour) + "\n";
 }
 
-std::string operators_text(const Json& rows, const TableStyle& style) {
+std::string operators_text(const Json& rows, bool per_rank, const TableStyle& style) {
   const auto rates = [&](TableBuilder& builder) {
-    builder.add("FLOP/s", true, 2, [&](std::size_t row) { return rate(rows[row]["flop_rate"]); });
-    builder.add("B/s", true, 2, [&](std::size_t row) { return rate(rows[row]["byte_rate"]); });
+    builder.add(rate_title("FLOP/s", per_rank), true, 2, [&](std::size_t row) { return rate(rows[row]["flop_rate"]); });
+    builder.add(rate_title("B/s", per_rank), true, 2, [&](std::size_t row) { return rate(rows[row]["byte_rate"]); });
   };
   return table_text(rows, "operator", "name", rates, style);
 }
@@ -134,6 +134,7 @@ Json roofline_of(const store::ResultsDatabase& database, std::int64_t run_id) {
   Json roofline;
   roofline["utilization"] =
       rows_of(database, "SELECT * FROM step_utilization" + of_run + " ORDER BY phase <> 'step', phase");
+  roofline["ranks"] = rows_of(database, "SELECT ranks FROM run" + of_run)[0]["ranks"];
   roofline["has_work"] = !roofline["utilization"].empty();
   // The pass is that of step_utilization.
   const Json operators = of_first_rank(rows_of(
@@ -154,8 +155,8 @@ std::string roofline_text(const Json& roofline, const std::string& database, con
     return of_kernels +
            "no roofline: the run did not record the arguments of operators; run it again with --passes time,ops "
            "--trace-detail shapes\n";
-  std::string text = operators_text(operators, style) + reasons_text(operators, "name") + of_kernels +
-                     utilization_text(roofline["utilization"]) + unknown_text(roofline["unknown"]);
+  std::string text = operators_text(operators, has_several_ranks(roofline), style) + reasons_text(operators, "name") +
+                     of_kernels + utilization_text(roofline["utilization"]) + unknown_text(roofline["unknown"]);
   const bool has_peaks = std::ranges::any_of(operators, [](const Json& row) { return !row["attained"].is_null(); });
   if (!has_peaks) text += "next: kymo peaks" + (database == "kymo.db" ? "" : " --db " + database) + "\n";
   return text;

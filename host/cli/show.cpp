@@ -205,6 +205,12 @@ std::string heading(const Json& run) {
          value_text(run["plugin_sha256"]).substr(0, 8) + ")\n\n";
 }
 
+/// Of a collective.
+std::string bandwidth_text(const Json& phase, const char* name) {
+  constexpr double kGiga = 1e9;
+  return phase.contains(name) ? rate_text(kGiga * phase[name].get<double>(), "B/s") : "";
+}
+
 std::string phases_text(const Json& run, const TableStyle& style) {
   std::vector<std::pair<std::string, Json>> phases;
   for (const auto& [name, time] : run["phases"].items()) phases.emplace_back(name, time);
@@ -230,8 +236,13 @@ std::string phases_text(const Json& run, const TableStyle& style) {
   builder.add("std", true, 0, duration("std_ns"));
   builder.add("min", true, 1, duration("min_ns"));
   builder.add("max", true, 1, duration("max_ns"));
-  builder.add("FLOP/s", true, 3, rate("flops_per_s"));
-  builder.add("B/s", true, 3, rate("bytes_per_s"));
+  const bool per_rank = has_several_ranks(run);
+  builder.add(rate_title("FLOP/s", per_rank), true, 3, rate("flops_per_s"));
+  builder.add(rate_title("B/s", per_rank), true, 3, rate("bytes_per_s"));
+  for (const char* name : {"algbw", "busbw"})
+    builder.add(name, true, 0, [&phases, key = std::string(name) + "_gb_s"](std::size_t row) {
+      return bandwidth_text(phases[row].second, key.c_str());
+    });
   TextTable table = builder.table();
   if (!style.wide) fit(table, style.columns);
   return render(table, style.colour) + "\n";

@@ -114,8 +114,8 @@ class Run:
         self._engine.mark(name)
 
     def work(self, phase: str, flops: float = 0, bytes: float = 0) -> None:
-        """Declares the floating-point operations and the bytes of memory traffic of one phase, per step. 0 means not
-        declared. Only in prepare()."""
+        """Declares the floating-point operations and the bytes of memory traffic of one phase on this rank, per step.
+        0 means not declared. Bytes that ranks send to each other are no memory traffic. Only in prepare()."""
         self._engine.work(phase, flops, bytes)
 
     def operator_work(self, name: str, flops: float, bytes: float, arguments: str = "") -> None:

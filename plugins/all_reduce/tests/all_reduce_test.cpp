@@ -64,18 +64,17 @@ TEST(AllReduce, EveryOperationAndTypeIsVerified) {
   }
 }
 
-TEST(AllReduce, SaysHowManyBytesItMoves) {
+TEST(AllReduce, ReportsItsMessageAndDeclaresNoMemoryTraffic) {
   on_ranks(2, [](RankHost& rank) {
     FakeHost fake;
     drive(rank, fake, {{"bytes", std::int64_t{1001}}, {"dtype", std::string("bf16")}});
     EXPECT_EQ(fake.numbers.at("message_bytes"), 1000) << "a whole number of elements for each rank";
     EXPECT_EQ(fake.numbers.at("world_size"), 2);
     EXPECT_THAT(fake.texts.at("communicator"), testing::HasSubstr("Gloo"));
-    EXPECT_EQ(fake.work.at("communication").second, 1000) << "2(n-1)/n of the message";
+    EXPECT_TRUE(fake.work.empty()) << "bytes over links would be compared with the peak of the memory";
     FakeHost gather;
     drive(rank, gather, {{"operation", std::string("all_gather")}, {"bytes", std::int64_t{1}}});
     EXPECT_EQ(gather.numbers.at("message_bytes"), 8) << "at least one element for each rank";
-    EXPECT_EQ(gather.work.at("communication").second, 4) << "(n-1)/n of the message";
   });
 }
 

@@ -116,9 +116,13 @@ TEST_F(Against, RejectsAPeerThatTheTimingDoesNotFit) {
 }
 
 Json result(int run_id, const char* workload, const char* key, double median_ns, const char* status = "ok") {
-  return {{"run_id", run_id},         {"workload", workload},
-          {"plan_key", key},          {"status", status},
-          {"parameters", {{"n", 8}}}, {"phases", {{"step", {{"median_ns", median_ns}, {"clock", "device"}}}}}};
+  return {{"run_id", run_id},
+          {"workload", workload},
+          {"plan_key", key},
+          {"status", status},
+          {"parameters", {{"n", 8}}},
+          {"phases", {{"step", {{"median_ns", median_ns}, {"clock", "device"}}}}},
+          {"ranks", 1}};
 }
 
 TEST(AgainstRows, CompareMediansOfRuns) {
@@ -138,6 +142,33 @@ TEST(AgainstRows, CompareMediansOfRuns) {
   EXPECT_THAT(against_sentences(rows),
               ElementsAre("no verdict: b takes 66.7 % less time than a, 1 run; a verdict needs 5 "
                           "runs of each: --repeat, --fresh or 'kymo ab'"));
+}
+
+TEST(AgainstRows, AreNamedPerRankWhereThereAreSeveral) {
+  Json results{result(1, "a", "ka", 2e6), result(2, "b", "kb", 1e6)};
+  const auto titles = [&] {
+    const TextTable table = against_table(against_rows(results, {{1, {6e9, 3e6}}}, {{"ka", "kb"}}));
+    return std::pair(table.header.at(5), table.header.at(6));
+  };
+  EXPECT_THAT(titles(), Pair("TFLOP/s", "GB/s"));
+  results[1]["ranks"] = 2;
+  EXPECT_THAT(titles(), Pair("TFLOP/s per rank", "GB/s per rank"));
+}
+
+TEST(AgainstRows, ShowTheBandwidthOfCollectivesAtTheMedianOverTheRuns) {
+  Json results{result(1, "a", "ka", 2e6), result(2, "a", "ka", 4e6), result(3, "a", "kb", 1e6)};
+  for (Json& each : results) {
+    Json& step = each["phases"]["step"];
+    step["algbw_gb_s"] = 6e6 / step["median_ns"].get<double>();
+    step["busbw_gb_s"] = 9e6 / step["median_ns"].get<double>();
+  }
+  const Json rows = against_rows(results, {}, {{"ka", "kb"}});
+  EXPECT_DOUBLE_EQ(rows[0]["algbw_gb_s"].get<double>(), 2);
+  EXPECT_DOUBLE_EQ(rows[0]["busbw_gb_s"].get<double>(), 3);
+  const TextTable table = against_table(rows);
+  EXPECT_EQ(table.header.at(5), "algbw GB/s");
+  EXPECT_EQ(table.header.at(6), "busbw GB/s");
+  EXPECT_THAT(table.rows.at(1), ElementsAre("a", "", "1", "device", "1", "6", "9", "0.333", "-", "AMBIGUOUS"));
 }
 
 TEST(AgainstRows, StateTheIntervalAndTheVerdict) {

@@ -75,6 +75,38 @@ TEST(ResultsTable, ShowsTheMedianItsIntervalAndThroughput) {
             "run ok, verification passed\n");
 }
 
+TEST(ResultsTable, SaysThatRatesOfSeveralRanksArePerRank) {
+  Json two = case_run(1);
+  two["ranks"] = 2;
+  EXPECT_EQ(text_of(Json::array({two})),
+            "run  workload      median step  FLOP/s per rank  B/s per rank\n"
+            "---  --------  ---------------  ---------------  ------------\n"
+            "  1  w         2.00 ms ± 5.0 %            1.5 T           3 G\n"
+            "run ok, verification passed\n");
+  two["plan_key"] = "two ranks";
+  EXPECT_THAT(results_table({case_run(1), two}).header, testing::Contains("FLOP/s per rank")) << "of some runs";
+}
+
+TEST(ResultsTable, ShowsTheBandwidthOfACollectiveAtTheMedianOverTheRuns) {
+  const auto collective = [](int run_id, double median_ns) {
+    Json run = case_run(run_id, 8, median_ns);
+    Json& step = run["phases"]["step"];
+    step.erase("flops");
+    step.erase("bytes");
+    step["algbw_gb_s"] = 4e6 / median_ns;
+    step["busbw_gb_s"] = 6e6 / median_ns;
+    return run;
+  };
+  EXPECT_EQ(text_of(Json::array({collective(1, 2e6)})),
+            "run  workload      median step   algbw   busbw\n"
+            "---  --------  ---------------  ------  ------\n"
+            "  1  w         2.00 ms ± 5.0 %  2 GB/s  3 GB/s\n"
+            "run ok, verification passed\n");
+  const TextTable repeated = results_table({collective(1, 1e6), collective(2, 4e6), collective(3, 2e6)});
+  EXPECT_THAT(repeated.header, ElementsAre("run", "workload", "runs", "median step", "between runs", "algbw", "busbw"));
+  EXPECT_EQ(repeated.rows.at(0).back(), "3 GB/s");
+}
+
 TEST(ResultsTable, ShowsOnlyWhatDiffers) {
   Json two = case_run(2, 16, 4e6);
   two["timing"] = "hot";

@@ -88,8 +88,8 @@ class Context {
   /// Reports a call of one of several communicators, or with a call index set by the caller. Any thread.
   [[nodiscard]] Collective collective(const CollectiveCall& call) const noexcept { return {host_, context_, call}; }
 
-  /// Declares the floating-point operations and the bytes of memory traffic of one phase, per step. 0 means not
-  /// declared. Only in prepare().
+  /// Declares the floating-point operations and the bytes of memory traffic of one phase on this rank, per step. 0
+  /// means not declared. Bytes that ranks send to each other are no memory traffic. Only in prepare().
   void work(const char* phase, double flops, double bytes) const {
     if (host_->work) host_->work(context_, phase, flops, bytes);
   }
