@@ -25,7 +25,6 @@ constexpr std::size_t kMaxLeftOut = 3;           // columns that do not fit
 constexpr std::size_t kMaxDetails = 3;           // different details of one kind of warning
 constexpr double kSmallShare = 0.05;             // time outside of phases that is not worth a column
 constexpr std::size_t kMaxParameterColumns = 6;  // more parameters share one column
-constexpr double kGiga = 1e9;
 const std::vector<std::string> kOptions{"ranks", "device", "timing", "sync", "warmup"};
 
 // Order in which columns give way to a narrow terminal: the last first.
@@ -103,7 +102,7 @@ std::string bandwidth_text(const CaseRuns& each, const char* name) {
   if (timed.empty() || !timed.front()->contains(name)) return "";
   const double median_ns = measure::summarize(medians(timed)).median;
   const double bytes = real_at(*timed.front(), name) * real_at(*timed.front(), "median_ns");  // GB/s × ns
-  return median_ns > 0 ? rate_text(bytes / median_ns * kGiga, "B/s") : "";
+  return median_ns > 0 ? rate_text(1e9 * bytes / median_ns, "B/s") : "";
 }
 
 std::string listed(std::vector<std::string> names, std::size_t most = kMaxNamed) {

@@ -207,8 +207,7 @@ std::string heading(const Json& run) {
 
 /// Of a collective.
 std::string bandwidth_text(const Json& phase, const char* name) {
-  constexpr double kGiga = 1e9;
-  return phase.contains(name) ? rate_text(kGiga * phase[name].get<double>(), "B/s") : "";
+  return phase.contains(name) ? rate_text(1e9 * phase[name].get<double>(), "B/s") : "";
 }
 
 std::string phases_text(const Json& run, const TableStyle& style) {
