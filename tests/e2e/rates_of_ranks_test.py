@@ -177,8 +177,8 @@ class DeclaredWorkTest(KymoTest):
             self.assertEqual(step["flops"], 2 * 1000)
             self.assertAlmostEqual(step["flops_per_s"] * step["median_ns"] / 1e9, 2 * 1000)
         self.assertEqual(one["phases"]["step"]["bytes"], two["phases"]["step"]["bytes"])
-        self.assertRegex(self.kymo("show", "2").stdout, r" FLOP/s per rank +B/s per rank\n")
-        against = self.kymo(*words, "--ranks", 2, "--against", "saxpy:precision=fp64").stdout
+        self.assertRegex(self.kymo("show", "2", "--wide").stdout, r" FLOP/s per rank +B/s per rank\n")
+        against = self.kymo(*words, "--ranks", 2, "--against", "saxpy:precision=fp64", "--wide").stdout
         self.assertRegex(against, r" TFLOP/s per rank +GB/s per rank ")
         work = "SELECT ranks, flops FROM throughput WHERE phase = 'step' AND run_id < 3 ORDER BY run_id"
         self.assertEqual(self.rows(work), [(1, 2000), (2, 2000)])
