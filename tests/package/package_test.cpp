@@ -49,9 +49,7 @@ class Package : public ::testing::Test {
     cmake({"--build", binary.string()});
   }
   static Plugin describe(const fs::path& file) {
-    Options options;
-    options.describe_deadline_s = 120;
-    return describe_file(file, options);
+    return describe_file(file, Options{});
   }
   static fs::path* top_;
 };
