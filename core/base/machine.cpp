@@ -59,11 +59,12 @@ double processors_of_quota(const std::filesystem::path& root) {
     if (parts.size() < 3) continue;
     const std::filesystem::path group = line.substr(parts[0].size() + parts[1].size() + 2);
     if (parts[1].empty()) {
-      processors = std::min({processors, processors_of_groups(mounts, group),
-                             processors_of_groups(mounts / "unified", group)});
-    } else if (const auto controllers = split(parts[1], ','); std::ranges::find(controllers, "cpu") != controllers.end()) {
       processors =
-          std::min({processors, processors_of_groups(mounts / "cpu", group), processors_of_groups(mounts / parts[1], group)});
+          std::min({processors, processors_of_groups(mounts, group), processors_of_groups(mounts / "unified", group)});
+    } else if (const auto controllers = split(parts[1], ',');
+               std::ranges::find(controllers, "cpu") != controllers.end()) {
+      processors = std::min(
+          {processors, processors_of_groups(mounts / "cpu", group), processors_of_groups(mounts / parts[1], group)});
     }
   }
   return processors;

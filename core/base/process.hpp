@@ -38,8 +38,8 @@ struct SpawnOptions {
 };
 
 /// A child process in its own process group. With end_descendants, this is the reaper: it ends as the command ended,
-/// after it has killed all processes that the command started, and SIGTERM makes it kill the command, too. Unless it inherits the streams, its stdin is /dev/null, and its stdout and
-/// stderr are pipes to the parent.
+/// after it has killed all processes that the command started, and SIGTERM makes it kill the command, too. Unless it
+/// inherits the streams, its stdin is /dev/null, and its stdout and stderr are pipes to the parent.
 struct Child {
   pid_t pid = -1;      ///< also the process group id
   int stdout_fd = -1;  ///< -1 if it inherits the streams
@@ -99,7 +99,7 @@ struct ProcessEntry {
   pid_t pid = 0;
   pid_t parent = 0;
   pid_t group = 0;
-  char state = 0;  ///< of the main thread. Z: it has ended and waits for its parent
+  char state = 0;                 ///< of the main thread. Z: it has ended and waits for its parent
   std::int64_t processor_ns = 0;  ///< time of the process and of the children it has waited for; multiples of 10 ms
   std::int64_t page_reads = 0;    ///< page faults that read from disk, counted in the same way
   std::string name;

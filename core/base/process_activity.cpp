@@ -58,8 +58,6 @@ void IdleTime::add(const ProcessActivity& activity, std::int64_t now_ns) {
   last_ns_ = now_ns;
 }
 
-double IdleTime::seconds() const {
-  return static_cast<double>(std::max(asleep_ns_, without_progress_ns_)) / 1e9;
-}
+double IdleTime::seconds() const { return static_cast<double>(std::max(asleep_ns_, without_progress_ns_)) / 1e9; }
 
 }  // namespace kymo

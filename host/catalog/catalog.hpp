@@ -101,12 +101,13 @@ struct Rejected {
 };
 
 struct Options {
-  std::vector<std::filesystem::path> extra_files;            ///< --plugin FILE
-  std::filesystem::path installed = installation().plugins;  ///< the last directory of the search path
-  bool trust = false;                                        ///< --trust: also accept files that others can alter
-  std::string python;                                        ///< --python: interpreter for Python files
+  std::vector<std::filesystem::path> extra_files;                 ///< --plugin FILE
+  std::filesystem::path installed = installation().plugins;       ///< the last directory of the search path
+  bool trust = false;                                             ///< --trust: also accept files that others can alter
+  std::string python;                                             ///< --python: interpreter for Python files
   CommandLimits library_limits{.processor_s = 20, .idle_s = 60};  ///< of describing a shared library
-  CommandLimits python_limits{.processor_s = 60, .idle_s = 60};   ///< of describing a Python file, which may import torch
+  CommandLimits python_limits{.processor_s = 60,
+                              .idle_s = 60};  ///< of describing a Python file, which may import torch
   std::size_t describe_at_once = 0;  ///< files described at the same time; 0: the processors that this process may use
   /// Receives one line if describing takes longer than announce_after_s.
   std::function<void(const std::string&)> announce{};

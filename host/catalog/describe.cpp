@@ -41,8 +41,9 @@ void check_end(const PluginFile& file, const CommandLimits& limits, const Limite
                        fmt::format("describing it used more than {} s of processor time", limits.processor_s));
   if (result.exceeded == CommandLimit::kIdleTime)
     throw NotDescribed(
-        file.file, fmt::format("describing it hangs: it slept for {} s, waiting neither for a processor nor for the disk",
-                               limits.idle_s));
+        file.file,
+        fmt::format("describing it hangs: it slept for {} s, waiting neither for a processor nor for the disk",
+                    limits.idle_s));
   if (result.end.signal == SIGKILL && kernel_out_of_memory_kills() != out_of_memory_kills)
     throw NotDescribed(file.file, "describing it was killed while the kernel killed processes for lack of memory");
 }
@@ -157,13 +158,16 @@ struct Undescribed {
 class SlownessNotice {
  public:
   SlownessNotice(const std::vector<Undescribed>& files, const Options& options)
-      : files_(files), options_(options), due_ns_(now_ns() + static_cast<std::int64_t>(options.announce_after_s * 1e9)) {}
+      : files_(files),
+        options_(options),
+        due_ns_(now_ns() + static_cast<std::int64_t>(options.announce_after_s * 1e9)) {}
 
   void check() {
     if (announced_ || !options_.announce || now_ns() < due_ns_) return;
     announced_ = true;
     const bool first = std::ranges::none_of(files_, [](const auto& each) { return has_cached(each.identity); });
-    const bool torch = std::ranges::any_of(files_, [](const auto& each) { return each.identity.framework == kLibTorch; });
+    const bool torch =
+        std::ranges::any_of(files_, [](const auto& each) { return each.identity.framework == kLibTorch; });
     const bool one = files_.size() == 1;
     options_.announce("describing " + std::to_string(files_.size()) + (first ? "" : " new or changed") +
                       (one ? " plugin" : " plugins") + (first ? " for the first time" : "") +
@@ -205,8 +209,8 @@ void keep_outcome(Described& described, Describe describe) {
 void describe_in_children(const std::vector<Undescribed>& files, const std::vector<LimitedCommand>& commands,
                           const Options& options, std::vector<Described>& described) {
   const std::int64_t out_of_memory_kills = kernel_out_of_memory_kills();
-  const std::size_t at_once = options.describe_at_once > 0 ? options.describe_at_once
-                                                           : static_cast<std::size_t>(available_processors());
+  const std::size_t at_once =
+      options.describe_at_once > 0 ? options.describe_at_once : static_cast<std::size_t>(available_processors());
   SlownessNotice notice(files, options);
   run_limited(
       commands, at_once,

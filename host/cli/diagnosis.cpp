@@ -109,8 +109,7 @@ void examine_tracing_permission(Findings& findings) {
   }
 }
 
-void examine_plugins(Findings& findings, const std::optional<TorchLocation>& torch,
-                     const catalog::Options& options) {
+void examine_plugins(Findings& findings, const std::optional<TorchLocation>& torch, const catalog::Options& options) {
   const catalog::Catalog found = catalog::discover(options);
   for (const catalog::Plugin& plugin : found.plugins) {
     const std::string& wanted = plugin.file.framework_version;
@@ -129,9 +128,9 @@ void examine_plugins(Findings& findings, const std::optional<TorchLocation>& tor
     }
   }
   for (const catalog::Rejected& rejected : found.rejected) {
-    findings.push_back({"plugin " + rejected.file.filename().string(), Health::kWarning, rejected.reason,
-                        (rejected.may_be_usable ? "try again with: kymo describe " : "fix or remove ") +
-                            rejected.file.string()});
+    findings.push_back(
+        {"plugin " + rejected.file.filename().string(), Health::kWarning, rejected.reason,
+         (rejected.may_be_usable ? "try again with: kymo describe " : "fix or remove ") + rejected.file.string()});
   }
   if (found.plugins.empty()) {
     findings.push_back({"plugins", Health::kError, "no usable plugin found",

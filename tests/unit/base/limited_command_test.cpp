@@ -40,7 +40,8 @@ TEST(LimitedCommand, EndsAsTheCommandDoes) {
 }
 
 TEST(LimitedCommand, SaysWhyItCouldNotBeStarted) {
-  EXPECT_THAT(result_of("", {kNever, kNever}, {"/no/such/program"}).not_started, testing::HasSubstr("/no/such/program"));
+  EXPECT_THAT(result_of("", {kNever, kNever}, {"/no/such/program"}).not_started,
+              testing::HasSubstr("/no/such/program"));
 }
 
 TEST(LimitedCommand, MayWaitLongerThanItsProcessorTime) {
@@ -95,7 +96,8 @@ TEST_F(LimitedCommands, DoNotOutliveTheirCaller) {
   for (const std::string& pid : split(trim(read_file(file)), ' ')) {
     const auto runs = [&] {
       const auto all = list_processes();
-      return std::ranges::any_of(all, [&](const auto& each) { return each.pid == std::stoi(pid) && each.state != 'Z'; });
+      return std::ranges::any_of(all,
+                                 [&](const auto& each) { return each.pid == std::stoi(pid) && each.state != 'Z'; });
     };
     while (runs()) usleep(10'000);  // until the time limit of the test
   }

@@ -44,7 +44,8 @@ class Processors : public ::testing::Test {
     std::filesystem::create_directories((root_ / file).parent_path());
     std::ofstream(root_ / file) << text;
   }
-  const std::filesystem::path root_ = std::filesystem::temp_directory_path() / ("kymo_root_" + std::to_string(getpid()));
+  const std::filesystem::path root_ =
+      std::filesystem::temp_directory_path() / ("kymo_root_" + std::to_string(getpid()));
 };
 
 TEST_F(Processors, AreThoseOfTheAffinityMaskWithoutAQuota) {

@@ -125,8 +125,7 @@ TEST_F(Describe, SurvivesPluginsThatMisbehave) {
 
 TEST_F(Describe, EndsAPluginThatHangs) {
   options_.library_limits.idle_s = 0.5;
-  EXPECT_THAT(refusal("describe_hangs"),
-              HasSubstr("could not be described: describing it hangs: it slept for 0.5 s"));
+  EXPECT_THAT(refusal("describe_hangs"), HasSubstr("could not be described: describing it hangs: it slept for 0.5 s"));
 }
 
 TEST_F(Describe, EndsAPluginThatComputesForTooLong) {
