@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,10 @@ std::string value_of_line(const char* file, std::string_view key, char separator
 
 /// Model of the first CPU; empty if the kernel does not name it, as on Arm.
 std::string cpu_model();
+
+/// Number of processors that this process may use at the same time: those of its affinity mask, or fewer if its control
+/// group, version 1 or 2, has a quota of processor time. `root` contains proc/ and sys/.
+int available_processors(const std::filesystem::path& root = "/");
 
 /// Memory available for processes of this machine without swapping, in bytes.
 std::optional<std::int64_t> available_host_bytes();

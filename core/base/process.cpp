@@ -18,6 +18,7 @@
 #include <fstream>
 
 #include "base/clock.hpp"
+#include "base/descendant_reaper.hpp"
 #include "base/error.hpp"
 #include "base/machine.hpp"
 #include "base/text.hpp"
@@ -26,6 +27,9 @@ extern char** environ;
 
 namespace kymo {
 namespace {
+
+/// Read at a time: more than a pipe holds. A process that writes as fast as this one reads must not hold it up.
+constexpr std::size_t kMaxDrainedBytes = 4u << 20;
 
 /// A pipe that closes the ends it still owns on destruction.
 struct Pipe {
@@ -90,21 +94,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 void set_nonblocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
-/// Appends available output to `text` up to a bound and discards the rest. Returns false at end of file.
-bool drain(int fd, std::string& text, std::size_t bound) {
-  std::array<char, 1 << 16> block{};
-  for (;;) {
-    const ssize_t got = read(fd, block.data(), block.size());
-    if (got > 0) {
-      const auto room = text.size() < bound ? bound - text.size() : 0;
-      text.append(block.data(), std::min<std::size_t>(static_cast<std::size_t>(got), room));
-      continue;
-    }
-    if (got < 0 && errno == EINTR) continue;
-    return got < 0 && errno == EAGAIN;
-  }
-}
-
 ProcessEnd end_from(int status) {
   ProcessEnd end;
   if (WIFSIGNALED(status)) {
@@ -113,15 +102,6 @@ ProcessEnd end_from(int status) {
     end.exit_code = WEXITSTATUS(status);
   }
   return end;
-}
-
-/// A child that requested tracing (PTRACE_TRACEME) also reports its stops. Such a stop is not the end of the process;
-/// nobody traces it here, so it continues with the signal that stopped it.
-bool continued_after_stop(pid_t pid, int status) {
-  if (!WIFSTOPPED(status)) return false;
-  const int signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
-  ptrace(PTRACE_DETACH, pid, nullptr, reinterpret_cast<void*>(static_cast<std::intptr_t>(signal)));
-  return true;
 }
 
 ProcessEnd reap(pid_t pid) {
@@ -138,6 +118,30 @@ bool is_program(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+bool drain(int fd, std::string& text, std::size_t bound) {
+  std::array<char, 1 << 16> block{};
+  for (std::size_t all = 0; all < kMaxDrainedBytes;) {
+    const ssize_t got = read(fd, block.data(), block.size());
+    if (got > 0) {
+      all += static_cast<std::size_t>(got);
+      const auto room = text.size() < bound ? bound - text.size() : 0;
+      text.append(block.data(), std::min<std::size_t>(static_cast<std::size_t>(got), room));
+      continue;
+    }
+    if (got < 0 && errno == EINTR) continue;
+    return got < 0 && errno == EAGAIN;
+  }
+  return true;
+}
+
+// Nobody traces the child here, so it continues with the signal that stopped it.
+bool continued_after_stop(pid_t pid, int status) {
+  if (!WIFSTOPPED(status)) return false;
+  const int signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+  ptrace(PTRACE_DETACH, pid, nullptr, reinterpret_cast<void*>(static_cast<std::intptr_t>(signal)));
+  return true;
+}
 
 std::optional<std::filesystem::path> find_program(const std::string& name) {
   if (name.empty()) return std::nullopt;
@@ -172,7 +176,8 @@ Child spawn(const SpawnOptions& options) {
   const pid_t pid = fork();
   if (pid < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
-    become(file.c_str(), argument_pointers.data(), environment_pointers.data(), parent, options, out.ends[1],
+    const pid_t above = options.end_descendants ? fork_below_reaper(parent, report.ends[1]) : parent;
+    become(file.c_str(), argument_pointers.data(), environment_pointers.data(), above, options, out.ends[1],
            err.ends[1], report.ends[1]);
   }
   setpgid(pid, pid);  // called in both parent and child, to avoid a race on the process group
@@ -235,15 +240,15 @@ CommandResult run_command(const SpawnOptions& options, double deadline_s) {
       break;
     }
     poll(streams.data(), streams.size(), static_cast<int>(std::min<std::int64_t>(left_ns / 1'000'000 + 1, 20)));
-    if (streams[0].fd >= 0 && !drain(child.stdout_fd, result.stdout_text, 8u << 20)) streams[0].fd = -1;
-    if (streams[1].fd >= 0 && !drain(child.stderr_fd, result.stderr_text, 1u << 20)) streams[1].fd = -1;
+    if (streams[0].fd >= 0 && !drain(child.stdout_fd, result.stdout_text, kMaxStdoutBytes)) streams[0].fd = -1;
+    if (streams[1].fd >= 0 && !drain(child.stderr_fd, result.stderr_text, kMaxStderrBytes)) streams[1].fd = -1;
     if (!end) end = try_reap(child.pid);
     if (end) signal_group(child.pid, SIGKILL);  // remaining descendants keep the pipes open
   }
   signal_group(child.pid, SIGKILL);
   result.end = end ? *end : reap(child.pid);
-  drain(child.stdout_fd, result.stdout_text, 8u << 20);
-  drain(child.stderr_fd, result.stderr_text, 1u << 20);
+  drain(child.stdout_fd, result.stdout_text, kMaxStdoutBytes);
+  drain(child.stderr_fd, result.stderr_text, kMaxStderrBytes);
   close(child.stdout_fd);
   close(child.stderr_fd);
   return result;
@@ -264,6 +269,7 @@ std::optional<std::int64_t> resident_bytes(pid_t pid) {
 }
 
 std::vector<ProcessEntry> list_processes() {
+  const std::int64_t ns_per_tick = 1'000'000'000 / sysconf(_SC_CLK_TCK);
   std::vector<ProcessEntry> all;
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
@@ -278,8 +284,14 @@ std::vector<ProcessEntry> list_processes() {
     ProcessEntry found;
     found.pid = static_cast<pid_t>(std::atol(number.c_str()));
     found.name = text.substr(begin + 1, end - begin - 1);
-    if (std::sscanf(text.c_str() + end + 1, " %c %d %d", &found.state, &found.parent, &found.group) == 3)
-      all.push_back(std::move(found));
+    long reads = 0, reads_of_children = 0, user = 0, system = 0, user_of_children = 0, system_of_children = 0;
+    if (std::sscanf(text.c_str() + end + 1, " %c %d %d %*d %*d %*d %*u %*u %*u %ld %ld %ld %ld %ld %ld", &found.state,
+                    &found.parent, &found.group, &reads, &reads_of_children, &user, &system, &user_of_children,
+                    &system_of_children) != 9)
+      continue;
+    found.page_reads = reads + reads_of_children;
+    found.processor_ns = (user + system + user_of_children + system_of_children) * ns_per_tick;
+    all.push_back(std::move(found));
   }
   return all;
 }

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -33,10 +34,12 @@ struct SpawnOptions {
                                  ///< thread that outlives the child
   bool inherit_streams = false;  ///< the child has the caller's stdin, stdout and stderr; if stdin is the terminal, its
                                  ///< group becomes that of the foreground, which receives Ctrl-C
+  bool end_descendants = false;  ///< a reaper process between the caller and the command: docs/decisions/0004
 };
 
-/// A child process in its own process group. Unless it inherits the streams, its stdin is /dev/null, and its stdout and
-/// stderr are pipes to the parent.
+/// A child process in its own process group. With end_descendants, this is the reaper: it ends as the command ended,
+/// after it has killed all processes that the command started, and SIGTERM makes it kill the command, too. Unless it
+/// inherits the streams, its stdin is /dev/null, and its stdout and stderr are pipes to the parent.
 struct Child {
   pid_t pid = -1;      ///< also the process group id
   int stdout_fd = -1;  ///< -1 if it inherits the streams
@@ -59,6 +62,17 @@ bool was_stopped_by_terminal(pid_t pid);
 
 /// Sends a signal to a process group. Returns false if the group no longer exists.
 bool signal_group(pid_t group, int signal);
+
+/// True if this wait status is a stop, not the end, of a child that requested tracing; lets the child continue.
+/// Async-signal-safe.
+bool continued_after_stop(pid_t pid, int status);
+
+/// Appends the available output, at most 4 MiB of it, to `text` up to a bound in bytes and discards the rest. Never
+/// blocks on the stream of a Child. Returns false at end of file.
+bool drain(int fd, std::string& text, std::size_t bound);
+
+inline constexpr std::size_t kMaxStdoutBytes = 8u << 20;
+inline constexpr std::size_t kMaxStderrBytes = 1u << 20;
 
 /// Reaps the child if it has exited. Never blocks.
 std::optional<ProcessEnd> try_reap(pid_t pid);
@@ -85,7 +99,9 @@ struct ProcessEntry {
   pid_t pid = 0;
   pid_t parent = 0;
   pid_t group = 0;
-  char state = 0;  ///< Z: it has ended and waits for its parent
+  char state = 0;                 ///< of the main thread. Z: it has ended and waits for its parent
+  std::int64_t processor_ns = 0;  ///< time of the process and of the children it has waited for; multiples of 10 ms
+  std::int64_t page_reads = 0;    ///< page faults that read from disk, counted in the same way
   std::string name;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -13,6 +14,7 @@
 
 #include "base/installation.hpp"
 #include "base/json.hpp"
+#include "base/limited_command.hpp"
 #include "measure/plan.hpp"
 
 /// Creates, finds, verifies and describes plugins. The host process never loads a plugin; `kymo describe-plugin FILE`
@@ -95,15 +97,21 @@ struct Plugin {
 struct Rejected {
   std::filesystem::path file;
   std::string reason;
+  bool may_be_usable = false;  ///< describing it reached a limit, or the machine lacked memory or processes
 };
 
 struct Options {
-  std::vector<std::filesystem::path> extra_files;            ///< --plugin FILE
-  std::filesystem::path installed = installation().plugins;  ///< the last directory of the search path
-  bool trust = false;                                        ///< --trust: also accept files that others can alter
-  std::string python;                                        ///< --python: interpreter for Python files
-  double describe_deadline_s = 20;
-  double describe_python_deadline_s = 60;  ///< importing torch from a slow disk takes long
+  std::vector<std::filesystem::path> extra_files;                 ///< --plugin FILE
+  std::filesystem::path installed = installation().plugins;       ///< the last directory of the search path
+  bool trust = false;                                             ///< --trust: also accept files that others can alter
+  std::string python;                                             ///< --python: interpreter for Python files
+  CommandLimits library_limits{.processor_s = 20, .idle_s = 60};  ///< of describing a shared library
+  CommandLimits python_limits{.processor_s = 60,
+                              .idle_s = 60};  ///< of describing a Python file, which may import torch
+  std::size_t describe_at_once = 0;  ///< files described at the same time; 0: the processors that this process may use
+  /// Receives one line if describing takes longer than announce_after_s.
+  std::function<void(const std::string&)> announce{};
+  double announce_after_s = 2;
 };
 
 struct Catalog {
@@ -122,7 +130,17 @@ bool is_python_file(const std::filesystem::path& file);
 /// torch.
 std::string identity_sha256(const PluginFile& file);
 
-/// Describes one file in a child process, or from the cache keyed by path, size and time. Throws Error with the reason.
+/// A plugin, or why there is none.
+struct Described {
+  std::optional<Plugin> plugin;
+  std::exception_ptr error;  ///< set if there is no plugin
+};
+
+/// Describes files in child processes, or from the cache keyed by path, size and time. The limits of a description hold
+/// on a busy machine: they count processor time, and time in which it waits for neither a processor nor the disk.
+std::vector<Described> describe_files(const std::vector<std::filesystem::path>& files, const Options& options);
+
+/// The same for one file. Throws Error with the reason.
 Plugin describe_file(const std::filesystem::path& file, const Options& options);
 
 /// Searches extra_files, then KYMO_PLUGIN_PATH (folders or files separated by ':'), then the installed plugins.

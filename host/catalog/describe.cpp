@@ -3,22 +3,25 @@
 #include <fmt/format.h>
 #include <kymo_plugin.h>
 #include <link.h>
-#include <sys/stat.h>
+#include <signal.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
+#include <exception>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/installation.hpp"
 #include "base/json.hpp"
-#include "base/log.hpp"
+#include "base/limited_command.hpp"
+#include "base/machine.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
+#include "catalog/description_cache.hpp"
 #include "catalog/plugin_file.hpp"
 
 namespace kymo::catalog {
@@ -29,9 +32,24 @@ std::string last_line(const std::string& text) {
   return lines.empty() ? std::string() : lines.back();
 }
 
+/// Throws if the child process was killed for a reason that need not be the plugin's fault.
+void check_end(const PluginFile& file, const CommandLimits& limits, const LimitedResult& result,
+               std::int64_t out_of_memory_kills) {
+  if (!result.not_started.empty()) throw NotDescribed(file.file, result.not_started);
+  if (result.exceeded == CommandLimit::kProcessorTime)
+    throw NotDescribed(file.file,
+                       fmt::format("describing it used more than {} s of processor time", limits.processor_s));
+  if (result.exceeded == CommandLimit::kIdleTime)
+    throw NotDescribed(
+        file.file,
+        fmt::format("describing it hangs: it slept for {} s, waiting neither for a processor nor for the disk",
+                    limits.idle_s));
+  if (result.end.signal == SIGKILL && kernel_out_of_memory_kills() != out_of_memory_kills)
+    throw NotDescribed(file.file, "describing it was killed while the kernel killed processes for lack of memory");
+}
+
 /// The reason why the child process gave no answer.
-std::string failure_reason(const CommandResult& result, double deadline_s) {
-  if (result.timed_out) return fmt::format("describing it did not finish within {} s", deadline_s);
+std::string failure_reason(const LimitedResult& result) {
   std::string reason = "describing it failed: " + result.end.describe();
   if (const std::string last_output = last_line(result.stderr_text); !last_output.empty())
     reason += "; last output: " + quote(last_output);
@@ -52,15 +70,13 @@ SpawnOptions describing_process(const PluginFile& file) {
   return options;
 }
 
-Plugin ask_child(const PluginFile& file, double deadline_s) {
-  const CommandResult result = run_command(describing_process(file), deadline_s);
-  if (result.timed_out || trim(result.stdout_text).empty())
-    throw PluginRejected(file.file, failure_reason(result, deadline_s));
+Plugin plugin_from_answer(const PluginFile& file, const LimitedResult& result) {
+  if (trim(result.stdout_text).empty()) throw PluginRejected(file.file, failure_reason(result));
   Json answer;
   try {
     answer = parse_json(result.stdout_text, "its description");
   } catch (const Error&) {
-    throw PluginRejected(file.file, failure_reason(result, deadline_s));
+    throw PluginRejected(file.file, failure_reason(result));
   }
   if (answer.is_object() && answer.contains("error")) {
     std::string reason = answer["error"].is_string() ? answer["error"].get<std::string>() : "it could not be described";
@@ -130,90 +146,113 @@ void take_identity(Plugin& plugin, const PluginFile& identity, std::string sha25
   plugin.file.libraries = std::move(libraries);
 }
 
-constexpr int kCacheFormat = 4;
+/// A file without a cached description.
+struct Undescribed {
+  std::size_t index = 0;  ///< in the list of files
+  PluginFile identity;
+  Json stamp;
+  CommandLimits limits;
+};
 
-/// One entry per path and interpreter, so that rebuilding a plugin does not fill the folder.
-std::filesystem::path entry_for(const PluginFile& file) {
-  const std::string key = file.file.string() + (file.interpreter.empty() ? "" : "\n" + file.interpreter.string());
-  return cache_folder() / "plugins" / (sha256(key).substr(0, 32) + ".json");
+/// Says once that describing takes long, and why.
+class SlownessNotice {
+ public:
+  SlownessNotice(const std::vector<Undescribed>& files, const Options& options)
+      : files_(files),
+        options_(options),
+        due_ns_(now_ns() + static_cast<std::int64_t>(options.announce_after_s * 1e9)) {}
+
+  void check() {
+    if (announced_ || !options_.announce || now_ns() < due_ns_) return;
+    announced_ = true;
+    const bool first = std::ranges::none_of(files_, [](const auto& each) { return has_cached(each.identity); });
+    const bool torch =
+        std::ranges::any_of(files_, [](const auto& each) { return each.identity.framework == kLibTorch; });
+    const bool one = files_.size() == 1;
+    options_.announce("describing " + std::to_string(files_.size()) + (first ? "" : " new or changed") +
+                      (one ? " plugin" : " plugins") + (first ? " for the first time" : "") +
+                      (torch ? "; this loads LibTorch from disk" : "") + "; later commands use the stored description" +
+                      (one ? "" : "s"));
+  }
+
+ private:
+  const std::vector<Undescribed>& files_;
+  const Options& options_;
+  std::int64_t due_ns_;
+  bool announced_ = false;
+};
+
+/// The described plugin, which is also cached.
+Plugin take_description(const Undescribed& file, const LimitedResult& result, std::int64_t out_of_memory_kills) {
+  check_end(file.identity, file.limits, result, out_of_memory_kills);
+  Plugin plugin = plugin_from_answer(file.identity, result);
+  const std::filesystem::path& path = file.identity.file;
+  take_identity(plugin, file.identity, sha256_of_file(path));
+  const Json dependencies = dependency_stamps(plugin.file);
+  for (auto& [name, hash] : plugin.file.libraries) hash = sha256_of_file(path.parent_path() / name);
+  const bool unchanged = cache_stamp(path) == file.stamp && dependency_stamps(plugin.file) == dependencies;
+  if (unchanged) write_cached(plugin, file.stamp, dependencies);  // otherwise a file was replaced in the meantime
+  return plugin;
 }
 
-/// State of the file that a cached description belongs to: path, size, times and the kymo version.
-Json cache_stamp(const std::filesystem::path& file) {
-  struct stat facts{};
-  if (stat(file.c_str(), &facts) != 0)
-    throw PluginRejected(file, std::string("cannot read its status: ") + std::strerror(errno));
-  const auto nanoseconds = [](const timespec& time) {
-    return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
-  };
-  // The change time detects a replaced file with a preserved modification time.
-  return {{"format", kCacheFormat},
-          {"kymo", version()},
-          {"file", file.string()},
-          {"size_bytes", facts.st_size},
-          {"modified_ns", nanoseconds(facts.st_mtim)},
-          {"changed_ns", nanoseconds(facts.st_ctim)}};
-}
-
-/// The same for each file that the description depends on: the libraries loaded from the plugin's folder, by name, and
-/// the interpreter and torch of a Python file.
-Json dependency_stamps(const PluginFile& file) {
-  Json stamps = Json::object();
-  for (const auto& [name, hash] : file.libraries) stamps[name] = cache_stamp(file.file.parent_path() / name);
-  if (!file.interpreter.empty()) stamps["interpreter"] = cache_stamp(file.interpreter);
-  if (!file.torch.empty()) stamps["torch"] = cache_stamp(file.torch / "version.py");
-  return stamps;
-}
-
-/// The cached description for exactly this state of the file and of its libraries; nullopt if there is none or if the
-/// entry is damaged.
-std::optional<Plugin> read_cached(const PluginFile& file, const Json& stamp) {
+/// Calls `describe`, and keeps what it returns or throws.
+template <typename Describe>
+void keep_outcome(Described& described, Describe describe) {
   try {
-    const auto entry = entry_for(file);
-    if (!std::filesystem::exists(entry)) return std::nullopt;
-    const Json json = parse_json(read_file(entry), entry.string());
-    if (!json.is_object() || !json.contains("stamp") || json["stamp"] != stamp || !json.contains("plugin"))
-      return std::nullopt;
-    Plugin plugin = plugin_from_json(json["plugin"]);
-    if (plugin.workloads.empty() || plugin.file.sha256.size() != 64) return std::nullopt;
-    plugin.file.file = file.file;
-    if (!json.contains("dependencies") || json["dependencies"] != dependency_stamps(plugin.file)) return std::nullopt;
-    return plugin;
-  } catch (const std::exception& problem) {
-    log::debug(std::string("ignoring a cached description: ") + problem.what());
-    return std::nullopt;
+    described.plugin = describe();
+  } catch (...) {
+    described.error = std::current_exception();
   }
 }
 
-/// Caches a description with the stamps of the file and of its dependencies. Failure only costs time, so it is only
-/// logged.
-void write_cached(const Plugin& plugin, const Json& stamp, const Json& dependencies) {
-  try {
-    const auto entry = entry_for(plugin.file);
-    std::filesystem::create_directories(entry.parent_path());
-    write_file(entry, Json{{"stamp", stamp}, {"dependencies", dependencies}, {"plugin", to_json(plugin)}}.dump());
-  } catch (const std::exception& problem) {
-    log::debug(std::string("could not cache a description: ") + problem.what());
-  }
+/// Describes files in child processes. Their commands are in the order of the files.
+void describe_in_children(const std::vector<Undescribed>& files, const std::vector<LimitedCommand>& commands,
+                          const Options& options, std::vector<Described>& described) {
+  const std::int64_t out_of_memory_kills = kernel_out_of_memory_kills();
+  const std::size_t at_once =
+      options.describe_at_once > 0 ? options.describe_at_once : static_cast<std::size_t>(available_processors());
+  SlownessNotice notice(files, options);
+  run_limited(
+      commands, at_once,
+      [&](std::size_t index, const LimitedResult& result) {
+        const Undescribed& file = files[index];
+        keep_outcome(described[file.index], [&] { return take_description(file, result, out_of_memory_kills); });
+      },
+      [&] { notice.check(); });
 }
 
 }  // namespace
 
-Plugin describe_file(const std::filesystem::path& file, const Options& options) {
-  const bool python = is_python_file(file);
-  const PluginFile identity = python ? verify_python_file(file, options) : verify_file(file, options.trust);
-  const Json stamp = cache_stamp(identity.file);
-  if (auto known = read_cached(identity, stamp)) {
-    take_identity(*known, identity, std::string(known->file.sha256));
-    return *known;
+std::vector<Described> describe_files(const std::vector<std::filesystem::path>& files, const Options& options) {
+  std::vector<Described> described(files.size());
+  std::vector<Undescribed> undescribed;
+  std::vector<LimitedCommand> commands;
+  for (std::size_t index = 0; index < files.size(); ++index) {
+    keep_outcome(described[index], [&]() -> std::optional<Plugin> {
+      const std::filesystem::path& file = files[index];
+      const bool python = is_python_file(file);
+      Undescribed now{.index = index,
+                      .identity = python ? verify_python_file(file, options) : verify_file(file, options.trust),
+                      .stamp = {},
+                      .limits = python ? options.python_limits : options.library_limits};
+      now.stamp = cache_stamp(now.identity.file);
+      if (auto known = read_cached(now.identity, now.stamp)) {
+        take_identity(*known, now.identity, std::string(known->file.sha256));
+        return known;
+      }
+      commands.push_back({describing_process(now.identity), now.limits});
+      undescribed.push_back(std::move(now));
+      return std::nullopt;
+    });
   }
-  Plugin plugin = ask_child(identity, python ? options.describe_python_deadline_s : options.describe_deadline_s);
-  take_identity(plugin, identity, sha256_of_file(identity.file));
-  const Json dependencies = dependency_stamps(plugin.file);
-  for (auto& [name, hash] : plugin.file.libraries) hash = sha256_of_file(identity.file.parent_path() / name);
-  const bool unchanged = cache_stamp(identity.file) == stamp && dependency_stamps(plugin.file) == dependencies;
-  if (unchanged) write_cached(plugin, stamp, dependencies);  // otherwise a file was replaced in the meantime
-  return plugin;
+  if (!commands.empty()) describe_in_children(undescribed, commands, options, described);
+  return described;
+}
+
+Plugin describe_file(const std::filesystem::path& file, const Options& options) {
+  Described described = std::move(describe_files({file}, options).front());
+  if (described.error) std::rethrow_exception(described.error);
+  return std::move(described.plugin).value();
 }
 
 int describe_in_this_process(const std::filesystem::path& file) {

@@ -51,7 +51,20 @@ std::vector<fs::path> search(const Options& options, std::vector<Rejected>& reje
 }
 
 std::string about_rejected(const Rejected& rejected) {
-  return quote(rejected.file.string()) + " was rejected: " + rejected.reason;
+  return quote(rejected.file.string()) + (rejected.may_be_usable ? " could not be described: " : " was rejected: ") +
+         rejected.reason;
+}
+
+Rejected rejection(const fs::path& file, const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const PluginRejected& rejected) {
+    return {file, rejected.reason()};
+  } catch (const NotDescribed& failed) {
+    return {file, failed.reason(), true};
+  } catch (const std::exception& problem) {
+    return {file, problem.what()};
+  }
 }
 
 std::string shell_example(const Plugin& plugin, const std::string& name) {
@@ -79,16 +92,19 @@ std::string about_files(const std::string& name) {
 Catalog discover(const Options& options) {
   Catalog catalog;
   std::set<fs::path> seen;
+  std::vector<fs::path> files;
   for (const fs::path& file : search(options, catalog.rejected)) {
     std::error_code failed;
     const fs::path real = fs::weakly_canonical(file, failed);
     if (!seen.insert(failed ? file : real).second) continue;
-    try {
-      catalog.plugins.push_back(describe_file(file, options));
-    } catch (const PluginRejected& rejection) {
-      catalog.rejected.push_back({file, rejection.reason()});
-    } catch (const std::exception& problem) {
-      catalog.rejected.push_back({file, problem.what()});
+    files.push_back(file);
+  }
+  std::vector<Described> described = describe_files(files, options);
+  for (std::size_t index = 0; index < files.size(); ++index) {
+    if (described[index].plugin) {
+      catalog.plugins.push_back(std::move(*described[index].plugin));
+    } else {
+      catalog.rejected.push_back(rejection(files[index], described[index].error));
     }
   }
   return catalog;

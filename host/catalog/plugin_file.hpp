@@ -27,6 +27,18 @@ class PluginRejected : public Error {
   std::string reason_;
 };
 
+/// A plugin file that may be usable, but whose description failed: a limit was reached, or the machine lacked memory or
+/// processes. reason() is as for PluginRejected.
+class NotDescribed : public Error {
+ public:
+  NotDescribed(const std::filesystem::path& file, const std::string& reason)
+      : Error("plugin " + quote(file.string()) + " could not be described: " + reason), reason_(reason) {}
+  const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  std::string reason_;
+};
+
 /// Reads the kymo note of an ELF file without loading it. Every offset is checked, so the file may contain arbitrary
 /// bytes. Throws PluginRejected if the file is not a shared library for this machine or has no readable kymo note.
 kymo_note read_note(const std::filesystem::path& file);

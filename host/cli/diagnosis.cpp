@@ -109,8 +109,8 @@ void examine_tracing_permission(Findings& findings) {
   }
 }
 
-void examine_plugins(Findings& findings, const std::optional<TorchLocation>& torch) {
-  const catalog::Catalog found = catalog::discover({});
+void examine_plugins(Findings& findings, const std::optional<TorchLocation>& torch, const catalog::Options& options) {
+  const catalog::Catalog found = catalog::discover(options);
   for (const catalog::Plugin& plugin : found.plugins) {
     const std::string& wanted = plugin.file.framework_version;
     const bool uses_torch = plugin.file.framework == "libtorch" && plugin.file.interpreter.empty();
@@ -128,8 +128,9 @@ void examine_plugins(Findings& findings, const std::optional<TorchLocation>& tor
     }
   }
   for (const catalog::Rejected& rejected : found.rejected) {
-    findings.push_back({"plugin " + rejected.file.filename().string(), Health::kWarning, rejected.reason,
-                        "fix or remove " + rejected.file.string()});
+    findings.push_back(
+        {"plugin " + rejected.file.filename().string(), Health::kWarning, rejected.reason,
+         (rejected.may_be_usable ? "try again with: kymo describe " : "fix or remove ") + rejected.file.string()});
   }
   if (found.plugins.empty()) {
     findings.push_back({"plugins", Health::kError, "no usable plugin found",
@@ -195,7 +196,7 @@ bool profiling_is_restricted(const std::string& driver_parameters) {
   return false;
 }
 
-Findings examine(const Path& database) {
+Findings examine(const Path& database, const catalog::Options& options) {
   Findings findings{{"kymo", Health::kOk, version() + " in " + installation().root.string(), ""}};
   const auto devices = examine_devices(findings);
   const auto torch = examine_torch(findings);
@@ -205,7 +206,7 @@ Findings examine(const Path& database) {
                   "install the wheel nvidia-nccl-cu13; collectives on GPUs require it");
   examine_tracing_permission(findings);
   examine_python(findings);
-  examine_plugins(findings, torch);
+  examine_plugins(findings, torch, options);
   examine_database_folder(findings, database);
   if (devices) examine_peaks(findings, database, *devices);
   examine_program(findings, "cmake", "cmake", "only needed for 'kymo build': apt install cmake");

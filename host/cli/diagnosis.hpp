@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/enum_names.hpp"
+#include "catalog/catalog.hpp"
 
 namespace kymo::cli {
 
@@ -25,7 +26,7 @@ struct Finding {
 
 /// Checks everything kymo depends on. A warning means that a feature is unavailable; an error means that kymo cannot
 /// run workloads.
-std::vector<Finding> examine(const std::filesystem::path& database);
+std::vector<Finding> examine(const std::filesystem::path& database, const catalog::Options& options);
 
 /// True if the driver restricts GPU tracing to administrators, given the text of /proc/driver/nvidia/params.
 bool profiling_is_restricted(const std::string& driver_parameters);

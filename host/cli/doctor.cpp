@@ -19,7 +19,9 @@ struct DoctorArguments {
 };
 
 int doctor(const DoctorArguments& arguments) {
-  const std::vector<Finding> findings = examine(arguments.database);
+  catalog::Options options;
+  if (!arguments.json) options.announce = print_announcement;
+  const std::vector<Finding> findings = examine(arguments.database, options);
   Json json = Json::array();
   TextTable table{{"subject", "state", "found"}, {}, {}};
   std::string remedies;

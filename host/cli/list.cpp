@@ -48,8 +48,8 @@ int list(const catalog::Options& options, bool as_json) {
   }
   print(render(table, false));
   for (const catalog::Rejected& rejected : found.rejected) {
-    std::fprintf(stderr, "kymo: plugin rejected: %s: %s\n", visible(rejected.file.string()).c_str(),
-                 visible(rejected.reason).c_str());
+    std::fprintf(stderr, "kymo: plugin %s: %s: %s\n", rejected.may_be_usable ? "not described" : "rejected",
+                 visible(rejected.file.string()).c_str(), visible(rejected.reason).c_str());
   }
   return 0;
 }

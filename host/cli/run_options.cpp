@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_options.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 
@@ -54,7 +57,15 @@ void add_database_option(CLI::App& app, std::filesystem::path& file) {
   app.add_option("--db", file, "results database")->type_name("FILE")->capture_default_str()->check(error_if_empty);
 }
 
+void print_announcement(const std::string& text) {
+  if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "kymo: %s\n", visible(text).c_str());
+}
+
 void add_plugin_options(CLI::App& app, catalog::Options& options) {
+  options.announce = [&app](const std::string& text) {
+    const CLI::Option* json = app.get_option_no_throw("--json");
+    if (json == nullptr || json->count() == 0) print_announcement(text);
+  };
   app.add_option("--plugin", options.extra_files, "also use this plugin file; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false)

@@ -42,6 +42,8 @@ struct RunOptions {
 
 void add_database_option(CLI::App& app, std::filesystem::path& file);
 void add_plugin_options(CLI::App& app, catalog::Options& options);
+/// Prints what catalog::Options::announce receives if stderr is a terminal.
+void print_announcement(const std::string& text);
 /// --device, --seed, --timeout, --host-memory and --wrap: device and limits of the workers.
 void add_worker_options(CLI::App& app, RunOptions& options);
 /// --warmup, --steps, --min-time, --max-steps, --until, --timing, --sync and --no-verify: the steps of a run.

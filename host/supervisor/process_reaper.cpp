@@ -19,6 +19,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/process.hpp"
+#include "base/process_scan.hpp"
 #include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
@@ -51,19 +52,12 @@ bool has_in_environment(const char* pid, std::string_view text) {
 
 /// Kills all processes that were started with this text in their environment; false if there was none.
 bool kill_with(std::string_view environment) {
-  alignas(dirent64) static std::array<char, 1 << 15> entries;
-  const int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   bool found = false;
-  for (ssize_t size = 0; (size = getdents64(folder, entries.data(), entries.size())) > 0;) {
-    for (ssize_t at = 0; at < size;) {
-      const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
-      at += entry->d_reclen;
-      const int pid = std::atoi(entry->d_name);
-      if (pid <= 1 || pid == getpid() || !has_in_environment(entry->d_name, environment)) continue;
-      found = kill(pid, SIGKILL) == 0 || found;
-    }
-  }
-  if (folder >= 0) close(folder);
+  for_each_process([&](const char* name) {
+    const int pid = std::atoi(name);
+    if (pid <= 1 || pid == getpid() || !has_in_environment(name, environment)) return;
+    found = kill(pid, SIGKILL) == 0 || found;
+  });
   return found;
 }
 

@@ -48,11 +48,7 @@ class Package : public ::testing::Test {
     ASSERT_NO_FATAL_FAILURE(cmake(configure));
     cmake({"--build", binary.string()});
   }
-  static Plugin describe(const fs::path& file) {
-    Options options;
-    options.describe_deadline_s = 120;
-    return describe_file(file, options);
-  }
+  static Plugin describe(const fs::path& file) { return describe_file(file, Options{}); }
   static fs::path* top_;
 };
 fs::path* Package::top_ = nullptr;

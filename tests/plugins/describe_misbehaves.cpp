@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Misbehaves in describe(), or prints while the library is loaded.
+// Misbehaves or takes long in describe(), or prints while the library is loaded.
 #include <unistd.h>
 
 #include <csignal>
@@ -20,6 +20,11 @@ void misbehave() {
   std::raise(SIGSEGV);
 #elif defined(DESCRIBE_hangs)
   for (;;) pause();
+#elif defined(DESCRIBE_spins)
+  while (getppid() != 0) {
+  }
+#elif defined(DESCRIBE_sleeps)
+  sleep(1);
 #elif defined(DESCRIBE_exits)
   std::exit(0);
 #elif defined(DESCRIBE_floods)

@@ -37,6 +37,41 @@ TEST(ProcessMemory, ThePeakFollowsWhatIsTouched) {
   }
 }
 
+class Processors : public ::testing::Test {
+ protected:
+  ~Processors() override { std::filesystem::remove_all(root_); }
+  void write(const std::string& file, const std::string& text) {
+    std::filesystem::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file) << text;
+  }
+  const std::filesystem::path root_ =
+      std::filesystem::temp_directory_path() / ("kymo_root_" + std::to_string(getpid()));
+};
+
+TEST_F(Processors, AreThoseOfTheAffinityMaskWithoutAQuota) {
+  const int all = available_processors(root_);
+  EXPECT_GE(all, 1);
+  write("proc/self/cgroup", "4:memory:/\n3:cpu,cpuacct:/a\n0::/a\n");
+  write("sys/fs/cgroup/a/cpu.max", "max 100000\n");
+  write("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "-1\n");
+  write("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(available_processors(root_), all);
+}
+
+TEST_F(Processors, AreLimitedByTheQuotaOfAGroupAbove) {
+  write("proc/self/cgroup", "0::/a/b\n");
+  write("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+  write("sys/fs/cgroup/a/cpu.max", "50000 100000\n");
+  EXPECT_EQ(available_processors(root_), 1);
+}
+
+TEST_F(Processors, AreLimitedByAQuotaOfVersion1) {
+  write("proc/self/cgroup", "3:cpu,cpuacct:/a\n");
+  write("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "90000\n");
+  write("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(available_processors(root_), 1);
+}
+
 TEST(ProcessMemory, SomeHostMemoryIsAvailable) { EXPECT_GT(available_host_bytes().value_or(0), 0); }
 
 }  // namespace

@@ -124,8 +124,50 @@ TEST_F(Describe, SurvivesPluginsThatMisbehave) {
 }
 
 TEST_F(Describe, EndsAPluginThatHangs) {
-  options_.describe_deadline_s = 0.5;
-  EXPECT_THAT(refusal("describe_hangs"), HasSubstr("describing it did not finish within 0.5 s"));
+  options_.library_limits.idle_s = 0.5;
+  EXPECT_THAT(refusal("describe_hangs"), HasSubstr("could not be described: describing it hangs: it slept for 0.5 s"));
+}
+
+TEST_F(Describe, EndsAPluginThatComputesForTooLong) {
+  options_.library_limits.processor_s = 0.5;
+  EXPECT_THAT(refusal("describe_spins"), HasSubstr("describing it used more than 0.5 s of processor time"));
+}
+
+TEST_F(Describe, WaitsForAPluginThatSleeps) {
+  options_.library_limits.processor_s = 0.8;
+  EXPECT_EQ(describe_file(copy("describe_sleeps"), options_).name, "describe_sleeps") << "it sleeps for a second";
+}
+
+TEST_F(Describe, TriesAgainAfterALimit) {
+  const fs::path file = copy("describe_sleeps");
+  options_.extra_files = {file};
+  options_.library_limits.idle_s = 0.1;
+  const Catalog failed = discover(options_);
+  ASSERT_EQ(failed.rejected.size(), 1u);
+  EXPECT_TRUE(failed.rejected[0].may_be_usable);
+  EXPECT_THAT(failed.rejected[0].reason, ::testing::StartsWith("describing it hangs"));
+  options_.library_limits.idle_s = 60;
+  EXPECT_EQ(discover(options_).plugins.size(), 1u);
+  options_.library_limits = {0, 0};
+  EXPECT_EQ(discover(options_).plugins.size(), 1u) << "from the cache, without a process";
+}
+
+TEST_F(Describe, SaysThatItTakesLong) {
+  std::vector<std::string> said;
+  options_.announce = [&](const std::string& text) { said.push_back(text); };
+  options_.announce_after_s = 1e6;
+  describe_file(copy("probe"), options_);
+  EXPECT_THAT(said, IsEmpty());
+  options_.announce_after_s = 0;
+  options_.extra_files = {copy("describe_sleeps"), copy("raw_valid"), copy("probe", "again")};
+  discover(options_);
+  EXPECT_THAT(said, ElementsAre("describing 3 plugins for the first time; later commands use the stored descriptions"));
+  said.clear();
+  discover(options_);
+  EXPECT_THAT(said, IsEmpty()) << "all are cached";
+  copy("describe_prints", "raw_valid");
+  discover(options_);
+  EXPECT_THAT(said, ElementsAre("describing 1 new or changed plugin; later commands use the stored description"));
 }
 
 // Cached descriptions are recognized by a documentation string that no plugin has.

@@ -44,7 +44,6 @@ InFolder::InFolder()
     : folder_(make_private_folder("kymo-catalog-test")),
       cache_("XDG_CACHE_HOME", (folder_ / "cache").string()),
       path_("KYMO_PLUGIN_PATH", std::nullopt) {
-  options_.describe_deadline_s = 20;
   // Describing the plugins of this build loads LibTorch for each of them.
   options_.installed = folder_ / "installed";
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Describing Python files, with a shell script in place of the interpreter.
+#include <signal.h>
+
 #include <fstream>
 
 #include "base/error.hpp"
@@ -114,12 +116,44 @@ TEST_F(PythonFile, ReportsAnInterpreterWithoutAnAnswer) {
   EXPECT_THAT(rejection(), HasSubstr("describing it failed: exit code 139"));
 }
 
-TEST_F(PythonFile, HasADeadline) {
+TEST_F(PythonFile, ThatHangsIsEnded) {
   write_file(folder_ / "python3", "#!/bin/sh\nsleep 1000\n");
   fs::permissions(folder_ / "python3", fs::perms::owner_all);
   options_.python = (folder_ / "python3").string();
-  options_.describe_python_deadline_s = 0.3;
-  EXPECT_THAT(rejection(), HasSubstr("did not finish within 0.3 s"));
+  options_.python_limits.idle_s = 0.3;
+  EXPECT_THAT(rejection(), HasSubstr("could not be described: describing it hangs: it slept for 0.3 s"));
+}
+
+TEST_F(PythonFile, IsDescribedWithFewOthersAtATime) {
+  const std::string now = (folder_ / "now").string(), two = (folder_ / "two").string();
+  fs::create_directory(now);
+  write_file(folder_ / "answer", description("softmax"));
+  // Waits until two have been seen at a time, and counts those that run.
+  write_file(folder_ / "python3", "#!/bin/sh\n: > " + now + "/$$\nwhile [ ! -e " + two + " ]; do [ $(ls " + now +
+                                      " | wc -l) -lt 2 ] || : > " + two + "; sleep 0.01; done\nls " + now +
+                                      " | wc -l >> " + (folder_ / "calls").string() + "\nrm " + now + "/$$\ncat " +
+                                      (folder_ / "answer").string() + "\n");
+  fs::permissions(folder_ / "python3", fs::perms::owner_all);
+  options_.python = (folder_ / "python3").string();
+  options_.describe_at_once = 2;
+  for (const std::string name : {"e", "d", "c", "b", "a"}) {
+    write_file(folder_ / (name + ".py"), "import kymo\n");
+    options_.extra_files.push_back(folder_ / (name + ".py"));
+  }
+  const Catalog found = discover(options_);
+  ASSERT_EQ(found.plugins.size(), 5u);
+  EXPECT_EQ(found.plugins.front().name, "e") << "in the order of the files";
+  EXPECT_EQ(found.plugins.back().name, "a");
+  EXPECT_EQ(calls().find_first_not_of("12\n"), std::string::npos) << calls();
+}
+
+TEST_F(PythonFile, LeavesNoProcessBehind) {
+  answer(description("softmax"));
+  write_file(folder_ / "python3", "#!/bin/sh\nsetsid sleep 1000 &\necho $! > " + (folder_ / "calls").string() +
+                                      "\ncat " + (folder_ / "answer").string() + "\n");
+  fs::permissions(folder_ / "python3", fs::perms::owner_all);
+  EXPECT_EQ(describe_file(file_, options_).name, "my_kernel");
+  EXPECT_NE(kill(std::stoi(calls()), 0), 0);
 }
 
 TEST_F(PythonFile, RejectsInvalidNames) {

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# kymo_include_closure(OUT FOLDER HEADER): the header and all headers below FOLDER that it includes, directly or not,
+# relative to FOLDER and sorted. As for the compiler, #include "FILE" names a file next to the including header or below
+# FOLDER. Conditions of the preprocessor are ignored, so the list may be too long, but never too short.
+function(kymo_include_closure out folder header)
+  set(closure "")
+  set(pending ${header})
+  while(pending)
+    list(POP_FRONT pending current)
+    if(current IN_LIST closure)
+      continue()
+    endif()
+    list(APPEND closure ${current})
+    get_filename_component(beside ${current} DIRECTORY)
+    file(STRINGS ${folder}/${current} lines REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
+    foreach(line IN LISTS lines)
+      string(REGEX MATCH "include[ \t]*([<\"])([^>\"]+)[>\"]" found "${line}")
+      set(name "${CMAKE_MATCH_2}")
+      if(CMAKE_MATCH_1 STREQUAL "\"" AND EXISTS ${folder}/${beside}/${name})
+        file(RELATIVE_PATH name ${folder} ${folder}/${beside}/${name})
+      elseif(NOT EXISTS ${folder}/${name})
+        if(CMAKE_MATCH_1 STREQUAL "\"")
+          message(FATAL_ERROR "${folder}/${current} includes \"${name}\", which is neither next to it nor in ${folder}")
+        endif()
+        continue()  # a header of the system or of a dependency
+      endif()
+      list(APPEND pending ${name})
+    endforeach()
+  endwhile()
+  list(SORT closure)
+  set(${out} ${closure} PARENT_SCOPE)
+endfunction()
+
+# kymo_hash_of_includes(OUT FOLDER HEADER): 12 hexadecimal digits of the contents of kymo_include_closure(). CMake runs
+# again before the next build if one of these headers changes.
+function(kymo_hash_of_includes out folder header)
+  kymo_include_closure(closure ${folder} ${header})
+  set(text "")
+  foreach(each IN LISTS closure)
+    if(NOT CMAKE_SCRIPT_MODE_FILE)
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${each})
+    endif()
+    file(SHA256 ${folder}/${each} hash)
+    string(APPEND text "${each} ${hash}\n")
+  endforeach()
+  string(SHA256 hash "${text}")
+  string(SUBSTRING ${hash} 0 12 hash)
+  set(${out} ${hash} PARENT_SCOPE)
+endfunction()
