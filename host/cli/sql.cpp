@@ -53,7 +53,7 @@ void add_sql(CLI::App& app, Session& session) {
       ->add_option_function<std::string>(
           "--memory",
           [arguments](const std::string& text) { arguments->limits.memory_bytes = size_bytes("--memory", text); },
-          "stop the query if SQLite needs more memory [4G]")
+          "stop the query if SQLite needs more memory [4Gi]")
       ->type_name("SIZE");
   add_database_option(*command, arguments->database);
   command->footer(

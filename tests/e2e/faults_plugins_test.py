@@ -139,7 +139,7 @@ class PluginFaultTest(FaultTest):
     def test_takes_memory(self):
         self.one("leaks", "--set", "most=512", status="oom", code=0)
         run_id, _, _ = self.one(
-            "leaks", "--host-memory", "400M", status="oom", detail="host memory, exceeding the limit of", code=0
+            "leaks", "--host-memory", "400Mi", status="oom", detail="host memory, exceeding the limit of", code=0
         )
         location, peak = self.rows(f"SELECT location, peak_bytes FROM out_of_memory WHERE run_id = {run_id}")[0]
         self.assertEqual(location, "host")
@@ -150,7 +150,7 @@ class PluginFaultTest(FaultTest):
         child = "import time; taken = bytearray(b'x' * (600 << 20)); time.sleep(100)"
         script.write_text(f'#!/bin/sh\npython3 -c "{child}" &\nexec "$@"\n', encoding="utf-8")
         script.chmod(0o755)
-        words = ["--wrap", str(script), "--host-memory", "400M", "--steps", "10000000", "--no-verify"]
+        words = ["--wrap", str(script), "--host-memory", "400Mi", "--steps", "10000000", "--no-verify"]
         self.kymo("run", SAXPY, *words, seconds=60)
         self.assertEqual(self.rows("SELECT status FROM run"), [("oom",)])
 
