@@ -102,6 +102,14 @@ class PluginFaultTest(FaultTest):
         with self.subTest("destroy"):
             self.one("crashes", "--set", "where=destroy", status="crashed", detail="signal 11")
 
+    def test_records_are_dropped_only_if_a_step_had_begun(self):
+        lost = "dropped records: store (time): unknown number, the worker ended before it wrote its rank file"
+        for stage, dropped in (("create", []), ("prepare", []), ("step", [f"warning: run 3: {lost}"])):
+            with self.subTest(stage):
+                words = ("--set", f"where={stage}", *QUICK, "--passes", "time")
+                done = self.kymo("run", BAD / "crashes.so", *words, code=3)
+                self.assertEqual([line for line in done.stdout.splitlines() if "dropped" in line], dropped)
+
     def test_exits(self):
         for code in (0, 7):
             with self.subTest(code):
