@@ -169,7 +169,7 @@ Json against_rows(const Json& results, const WorkByRun& work, const std::vector<
 
 TextTable against_table(const Json& rows) {
   TextTable table{
-      {"workload", "parameters", "runs", "clock", "ms", "TFLOP/s", "GB/s", "time / case", "95 % interval", "verdict"},
+      {"workload", "parameters", "runs", "clock", "ms", "TFLOP/s", "GB/s", "change", "95 % interval", "verdict"},
       {false, false, true, false, true, true, true, true, true, false},
       {},
       {0, 0, 2, 3, 0, 1, 1, 0, 0, 0}};
@@ -180,8 +180,8 @@ TextTable against_table(const Json& rows) {
     const Json& row = rows[i];
     table.rows.push_back({text_or_dash(row["workload"]), parameters[i], row["runs"].dump(), text_or_dash(row["clock"]),
                           number(row["median_ns"], kNsPerMs), number(row["flops_per_s"], kTera),
-                          number(row["bytes_per_s"], kGiga), fixed_or_dash(row["ratio"]), interval_or_dash(row),
-                          text_or_dash(row["verdict"])});
+                          number(row["bytes_per_s"], kGiga), row["verdict"].is_null() ? "-" : ratio_or_dash(row),
+                          interval_or_dash(row), text_or_dash(row["verdict"])});
   }
   return table;
 }

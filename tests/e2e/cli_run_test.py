@@ -182,8 +182,8 @@ class RunTest(KymoTest):
         self.assertLessEqual(second["ratio_low"], second["ratio_high"])
         self.assertRegex(
             self.kymo(*words).stdout,
-            r"\nworkload +parameters +runs +ms +TFLOP/s +GB/s +time / case +95 % interval +verdict\n"
-            r"[^$]*\nno verdict: saxpy:precision=fp64 takes [^\n]+; a verdict needs 5 runs of each: ",
+            r"\nworkload +parameters +runs +ms +TFLOP/s +GB/s +change +95 % interval +verdict\n"
+            r"[^$]*\nno verdict: saxpy:precision=fp64 measured [^\n]+; a verdict needs 5 runs of each: ",
         )
         self.assertIn("identical to the case", self.kymo("run", "saxpy", "--against", "saxpy", code=2).stderr)
         self.assertIn("did you mean 'saxpy'", self.kymo("run", "saxpy", "--against", "saxpi", code=2).stderr)
