@@ -103,7 +103,7 @@ std::vector<std::string> names_from(const Connection& connection, const std::str
   return names;
 }
 
-std::vector<std::string> columns_of(const Connection& connection, const std::string& table) {
+std::vector<std::string> column_names(const Connection& connection, const std::string& table) {
   std::vector<std::string> names;
   Statement statement(connection, "SELECT name FROM pragma_table_xinfo(?1)");
   statement.bind_all(table);
@@ -138,13 +138,13 @@ std::string suggest_column(const Connection& connection, const std::string& qual
                            const std::vector<Relation>& relations) {
   std::vector<std::string> columns;
   for (const std::string& table : tables_of(relations, qualifier))
-    for (const std::string& column : columns_of(connection, table))
+    for (const std::string& column : column_names(connection, table))
       if (lowercase(column) != lowercase(name) && !contains(columns, column)) columns.push_back(column);
   if (const auto near = nearest(name, columns)) return suggestion(name, {*near});
   if (const auto longer = longer_name(name, columns)) return "; did you mean " + quote(*longer) + "?";
   std::vector<std::string> owners;
   for (const std::string& table : names_from(connection, kTables))
-    if (contains(columns_of(connection, table), lowercase(name)) && !contains(owners, table)) owners.push_back(table);
+    if (contains(column_names(connection, table), lowercase(name)) && !contains(owners, table)) owners.push_back(table);
   const bool few = !owners.empty() && owners.size() <= kMaxNamedOwners;
   return suggestion(name, columns) + (few ? "; " + quote(name) + " is a column of " + join(owners, ", ") : "");
 }
