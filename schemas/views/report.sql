@@ -173,9 +173,9 @@ SELECT
   -- run
   run_id,
   -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of the
-  -- mean), `interference` (steps waited for a processor), `not reproducible` (the confidence interval of the
-  -- median step reaches more than 50 % of it to one side, without interference), `imprecise` (--until was not reached), `short steps` (for
-  -- timing sync; with timing hot, no work on the device), `unused phases` (declared and never entered), `launch
+  -- mean), `interference` (steps waited for a processor), `not reproducible` (the confidence interval of the median step
+  -- reaches more than 50 % of it to one side, without interference), `imprecise` (--until was not reached), `short
+  -- steps` (for timing sync; with timing hot, no work on the device), `unused phases` (declared and never entered), `launch
   -- overhead` (timing hot: device times may include it), `fewer steps` (timing free: the program ended early),
   -- `different executions` (timing free: passes of the program did not do the same), `other profiler` (timing free: the
   -- program used one within the steps), `unobserved ranks` (timing free: the program starts its ranks several times),
@@ -237,7 +237,8 @@ SELECT
   run_id,
   'unstable',
   printf(
-    'the mean of the step times, %.4g ms, says little: their standard deviation is %.0f %% of it; the median is %.4g ms',
+    'the mean of the step times, %.4g ms, says little: their standard deviation is %.0f %% of it; '
+    || 'the median is %.4g ms',
     mean_ms, 100 * std_ms / mean_ms, median_ms
   )
 FROM phase_time
