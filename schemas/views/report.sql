@@ -172,14 +172,14 @@ WITH wide_median AS (
 SELECT
   -- run
   run_id,
-  -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of the
-  -- mean), `interference` (steps waited for a processor), `not reproducible` (the confidence interval of the median step
-  -- reaches more than 50 % of it to one side, without interference), `imprecise` (--until was not reached), `short
-  -- steps` (for timing sync; with timing hot, no work on the device), `unused phases` (declared and never entered), `launch
-  -- overhead` (timing hot: device times may include it), `fewer steps` (timing free: the program ended early),
-  -- `different executions` (timing free: passes of the program did not do the same), `other profiler` (timing free: the
-  -- program used one within the steps), `unobserved ranks` (timing free: the program starts its ranks several times),
-  -- `suspended`, `no kernel records`, `detached processes` or `dropped records`
+  -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of
+  -- the mean), `interference` (steps waited for a processor), `not reproducible` (the confidence interval of the
+  -- median step reaches more than 50 % of it to one side, without interference), `imprecise` (--until was not
+  -- reached), `short steps` (for timing sync; with timing hot, no work on the device), `unused phases` (declared and
+  -- never entered), `launch overhead` (timing hot: device times may include it), `fewer steps` (timing free: the
+  -- program ended early), `different executions` (timing free: passes of the program did not do the same), `other
+  -- profiler` (timing free: the program used one within the steps), `unobserved ranks` (timing free: the program
+  -- starts its ranks several times), `suspended`, `no kernel records`, `detached processes` or `dropped records`
   status AS kind,
   -- details, in one line
   detail
