@@ -161,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Suite, NumbersHaveTheFormOfTheCommandLine) {
   EXPECT_EQ(parse(kCase + "steps = \"2k\"").cases.at(0).method.steps, 2000);
-  EXPECT_EQ(parse(kCase + "max_steps = \"2Ki\"").cases.at(0).method.until->max_steps, 2048);
+  EXPECT_EQ(parse(kCase + "max_steps = \"2Ki\"").cases.at(0).method.until->max_samples, 2048);
 }
 
 TEST(Suite, UnknownProfileNamesTheNearest) {
