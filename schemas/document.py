@@ -261,7 +261,9 @@ def document(folder):
         "",
         "`kymo sql` and reports also have the functions `median(x)`, `percentile(x, p)` with p from 0 to 100, and "
         "`stddev(x)` (of a sample), as",
-        "aggregate and window functions. Other SQLite tools do not have them; no view uses them.",
+        "aggregate and window functions, and `ratio_text(ratio)`, `ratio_text(low, high)` and "
+        "`ratio_interval(ratio, low, high)`, which",
+        "[state a ratio of two times](measurement.md#ratios). Other SQLite tools do not have them; no view uses them.",
         "",
     ]
     # A stable sort: within a rank, the files stay in order of name.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -124,6 +125,11 @@ std::optional<std::int64_t> power(std::int64_t base, std::int64_t exponent) {
   return result;
 }
 
+/// Removes the space before a suffix.
+void remove_space(std::string_view& text) {
+  if (text.size() > 1 && text.ends_with(' ')) text.remove_suffix(1);
+}
+
 /// Removes a suffix such as "k" or "Mi" and returns its factor; 1 if there is none.
 std::int64_t remove_suffix(std::string_view& text) {
   const bool binary = text.ends_with('i');
@@ -132,6 +138,7 @@ std::int64_t remove_suffix(std::string_view& text) {
   const bool kilo = !rest.empty() && rest.back() == 'K';
   if (exponent == std::string_view::npos && !kilo) return 1;
   text = rest.substr(0, rest.size() - 1);
+  remove_space(text);
   return *power(binary ? 1024 : 1000, kilo ? 1 : static_cast<std::int64_t>(exponent) + 1);
 }
 
@@ -160,6 +167,34 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   const auto number = parse_real(text);
   if (!number || !(std::abs(*number) <= kLargestExact) || *number != std::floor(*number)) return std::nullopt;
   return static_cast<std::int64_t>(*number);
+}
+
+std::optional<std::int64_t> parse_bytes(std::string_view text) {
+  constexpr std::int64_t kMost = 1'000'000'000'000'000'000;
+  if (text.ends_with('B')) {
+    text.remove_suffix(1);
+    remove_space(text);
+  }
+  if (const auto whole = parse_integer(text)) return *whole >= 1 && *whole <= kMost ? whole : std::nullopt;
+  const auto number = parse_real(text);
+  if (!number || !(*number >= 1 && *number <= static_cast<double>(kMost))) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
+std::string number_hint(std::string_view text) {
+  if (parse_real(text)) return "";
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  std::string suffix = trim(text.substr(digits));
+  for (char& letter : suffix) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  if (suffix.ends_with('b')) suffix.pop_back();
+  if (suffix.ends_with('i')) suffix.pop_back();
+  if (suffix.size() != 1 || std::string_view("kmgt").find(suffix[0]) == std::string_view::npos) return "";
+  const char prefix = suffix == "k" ? 'k' : static_cast<char>(std::toupper(static_cast<unsigned char>(suffix[0])));
+  const std::string decimal = std::string(text.substr(0, digits)) + prefix;
+  const std::string binary = std::string(text.substr(0, digits)) + (prefix == 'k' ? 'K' : prefix) + "i";
+  const auto first = parse_integer(decimal), second = parse_integer(binary);
+  if (!first || !second) return "";
+  return "; write " + decimal + " (" + std::to_string(*first) + ") or " + binary + " (" + std::to_string(*second) + ")";
 }
 
 std::string shortest_text(double number) {

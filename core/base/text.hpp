@@ -25,10 +25,19 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 /// Quotes a string for a one-line message: adds single quotes, escapes control characters and bounds the length.
 std::string quote(std::string_view text);
 
-/// Parses a number as users write it: 250, 1.5, 1e6, 2^20, 4k, 1.5M, 64Ki. k, M, G and T are powers of 1000, Ki, Mi, Gi
-/// and Ti powers of 1024. Returns nothing for other text, an integer that is not whole, and overflow.
+/// Parses a number as users write it: 250, 1.5, 1e6, 2^20, 4k, 1.5M, 64Ki. k (or K), M, G and T are powers of 1000, Ki,
+/// Mi, Gi and Ti powers of 1024; one space may precede them. Returns nothing for other text, an integer that is not
+/// whole, and overflow.
 std::optional<double> parse_real(std::string_view text);
 std::optional<std::int64_t> parse_integer(std::string_view text);
+
+/// Parses a size in bytes: a number as above, optionally followed by B, such as 4096, 512MiB, 8GB or 8G (the same).
+/// Fractions of a byte are dropped. Returns nothing for other text, sizes below one byte and sizes above 10^18 bytes.
+std::optional<std::int64_t> parse_bytes(std::string_view text);
+
+/// Returns "; write 4M (4000000) or 4Mi (4194304)" for a number whose suffix is not one of these, such as 4m or 4mb, or
+/// that carries a B although it is not a size; otherwise an empty string. For messages about rejected numbers.
+std::string number_hint(std::string_view text);
 
 /// Returns the shortest decimal text that parses back to the same number.
 std::string shortest_text(double number);

@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "store/impl.hpp"
+#include "store/unknown_name.hpp"
 
 namespace kymo::store {
 namespace {
@@ -49,48 +50,6 @@ int authorize(void*, int action, const char* first, const char* second, const ch
     default:
       return SQLITE_DENY;
   }
-}
-
-std::vector<std::string> names_from(const Connection& connection, const std::string& sql) {
-  std::vector<std::string> names;
-  Statement statement(connection, sql);
-  while (statement.step()) names.push_back(statement.text(0));
-  return names;
-}
-
-/// Suggests the nearest name if SQLite's message says that a table, column or function does not exist. The columns are
-/// those of all tables and views that the statement mentions.
-std::string suggest_name(const Connection& connection, const std::string& message, const std::string& sql) {
-  const auto unknown = [&](std::string_view what) -> std::optional<std::string> {
-    const std::string start = "no such " + std::string(what) + ": ";
-    if (!message.starts_with(start)) return std::nullopt;
-    std::string name = message.substr(start.size(), message.find(' ', start.size()) - start.size());
-    name = name.substr(name.rfind('.') + 1);
-    std::erase(name, '"');
-    return name;
-  };
-  static constexpr const char* kTables =
-      "SELECT name FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM temp.sqlite_master) WHERE type IN "
-      "('table', 'view') ORDER BY type = 'table', name";
-  if (const auto name = unknown("table")) {
-    const auto near = nearest(*name, names_from(connection, kTables));
-    return near ? "; did you mean " + quote(*near) + "?"
-                : "; list the tables and views with SELECT name, type FROM sqlite_master, or see docs/schema.md";
-  }
-  if (const auto name = unknown("function"))
-    return suggestion(*name, names_from(connection,
-                                        "SELECT DISTINCT name FROM pragma_function_list WHERE name GLOB "
-                                        "'[a-z]*' AND name NOT GLOB 'sqlite_*'"));
-  const auto name = unknown("column");
-  if (!name) return "";
-  const std::set<std::string> words = words_in(sql);
-  std::vector<std::string> columns;
-  for (const std::string& table : names_from(connection, kTables)) {
-    if (!words.contains(table)) continue;
-    for (const std::string& column : names_from(connection, "SELECT name FROM pragma_table_info('" + table + "')"))
-      if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
-  }
-  return suggestion(*name, columns);
 }
 
 [[noreturn]] void reject(const Connection& connection, const std::string& sql, const Limits& limits) {

@@ -4,11 +4,16 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
 #include <limits>
 #include <new>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include "measure/ratio_text.hpp"
 
 namespace kymo::store {
 namespace {
@@ -123,12 +128,28 @@ void add(sqlite3* connection, const char* name, int arguments) {
                                  nullptr);
 }
 
+void ratio_text(sqlite3_context* context, int count, sqlite3_value** arguments) {
+  std::array<double, 3> ratios{};
+  for (int i = 0; i < count; ++i) {
+    double& ratio = ratios.at(static_cast<std::size_t>(i));
+    ratio = sqlite3_value_double(arguments[i]);  // 0 for NULL
+    if (!(ratio > 0) || !std::isfinite(ratio)) return sqlite3_result_null(context);
+  }
+  const std::string text = count == 1   ? measure::ratio_text(ratios[0])
+                           : count == 2 ? measure::ratio_range_text(ratios[0], ratios[1])
+                                        : measure::ratio_interval_text(ratios[0], ratios[1], ratios[2]);
+  sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
 }  // namespace
 
-void add_statistics_functions(sqlite3* connection) {
+void add_sql_functions(sqlite3* connection) {
   add<median>(connection, "median", 1);
   add<percentile>(connection, "percentile", 2);
   add<sample_deviation>(connection, "stddev", 1);
+  for (const auto& [name, arguments] : {std::pair{"ratio_text", 1}, {"ratio_text", 2}, {"ratio_interval", 3}})
+    sqlite3_create_function_v2(connection, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+                               nullptr, ratio_text, nullptr, nullptr, nullptr);
 }
 
 }  // namespace kymo::store

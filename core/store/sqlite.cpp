@@ -86,7 +86,7 @@ Connection::Connection(const std::string& name, const std::filesystem::path& fil
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
-  add_statistics_functions(database);
+  add_sql_functions(database);
 }
 
 namespace {

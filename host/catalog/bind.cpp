@@ -64,14 +64,14 @@ measure::Value parse_value(const Parameter& parameter, const std::string& text) 
       if (const auto number = parse_integer(text)) {
         value = *number;
       } else {
-        reject(parameter, text);
+        reject(parameter, text, number_hint(text));
       }
       break;
     case ParameterType::kReal:
       if (const auto number = parse_real(text)) {
         value = *number;
       } else {
-        reject(parameter, text);
+        reject(parameter, text, number_hint(text));
       }
       break;
     case ParameterType::kBool:

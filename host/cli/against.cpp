@@ -197,7 +197,7 @@ TextTable against_table(const Json& rows) {
   const bool per_rank =
       std::ranges::any_of(rows, [](const Json& row) { return !row["ranks"].is_null() && has_several_ranks(row); });
   TextTable table{{"workload", "parameters", "runs", "clock", "ms", rate_title("TFLOP/s", per_rank),
-                   rate_title("GB/s", per_rank), "time / case", "95 % interval", "verdict"},
+                   rate_title("GB/s", per_rank), "change", "95 % interval", "verdict"},
                   {false, false, true, false, true, true, true, true, true, false},
                   {},
                   {0, 0, 2, 3, 0, 1, 1, 0, 0, 0}};
@@ -208,8 +208,8 @@ TextTable against_table(const Json& rows) {
     const Json& row = rows[i];
     table.rows.push_back({text_or_dash(row["workload"]), parameters[i], row["runs"].dump(), text_or_dash(row["clock"]),
                           number(row["median_ns"], kNsPerMs), number(row["flops_per_s"], kTera),
-                          number(row["bytes_per_s"], kGiga), fixed_or_dash(row["ratio"]), interval_or_dash(row),
-                          text_or_dash(row["verdict"])});
+                          number(row["bytes_per_s"], kGiga), row["verdict"].is_null() ? "-" : ratio_or_dash(row),
+                          interval_or_dash(row), text_or_dash(row["verdict"])});
   }
   if (std::ranges::any_of(rows, [](const Json& row) { return !row["busbw_gb_s"].is_null(); }))
     show_bandwidth_in_place_of_work(table, rows);

@@ -48,7 +48,8 @@ Number number_of(const Axis& axis, const std::string& item, const std::string& t
   }
   if (number) return *number;
   fail(axis, item,
-       "contains " + quote(text) + " where a " + (std::is_integral_v<Number> ? "whole " : "") + "number is expected");
+       "contains " + quote(text) + " where a " + (std::is_integral_v<Number> ? "whole " : "") + "number is expected" +
+           number_hint(text));
 }
 
 void check_count(const Axis& axis, const std::string& item, std::size_t count) {

@@ -224,7 +224,7 @@ std::vector<std::string> comparison_titles(const Json& rows) {
 
 TextTable comparison_table(const Json& rows) {
   const std::string phase = rows.empty() || rows[0]["phase"] == "step" ? "" : text_at(rows[0], "phase") + " ";
-  TextTable table{{"workload", "parameters", phase + "before", "runs", phase + "after", "runs", "after / before",
+  TextTable table{{"workload", "parameters", phase + "before", "runs", phase + "after", "runs", "change",
                    "95 % interval", "p", "verdict"},
                   {false, false, true, true, true, true, true, true, true, false},
                   {},
@@ -233,8 +233,8 @@ TextTable comparison_table(const Json& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
     table.rows.push_back({text_at(row, "workload"), parameters[i], side_text(row["before"]), runs_text(row["before"]),
-                          side_text(row["after"]), runs_text(row["after"]), fixed_or_dash(row["ratio"]),
-                          interval_or_dash(row), probability_text(row["probability"]), verdict_text(row)});
+                          side_text(row["after"]), runs_text(row["after"]), ratio_or_dash(row), interval_or_dash(row),
+                          probability_text(row["probability"]), verdict_text(row)});
   }
   return table;
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/option_text.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "base/enum_names.hpp"
@@ -30,7 +28,7 @@ std::int64_t whole_number(const std::string& option, const std::string& text, st
     throw UsageError(
         option + " takes a whole number " +
         (open ? "of at least " + std::to_string(low) : "from " + std::to_string(low) + " to " + std::to_string(high)) +
-        ", not " + quote(text));
+        ", not " + quote(text) + number_hint(text));
   }
   return *number;
 }
@@ -39,7 +37,7 @@ double real_number(const std::string& option, const std::string& text, double lo
   const auto number = parse_real(text);
   if (!number || !std::isfinite(*number) || *number < low || *number > high) {
     throw UsageError(option + " takes a number from " + shortest_text(low) + " to " + shortest_text(high) + ", not " +
-                     quote(text));
+                     quote(text) + number_hint(text));
   }
   return *number;
 }
@@ -57,23 +55,9 @@ double relative_error(const std::string& option, const std::string& text) {
 double min_time(const std::string& option, const std::string& text) { return real_number(option, text, 0, 1e6); }
 
 std::int64_t size_bytes(const std::string& option, const std::string& text) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-  double number = 0;
-  const std::string unit = trim(std::string_view(text).substr(digits));
-  double factor = 0;
-  if (unit.empty() || unit == "B") {
-    factor = 1;
-  } else if (const char* position = std::strchr("KMGT", unit[0]); position != nullptr) {
-    const double exponent = static_cast<double>(position - "KMGT") + 1;
-    const std::string rest = unit.substr(1);
-    if (rest.empty() || rest == "iB") factor = std::pow(1024, exponent);
-    if (rest == "B") factor = std::pow(1000, exponent);
-  }
-  if (factor == 0 || !parse_all(std::string_view(text).substr(0, digits), number) || number * factor < 1 ||
-      number * factor > 1e18) {
-    throw UsageError(option + " takes a size such as 512MiB, 8G or 4096 (bytes), not " + quote(text));
-  }
-  return static_cast<std::int64_t>(number * factor);
+  if (const auto bytes = parse_bytes(text)) return *bytes;
+  throw UsageError(option + " takes a size in bytes, such as 4096, 8G (8 × 1000³) or 512Mi (512 × 1024²), not " +
+                   quote(text) + number_hint(text));
 }
 
 Shard shard_from(const std::string& text) {

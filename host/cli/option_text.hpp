@@ -30,8 +30,7 @@ double relative_error(const std::string& option, const std::string& text);
 /// Parses the least time to measure, in seconds; 0 is allowed.
 double min_time(const std::string& option, const std::string& text);
 
-/// Parses a size such as "4096", "512MiB" or "8G" into bytes. KiB, MiB, GiB and TiB and K, M, G and T are powers of
-/// 1024; KB, MB, GB and TB are powers of 1000.
+/// Parses a size in bytes, such as "4096", "512MiB" or "8G", as parse_bytes() does.
 std::int64_t size_bytes(const std::string& option, const std::string& text);
 
 /// The i-th of n shards, counted from 1.

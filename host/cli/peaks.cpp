@@ -43,7 +43,7 @@ std::string interval_of(const Json& peak) {
   if (peak["rate_low"].is_null() || peak["rate_high"].is_null()) return "";
   const auto rate = peak["rate"].get<double>();
   const double half = std::max(peak["rate_high"].get<double>() - rate, rate - peak["rate_low"].get<double>());
-  return fmt::format("± {:.1f} %", 100 * half / rate);
+  return fmt::format("± {:.1f} %{}", 100 * half / rate, half > kMaxHalfWidth * rate ? " (not reproducible)" : "");
 }
 
 std::string clock_of(const Json& peak) {

@@ -291,6 +291,11 @@ std::string common_verification(const Json& results) {
   return words.size() == 1 ? *words.begin() : "";
 }
 
+/// A run may have the same warning several times, for example once for each pass.
+void add_once(std::vector<std::string>& runs, const std::string& run) {
+  if (runs.empty() || runs.back() != run) runs.push_back(run);
+}
+
 }  // namespace
 
 std::string median_text(const Json& phase) {
@@ -299,7 +304,8 @@ std::string median_text(const Json& phase) {
   if (phase["median_low_ns"].is_null() || phase["median_high_ns"].is_null() || median_ns <= 0) return text;
   const double half =
       std::max(median_ns - real_at(phase, "median_low_ns"), real_at(phase, "median_high_ns") - median_ns);
-  return text + " ± " + percent(half / median_ns);
+  const bool is_wide = half > kMaxHalfWidth * median_ns;
+  return text + " ± " + percent(half / median_ns) + (is_wide ? " (not reproducible)" : "");
 }
 
 std::string rate_text(double per_second, const std::string& unit) {
@@ -414,11 +420,11 @@ std::vector<std::string> warnings(const Json& results) {
       const std::pair warning{text_at(each, "kind"), text_at(each, "detail")};
       if (warning == std::pair<std::string, std::string>{"not verified", "not requested"}) continue;
       if (runs[warning].empty() && ++details[warning.first] > kMaxDetails) {
-        unlisted[warning.first].push_back(result["run_id"].dump());
+        add_once(unlisted[warning.first], result["run_id"].dump());
         continue;
       }
       if (runs[warning].empty()) found.push_back(warning);
-      runs[warning].push_back(result["run_id"].dump());
+      add_once(runs[warning], result["run_id"].dump());
     }
   }
   std::vector<std::string> lines;

@@ -11,7 +11,12 @@
 /// What `kymo run` and `kymo suite run` print about their runs, from the objects of results_of(). Pure functions.
 namespace kymo::cli {
 
-/// The median with the larger distance to the ends of its confidence interval, for example "231 µs ± 0.6 %".
+/// Largest half-width of a confidence interval, relative to its median, with which the median says something. Views
+/// repeat it (run_warning).
+inline constexpr double kMaxHalfWidth = 0.5;
+
+/// The median with the larger distance to the ends of its confidence interval, for example "231 µs ± 0.6 %" or, above
+/// kMaxHalfWidth, "332 ms ± 211 % (not reproducible)".
 std::string median_text(const Json& phase);
 
 /// A number with a unit and a prefix for its magnitude, for example "1.25 TFLOP/s".

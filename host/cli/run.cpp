@@ -27,10 +27,8 @@ void add_case_options(CLI::App& command, CaseOptions& options, Axes axes) {
       ->required()
       ->type_name("WORKLOAD");
   command
-      .add_option(
-          "--set", options.set,
-          "fix a parameter: name=value; numbers may be written as 1e6, 2^20, 4k or 4M (powers of 1000), or 4Ki or "
-          "4Mi (powers of 1024)")
+      .add_option("--set", options.set,
+                  "fix a parameter: name=value; numbers may be written as 1e6, 2^20, 4M (4 × 1000²) or 4Mi (4 × 1024²)")
       ->type_name("P=V")
       ->allow_extra_args(false);
   if (axes == Axes::kAllowed) {

@@ -85,7 +85,7 @@ void add_worker_options(CLI::App& app, RunOptions& options) {
   option(app, "--timeout", options.timeout_s, "SECONDS", "kill a worker that makes no progress for this long [600]",
          [](const std::string& text) { return real_number("--timeout", text, 0.001, 1e9); });
   option(app, "--host-memory", options.host_memory_bytes, "SIZE",
-         "kill a worker that, with the processes it started, uses more host memory, such as 8G [no limit]",
+         "kill a worker that, with the processes it started, uses more host memory, such as 8Gi [no limit]",
          [](const std::string& text) { return size_bytes("--host-memory", text); });
   app.add_option("--wrap", options.wrap, "command to prefix to each worker, such as \"gdb --args\"")
       ->type_name("COMMAND");
@@ -142,7 +142,7 @@ void add_record_options(CLI::App& app, RunOptions& options) {
          "shapes (of operators)")
       ->type_name("LIST");
   option(app, "--trace-memory", options.trace_memory_bytes, "SIZE",
-         "memory for buffered events; events that do not fit are counted as dropped records [512M]",
+         "memory for buffered events; events that do not fit are counted as dropped records [512Mi]",
          [](const std::string& text) { return size_bytes("--trace-memory", text); });
   app.add_option_function<std::string>(
          "--kernel-classes",

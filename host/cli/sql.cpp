@@ -53,11 +53,13 @@ void add_sql(CLI::App& app, Session& session) {
       ->add_option_function<std::string>(
           "--memory",
           [arguments](const std::string& text) { arguments->limits.memory_bytes = size_bytes("--memory", text); },
-          "stop the query if SQLite needs more memory [4G]")
+          "stop the query if SQLite needs more memory [4Gi]")
       ->type_name("SIZE");
   add_database_option(*command, arguments->database);
   command->footer(
-      "Besides SQLite's functions, median(x), percentile(x, p) with p from 0 to 100, and stddev(x) are available.\n"
+      "Besides SQLite's functions, median(x), percentile(x, p) with p from 0 to 100, and stddev(x) are available, and\n"
+      "ratio_text(ratio), ratio_text(low, high) and ratio_interval(ratio, low, high), which state a ratio of times as\n"
+      "'5.1 % faster' or '1.97 times as long'.\n"
       "Example: kymo sql \"SELECT workload, phase, median(median_ms), stddev(median_ms) FROM phase_time GROUP BY 1, "
       "2\"");
   session.on(*command, [arguments] { return sql(*arguments); });

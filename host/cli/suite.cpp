@@ -55,9 +55,9 @@ std::string scalar_text(const Location& location, const std::string& key, const 
 
 std::int64_t whole(const Location& location, const std::string& key, const Json& value, std::int64_t low,
                    std::int64_t high) {
-  if (!value.is_number_integer())
+  if (!value.is_number_integer() && !value.is_string())
     location.fail(quote(key) + " must be a whole number of at least " + std::to_string(low));
-  return whole_number(location.where + ": " + quote(key), value.dump(), low, high);
+  return whole_number(location.where + ": " + quote(key), scalar_text(location, key, value), low, high);
 }
 
 /// One number or a list of numbers.

@@ -198,7 +198,7 @@ void add_trace(CLI::App& app, Session& session) {
       ->add_option_function<std::string>(
           "--host-memory",
           [&options](const std::string& text) { options.host_memory_bytes = size_bytes("--host-memory", text); },
-          "kill the program if it uses more host memory, such as 8G [no limit]")
+          "kill the program if it uses more host memory, such as 8Gi [no limit]")
       ->type_name("SIZE");
   add_record_options(*command, options);
   command->add_option("--label", options.label, "label to store with the run")->type_name("TEXT");

@@ -3,44 +3,25 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include "measure/ratio_text.hpp"
 
 namespace kymo::cli {
 namespace {
 
-/// Two significant digits or one decimal, for example 0.43, 5.1 and 120.
-std::string percent_text(double share) {
-  const double percent = 100 * share;
-  const double size = std::abs(percent);
-  return fmt::format("{:.{}f}", percent, size < 0.95 ? 2 : size < 99.5 ? 1 : 0);
-}
-
-std::string interval_text(double low, double high) {
-  return "95 % interval " + percent_text(low) + " to " + percent_text(high) + " %";
-}
+std::string in_parentheses(const std::string& interval) { return " (95 % interval " + interval + ")"; }
 
 }  // namespace
 
 std::string verdict_sentence(const std::string& first, const std::string& second, const measure::Comparison& found,
                              double margin) {
   using measure::Verdict;
-  const double change = found.ratio - 1;
-  const bool known = found.low && found.high;
-  switch (found.verdict) {
-    case Verdict::kFaster:
-      return second + " is " + percent_text(-change) + " % faster than " + first + " (" +
-             interval_text(1 - *found.high, 1 - *found.low) + ")";
-    case Verdict::kSlower:
-      return second + " is " + percent_text(change) + " % slower than " + first + " (" +
-             interval_text(*found.low - 1, *found.high - 1) + ")";
-    case Verdict::kSame:
-      return first + " and " + second + " take the same time within " + percent_text(margin) + " % (" +
-             interval_text(*found.low - 1, *found.high - 1) + ")";
-    case Verdict::kAmbiguous:
-      break;
-  }
-  return "no verdict: " + second + " takes " + percent_text(std::abs(change)) + " % " + (change < 0 ? "less" : "more") +
-         " time than " + first + (known ? " (" + interval_text(*found.low - 1, *found.high - 1) + ")" : "");
+  if (found.verdict == Verdict::kSame)
+    return first + " and " + second + " take the same time within " + measure::percent_text(margin) + " %" +
+           in_parentheses(measure::ratio_range_text(*found.low, *found.high));
+  const bool certain = found.verdict != Verdict::kAmbiguous;
+  return (certain ? "" : "no verdict: ") + second + " " + measure::ratio_predicate(found.ratio, certain) + " " + first +
+         (found.low && found.high ? in_parentheses(measure::ratio_interval_text(found.ratio, *found.low, *found.high))
+                                  : "");
 }
 
 void put_comparison(Json& row, const std::optional<measure::Comparison>& found) {
@@ -58,8 +39,14 @@ std::string fixed_or_dash(const Json& value) {
   return value.is_null() ? "-" : fmt::format("{:.3f}", value.get<double>());
 }
 
+std::string ratio_or_dash(const Json& row) {
+  return row["ratio"].is_null() ? "-" : measure::ratio_text(row["ratio"].get<double>());
+}
+
 std::string interval_or_dash(const Json& row) {
-  return row["ratio_low"].is_null() ? "-" : fixed_or_dash(row["ratio_low"]) + " to " + fixed_or_dash(row["ratio_high"]);
+  if (row["ratio_low"].is_null()) return "-";
+  return measure::ratio_interval_text(row["ratio"].get<double>(), row["ratio_low"].get<double>(),
+                                      row["ratio_high"].get<double>());
 }
 
 }  // namespace kymo::cli

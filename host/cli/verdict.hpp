@@ -9,8 +9,8 @@
 
 namespace kymo::cli {
 
-/// A verdict in words, without the final period: "B is 5.1 % faster than A (95 % interval 4.2 to 6.0 %)". Percentages
-/// are differences of the time of `second` relative to that of `first`.
+/// A verdict in words, without the final period, as measure::ratio_text() states the ratio: "B is 5.1 % faster than A
+/// (95 % interval 4.2 to 6.0 %)", "B takes 2.50 times as long as A (95 % interval 2.30 to 2.70 times)".
 std::string verdict_sentence(const std::string& first, const std::string& second, const measure::Comparison& found,
                              double margin);
 
@@ -18,8 +18,10 @@ std::string verdict_sentence(const std::string& first, const std::string& second
 /// comparison.
 void put_comparison(Json& row, const std::optional<measure::Comparison>& found);
 
-/// Cells of a table: a number, or the interval of such an object, with three decimals; "-" for null.
+/// Cells of a table; "-" for null: a number with three decimals, or the ratio or its interval of an object with the
+/// members above, as measure::ratio_text() and ratio_interval_text() state them.
 std::string fixed_or_dash(const Json& value);
+std::string ratio_or_dash(const Json& row);
 std::string interval_or_dash(const Json& row);
 
 }  // namespace kymo::cli

@@ -208,10 +208,11 @@ void PassExecution::add_results(const PassState& result, ExecutedRun& made) {
     row.stderr_text = std::move(output.stderr_text);
     const auto file = scratch_.rank_file(run_id_, rank, pass_);
     recover(rank, file);
+    const bool has_measurements = result.began_steps(rank);  // reads the status file
     std::error_code ignored;
     std::filesystem::remove(scratch_.status_file(run_id_, rank, pass_), ignored);
-    // If the worker was lost, its measurements are missing; list the file even if it does not exist.
-    if (pass_ != measure::Pass::kVerify || std::filesystem::exists(file, ignored)) made.rank_files.push_back(file);
+    // A file that is listed but does not exist counts as dropped records: the worker was lost with its measurements.
+    if (has_measurements || std::filesystem::exists(file, ignored)) made.rank_files.push_back(file);
   }
 }
 

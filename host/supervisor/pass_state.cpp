@@ -33,6 +33,11 @@ PassState::PassState(measure::Pass pass, int ranks, const PassLimits& limits, do
 
 void PassState::moved(int rank, double now_s) { at(rank).last_progress_s = now_s; }
 
+bool PassState::began_steps(int rank) const {
+  const auto seen = worker_status(rank);
+  return at(rank).at.step >= 0 || (seen && seen->step >= 0);
+}
+
 std::string PassState::describe_position(int rank) const {
   const auto& progress = at(rank).at;
   std::string text = std::string("pass ") + to_string(pass_) + ", last reported stage " + quote(progress.stage);

@@ -95,6 +95,9 @@ class PassState {
   /// The worst result of all ranks; empty if no rank verified anything.
   std::optional<event::CheckOutcome> verification() const;
   const protocol::Progress& progress_of(int rank) const { return at(rank).at; }
+  /// Whether the rank has begun a step, so that there is something that its rank file contains. False in the pass
+  /// verify.
+  bool began_steps(int rank) const;
   std::int64_t peak_resident_bytes(int rank) const { return at(rank).peak_bytes; }
 
  private:

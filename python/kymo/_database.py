@@ -11,7 +11,7 @@ import sqlite3
 import struct
 
 from . import _build
-from ._sql_functions import add_statistics_functions
+from ._sql_functions import add_sql_functions
 
 ROOT = pathlib.Path(__file__).absolute().parents[4]  # contains bin/, lib/ and share/; not resolved: links are allowed
 _SCHEMAS = ROOT / "share" / "kymo" / "schemas"
@@ -177,14 +177,15 @@ class Database:
         db.query("SELECT * FROM step_time WHERE run_id = ?", [3])
         db.views()                                         # all views and what they contain
 
-    Besides SQLite's functions, queries may use median(x), percentile(x, p) with p from 0 to 100, and stddev(x).
+    Besides SQLite's functions, queries may use median(x), percentile(x, p) with p from 0 to 100, stddev(x),
+    ratio_text(ratio), ratio_text(low, high) and ratio_interval(ratio, low, high).
     """
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
         self._errors = []
         self._connection = _connect(self.path)
-        add_statistics_functions(self._connection, self._errors)
+        add_sql_functions(self._connection, self._errors)
 
     def close(self):
         self._connection.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The SQL functions that `kymo sql` has besides SQLite's own: median, percentile and stddev."""
+"""The SQL functions that `kymo sql` has besides those of SQLite: statistics and texts for ratios of times."""
 
 import collections
 import math
@@ -66,12 +66,75 @@ def _aggregate(statistic, errors):
     return Aggregate
 
 
-def add_statistics_functions(connection, errors):
-    """Add median(x), percentile(x, p) with p from 0 to 100, and stddev(x) of a sample. NULL is ignored.
+_LEAST_FACTOR = 1.5
 
-    Python 3.10 has them as aggregates only; from 3.11 on they are also window functions. The reason for an error of a
-    function is appended to the list `errors`.
+
+def _percent_text(share):
+    percent = abs(100 * share)
+    return f"{percent:.{2 if percent < 0.95 else 1 if percent < 99.5 else 0}f}"
+
+
+def _number_text(ratio, as_factor):
+    if not as_factor:
+        return _percent_text(ratio - 1)
+    factor = max(ratio, 1 / ratio)
+    return f"{factor:.{2 if factor < 9.995 else 1 if factor < 99.95 else 0}f}"
+
+
+def _direction(ratio, as_factor):
+    if as_factor:
+        return " times as fast" if ratio < 1 else " times as long"
+    return " % faster" if ratio < 1 else " % slower"
+
+
+def _has_factor(ratio):
+    return max(ratio, 1 / ratio) >= _LEAST_FACTOR
+
+
+def _span_text(low, high, as_factor):
+    ends = (high, low) if low < 1 else (low, high)
+    return " to ".join(_number_text(ratio, as_factor) for ratio in ends)
+
+
+def ratio_text(*ratios):
+    """State a ratio of two times or, from two arguments, a range: "5.1 % faster", "1.97 to 2.10 times as long".
+
+    Below a factor of 1.5, a ratio is in percent of the time, from 1.5 on it is a factor. Return None unless all
+    arguments are positive and finite.
     """
+    if not _are_ratios(ratios):
+        return None
+    low, high = ratios[0], ratios[-1]
+    if (low < 1) != (high < 1):
+        return f"{ratio_text(low)} to {ratio_text(high)}"
+    as_factor = _has_factor(low) or _has_factor(high)
+    number = _number_text(low, as_factor) if len(ratios) == 1 else _span_text(low, high, as_factor)
+    return number + _direction(low, as_factor)
+
+
+def ratio_interval(ratio, low, high):
+    """State the interval of a ratio in the unit of the ratio: "4.2 to 6.0 %", "1.90 to 2.03 times"."""
+    if not _are_ratios((ratio, low, high)):
+        return None
+    if (low < 1) != (ratio < 1) or (high < 1) != (ratio < 1):
+        return ratio_text(low, high)
+    as_factor = _has_factor(ratio)
+    return _span_text(low, high, as_factor) + (" times" if as_factor else " %")
+
+
+def _are_ratios(values):
+    return all(isinstance(value, (int, float)) and value > 0 and math.isfinite(value) for value in values)
+
+
+def add_sql_functions(connection, errors):
+    """Add median(x), percentile(x, p) with p from 0 to 100, stddev(x) of a sample, ratio_text and ratio_interval.
+
+    NULL is ignored. Python 3.10 has the statistics as aggregates only; from 3.11 on they are also window functions.
+    The reason for an error of a function is appended to the list `errors`.
+    """
+    for arguments in (1, 2):
+        connection.create_function("ratio_text", arguments, ratio_text, deterministic=True)
+    connection.create_function("ratio_interval", 3, ratio_interval, deterministic=True)
     create = getattr(connection, "create_window_function", connection.create_aggregate)
     for name, arguments, statistic in (
         ("median", 1, _percentile),

@@ -222,9 +222,9 @@ def workload(function: Callable[..., Any] | None = None, /, **attributes: Any) -
 
     The function takes the run and the parameters. It prepares the workload and returns step, (step, verify), or a
     mapping with step, before_step and verify: functions without arguments. Parameters are annotated with int, float,
-    bool, str, Literal["a", "b"], kymo.Int or an object such as kymo.Int(minimum=1), and have a default value. Returns a
-    class derived from kymo.Workload, whose __wrapped__ is the function. Raises TypeError or ValueError for anything
-    else.
+    bool, str, Literal["a", "b"], kymo.Int or an object such as kymo.Int(minimum=1), and have a default value; or their
+    default value is such an object, as in impl=kymo.Choice("a", ("a", "b")). Returns a class derived from
+    kymo.Workload, whose __wrapped__ is the function. Raises TypeError or ValueError for anything else.
     """
     if unknown := attributes.keys() - set(_ATTRIBUTES):
         raise TypeError(f"kymo.workload() has no argument '{min(unknown)}'; it has {', '.join(_ATTRIBUTES)}")
@@ -265,13 +265,25 @@ def _parameters_of(function: Callable[..., Any], what: str) -> dict[str, Paramet
         described = f"parameter '{name(each.name, f'the name of a parameter of {what}')}' of {what}"
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD, each.POSITIONAL_ONLY):
             raise TypeError(f"{described} must be an ordinary parameter, not {each}")
-        default = None if each.default is each.empty else each.default
-        annotation = type(default) if each.annotation is each.empty else each.annotation
-        parameter = copy.copy(_parameter_from(annotation, described))
-        if default is not None:
-            parameter.default = default
-        made[each.name] = parameter.checked(described)
+        made[each.name] = _parameter_of(each, described).checked(described)
     return made
+
+
+def _parameter_of(each: inspect.Parameter, what: str) -> Parameter[Any]:
+    default = None if each.default is each.empty else each.default
+    if isinstance(default, Parameter):  # as in a class: n=kymo.Int(4, minimum=1)
+        kind = type(default)
+        if each.annotation not in (each.empty, kind, {Int: int, Real: float, Bool: bool}.get(kind, str)):
+            raise TypeError(
+                f"{what} has both an annotation and a kymo.{kind.__name__} as its default; write "
+                f"{each.name}=kymo.{kind.__name__}({kind.example}), without an annotation"
+            )
+        return default
+    annotation = type(default) if each.annotation is each.empty else each.annotation
+    parameter = copy.copy(_parameter_from(annotation, what))
+    if default is not None:
+        parameter.default = default
+    return parameter
 
 
 def _parameter_from(annotation: Any, what: str) -> Parameter[Any]:

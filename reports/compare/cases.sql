@@ -3,7 +3,7 @@
 -- column title: title="case"
 -- column before_ms: title="before", unit="ms", format="significant", digits=4
 -- column after_ms: title="after", unit="ms", format="significant", digits=4
--- column ratio: title="after / before", format="fixed", digits=3
+-- column change: title="change", align="right"
 -- column interval: title="95 % interval", align="right"
 -- column verdict: title="verdict"
 -- column runs: title="runs", align="right"
@@ -14,8 +14,8 @@ SELECT
   title,
   before_ms,
   after_ms,
-  ratio,
-  CASE WHEN ratio_low IS NULL THEN '–' ELSE printf('%.3f – %.3f', ratio_low, ratio_high) END AS interval,
+  ratio_text(ratio) AS change,
+  coalesce(ratio_interval(ratio, ratio_low, ratio_high), '–') AS interval,
   verdict,
   before_runs || ' + ' || after_runs AS runs
 FROM compared_case

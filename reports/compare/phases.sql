@@ -5,7 +5,7 @@
 -- column before_ms: title="before", unit="ms", format="significant", digits=4
 -- column after_ms: title="after", unit="ms", format="significant", digits=4
 -- column difference_ms: title="difference", unit="ms", format="significant", digits=3
--- column ratio: title="after / before", format="fixed", digits=3
+-- column change: title="change", align="right"
 -- note: Means over the runs of their median phases.
 -- empty: No case has runs with phases on both sides.
 WITH side AS (
@@ -24,7 +24,7 @@ SELECT
   s.before_ms,
   s.after_ms,
   s.after_ms - s.before_ms AS difference_ms,
-  s.after_ms / nullif(s.before_ms, 0) AS ratio
+  ratio_text(s.after_ms / nullif(s.before_ms, 0)) AS change
 FROM compared_case c
 JOIN side s ON s.case_id = c.case_id
 ORDER BY c.case_id, s.phase = 'other', coalesce(s.after_ms, s.before_ms) DESC, s.phase

@@ -206,11 +206,12 @@ SELECT
   o.time_ns / 1e6 AS time_ms,
   -- observed_ms over time_ms
   o.ratio,
-  -- description of the ratio; differences up to 2 % are within noise
+  -- description of the ratio: below 1.5 in percent, from 1.5 on as a factor; differences up to 2 % are within noise
   CASE
     WHEN o.ratio < 0.98 THEN 'no measurable overhead (profiled steps were faster)'
     WHEN o.ratio <= 1.02 THEN 'no measurable overhead'
-    ELSE printf('%.*f %% slower', CASE WHEN o.ratio < 1.1 THEN 1 ELSE 0 END, 100 * (o.ratio - 1))
+    WHEN o.ratio < 1.5 THEN printf('%.1f %% slower', 100 * (o.ratio - 1))
+    ELSE printf('%.*f times as long', CASE WHEN o.ratio < 9.995 THEN 2 WHEN o.ratio < 99.95 THEN 1 ELSE 0 END, o.ratio)
   END AS summary
 FROM overhead o
 JOIN run r ON r.run_id = o.run_id;

@@ -157,16 +157,29 @@ GROUP BY r.run_id;
 
 -- Warnings about the data quality of each run. A run may have several rows, or none.
 CREATE VIEW run_warning AS
+WITH wide_median AS (
+  SELECT
+    run_id,
+    median_ms,
+    median_low_ms,
+    median_high_ms
+  FROM phase_time
+  WHERE
+    phase = 'step'
+    AND status = 'ok'
+    AND max(median_high_ms - median_ms, median_ms - median_low_ms) > 0.5 * median_ms
+)
 SELECT
   -- run
   run_id,
-  -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of the
-  -- mean), `interference` (steps waited for a processor), `imprecise` (--until was not reached), `short steps` (for
-  -- timing sync; with timing hot, no work on the device), `unused phases` (declared and never entered), `launch
-  -- overhead` (timing hot: device times may include it), `fewer steps` (timing free: the program ended early),
-  -- `different executions` (timing free: passes of the program did not do the same), `other profiler` (timing free: the
-  -- program used one within the steps), `unobserved ranks` (timing free: the program starts its ranks several times),
-  -- `suspended`, `no kernel records`, `detached processes` or `dropped records`
+  -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of
+  -- the mean), `interference` (steps waited for a processor), `not reproducible` (the confidence interval of the
+  -- median step reaches more than 50 % of it to one side, without interference), `imprecise` (--until was not
+  -- reached), `short steps` (for timing sync; with timing hot, no work on the device), `unused phases` (declared and
+  -- never entered), `launch overhead` (timing hot: device times may include it), `fewer steps` (timing free: the
+  -- program ended early), `different executions` (timing free: passes of the program did not do the same), `other
+  -- profiler` (timing free: the program used one within the steps), `unobserved ranks` (timing free: the program
+  -- starts its ranks several times), `suspended`, `no kernel records`, `detached processes` or `dropped records`
   status AS kind,
   -- details, in one line
   detail
@@ -223,8 +236,11 @@ UNION ALL
 SELECT
   run_id,
   'unstable',
-  'the standard deviation of the step time is ' || CAST(round(100 * std_ms / mean_ms) AS INTEGER)
-  || ' % of its mean; the median is ' || printf('%.4g', median_ms) || ' ms'
+  printf(
+    'the mean of the step times, %.4g ms, says little: their standard deviation is %.0f %% of it; '
+    || 'the median is %.4g ms',
+    mean_ms, 100 * std_ms / mean_ms, median_ms
+  )
 FROM phase_time
 WHERE phase = 'step' AND status = 'ok' AND std_ms > 0.25 * mean_ms
 UNION ALL
@@ -263,9 +279,29 @@ SELECT
       printf('a thread waited for a processor for %.0f %% of the measured time', 100 * max(wait_share))
   END
   || CASE WHEN max(load_average) IS NULL THEN '' ELSE printf('; the load average was %.1f', max(load_average)) END
+  || CASE
+    WHEN run_id IN (SELECT run_id FROM wide_median) THEN '; the median step is not reproducible'
+    ELSE ''
+  END
+  || '; use fewer threads (OMP_NUM_THREADS=1) or an idle machine'
 FROM processor_wait
 WHERE wait_share > 0.1 OR wait_share IS NULL AND switches_per_s > 50
 GROUP BY run_id
+UNION ALL
+SELECT
+  run_id,
+  'not reproducible',
+  printf(
+    'the confidence interval of the median step, %.4g ms, is %.4g to %.4g ms; measure more steps, with fewer threads '
+    || '(OMP_NUM_THREADS=1) or on an idle machine',
+    median_ms, median_low_ms, median_high_ms
+  )
+FROM wide_median
+WHERE
+  run_id NOT IN (
+    SELECT run_id FROM processor_wait
+    WHERE wait_share > 0.1 OR wait_share IS NULL AND switches_per_s > 50
+  )
 UNION ALL
 SELECT
   run_id,
@@ -280,10 +316,12 @@ SELECT
   run_id,
   'dropped records',
   source || CASE WHEN pass = '' THEN '' ELSE ' (' || pass || ')' END || ': '
-  || CASE WHEN count < 0 THEN 'unknown number' ELSE CAST(count AS TEXT) END
+  || CASE WHEN min(count) < 0 THEN 'unknown number' ELSE CAST(sum(count) AS TEXT) END
+  || CASE count(DISTINCT rank) WHEN 1 THEN '' ELSE ' on ' || count(DISTINCT rank) || ' ranks' END
   || CASE WHEN detail = '' THEN '' ELSE ', ' || detail END
 FROM dropped_record
-WHERE source NOT IN ('suspended', 'detached');
+WHERE source NOT IN ('suspended', 'detached')
+GROUP BY run_id, source, pass, detail;
 
 -- Runs of the family `transformer` with their parameters.
 CREATE VIEW transformer_run AS

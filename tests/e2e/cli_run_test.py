@@ -180,10 +180,11 @@ class RunTest(KymoTest):
         self.assertAlmostEqual(first["bytes_per_s"] * first["median_ns"] / 1e9, 3 * 4 * 1000, places=3)
         self.assertEqual((first["verdict"], second["verdict"]), (None, "AMBIGUOUS"))
         self.assertLessEqual(second["ratio_low"], second["ratio_high"])
+        self.environment["COLUMNS"] = "160"  # room for every column
         self.assertRegex(
             self.kymo(*words).stdout,
-            r"\nworkload +parameters +runs +ms +TFLOP/s +GB/s +time / case +95 % interval +verdict\n"
-            r"[^$]*\nno verdict: saxpy:precision=fp64 takes [^\n]+; a verdict needs 5 runs of each: ",
+            r"\nworkload +parameters +runs +clock +ms +TFLOP/s +GB/s +change +95 % interval +verdict\n"
+            r"[^$]*\nno verdict: saxpy:precision=fp64 measured [^\n]+; a verdict needs 5 runs of each: ",
         )
         self.assertIn("identical to the case", self.kymo("run", "saxpy", "--against", "saxpy", code=2).stderr)
         self.assertIn("did you mean 'saxpy'", self.kymo("run", "saxpy", "--against", "saxpi", code=2).stderr)

@@ -227,7 +227,7 @@ class TrainingStepTest(ExportTest):
 
     def test_memory_viz_of_segments(self):
         """The viewer must be able to undo the actions of blocks whose start or end is missing."""
-        for name, words in (("one-step", ["--keep", "one-step"]), ("bounded", ["--trace-memory", "256K"])):
+        for name, words in (("one-step", ["--keep", "one-step"]), ("bounded", ["--trace-memory", "256Ki"])):
             self.kymo("run", *CASE, *METHOD, "--passes", "memory", *words, "--db", f"{name}.db")
             snapshot = self.snapshot(database=f"{name}.db")
             self.assertGreater(sum(len(entries) for entries in snapshot["device_traces"]), 100)

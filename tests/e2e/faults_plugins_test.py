@@ -102,6 +102,14 @@ class PluginFaultTest(FaultTest):
         with self.subTest("destroy"):
             self.one("crashes", "--set", "where=destroy", status="crashed", detail="signal 11")
 
+    def test_records_are_dropped_only_if_a_step_had_begun(self):
+        lost = "dropped records: store (time): unknown number, the worker ended before it wrote its rank file"
+        for stage, dropped in (("create", []), ("prepare", []), ("step", [f"warning: run 3: {lost}"])):
+            with self.subTest(stage):
+                words = ("--set", f"where={stage}", *QUICK, "--passes", "time")
+                done = self.kymo("run", BAD / "crashes.so", *words, code=3)
+                self.assertEqual([line for line in done.stdout.splitlines() if "dropped" in line], dropped)
+
     def test_exits(self):
         for code in (0, 7):
             with self.subTest(code):
@@ -139,7 +147,7 @@ class PluginFaultTest(FaultTest):
     def test_takes_memory(self):
         self.one("leaks", "--set", "most=512", status="oom", code=0)
         run_id, _, _ = self.one(
-            "leaks", "--host-memory", "400M", status="oom", detail="host memory, exceeding the limit of", code=0
+            "leaks", "--host-memory", "400Mi", status="oom", detail="host memory, exceeding the limit of", code=0
         )
         location, peak = self.rows(f"SELECT location, peak_bytes FROM out_of_memory WHERE run_id = {run_id}")[0]
         self.assertEqual(location, "host")
@@ -150,7 +158,7 @@ class PluginFaultTest(FaultTest):
         child = "import time; taken = bytearray(b'x' * (600 << 20)); time.sleep(100)"
         script.write_text(f'#!/bin/sh\npython3 -c "{child}" &\nexec "$@"\n', encoding="utf-8")
         script.chmod(0o755)
-        words = ["--wrap", str(script), "--host-memory", "400M", "--steps", "10000000", "--no-verify"]
+        words = ["--wrap", str(script), "--host-memory", "400Mi", "--steps", "10000000", "--no-verify"]
         self.kymo("run", SAXPY, *words, seconds=60)
         self.assertEqual(self.rows("SELECT status FROM run"), [("oom",)])
 

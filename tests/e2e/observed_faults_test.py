@@ -198,7 +198,7 @@ class BoundTest(ObservedFaultTest):
     def test_more_events_than_memory(self):
         case = [*CASE, "--warmup", "1", "--steps", "40", "--observed-steps", "40", "--passes", "time,memory,ops"]
         self.kymo("run", *case)
-        self.kymo("run", *case, "--trace-memory", "1M")
+        self.kymo("run", *case, "--trace-memory", "1Mi")
         self.assertEqual(self.rows("SELECT status FROM run"), [("ok",), ("ok",)])
         self.assertEqual(self.dropped_records(1), [])
         dropped = {

@@ -210,6 +210,22 @@ class QueryTest(Fabricated):
                         else:
                             self.assertEqual(value, known[name])
 
+    def test_ratios_are_stated_as_by_the_program(self):
+        ratios = "VALUES (0.001), (0.0612), (0.5), (0.666), (0.949), (0.9957), (1), (1.051), (1.4999), (1.5), (12.34)"
+        sql = (
+            f"WITH r(x) AS ({ratios}, (0), (-1), (NULL), ('a'), (9e999)) SELECT ratio_text(a.x) AS one, "
+            "ratio_text(a.x, b.x) AS range, ratio_interval(c.x, a.x, b.x) AS interval FROM r a, r b, r c"
+        )
+        _, rows = self.database.rows(sql)
+        known = self.sql(sql, "made.db")
+        self.assertEqual(rows, [(row["one"], row["range"], row["interval"]) for row in known])
+        self.assertIn(
+            ("16.3 times as long", "5.1 % faster to 16.3 times as long", "5.1 % faster to 16.3 times as long"),
+            self.database.rows(
+                "SELECT ratio_text(1/0.0612), ratio_text(0.949, 1/0.0612), ratio_interval(2, 0.949, 1/0.0612)"
+            )[1],
+        )
+
     def test_errors_of_statistics_functions_are_those_of_the_program(self):
         for sql in (
             "SELECT median('a')",

@@ -54,7 +54,8 @@ class SpawnTest(TraceTest):
     def warnings(self):
         """Those that do not depend on the load of the machine."""
         return self.rows(
-            "SELECT kind, detail FROM run_warning WHERE kind NOT IN ('not verified', 'unstable', 'interference')"
+            "SELECT kind, detail FROM run_warning WHERE kind NOT IN ('not verified', 'unstable', 'interference', "
+            "'not reproducible')"
         )
 
 

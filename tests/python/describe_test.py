@@ -122,6 +122,22 @@ class Description(unittest.TestCase):
             )
             self.assertEqual(described["parameters"][3]["maximum"], 9)
 
+    def test_contains_parameters_that_are_default_values_of_functions(self):
+        parameters = (
+            "run, impl=kymo.Choice('a', ('a', 'b')), n: kymo.Int = kymo.Int(4, minimum=2), dtype: str = "
+            "kymo.Choice('c', ('c', 'd'), doc='type'), x: float = kymo.Real(0.5), b: bool = kymo.Bool(True)"
+        )
+        for future in ("", "from __future__ import annotations\n"):
+            _, plugin, _ = describe(future + function(parameters))
+            expected = [
+                {"name": "impl", "type": "choice", "default": "a", "choices": ["a", "b"]},
+                {"name": "n", "type": "int", "default": 4, "minimum": 2},
+                {"name": "dtype", "type": "choice", "default": "c", "choices": ["c", "d"], "documentation": "type"},
+                {"name": "x", "type": "real", "default": 0.5},
+                {"name": "b", "type": "bool", "default": True},
+            ]
+            self.assertEqual(plugin["workloads"][0]["parameters"], [{**PARAMETER, **each} for each in expected])
+
     def test_lists_workloads_of_the_file_in_order_of_definition(self):
         source = """
             import kymo
@@ -251,6 +267,12 @@ class Errors(unittest.TestCase):
             "run, n: list = 1": "may be annotated with kymo.Int",
             "run, n: int = 'a'": "parameter 'n' of workload 'softmax': the default must be an int, not 'a'",
             "run, n: Literal['a'] = 'b'": "the default is 'b'; it must be one of 'a'",
+            "run, n=kymo.Choice('a')": "parameter 'n' of workload 'softmax' needs choices",
+            "run, n=kymo.Choice('c', ('a', 'b'))": "the default is 'c'; it must be one of 'a', 'b'",
+            "run, n=kymo.Int()": "parameter 'n' of workload 'softmax' needs a default value, such as kymo.Int(1024)",
+            "run, n: int = kymo.Choice('a', ('a', 'b'))": "parameter 'n' of workload 'softmax' has both an annotation "
+            'and a kymo.Choice as its default; write n=kymo.Choice("fp32", ("fp32", "bf16")), without an annotation',
+            "run, n: kymo.Int(8) = kymo.Int(4)": "write n=kymo.Int(1024), without an annotation",
             "run, *n": "must be an ordinary parameter",
             "run, n: 'nothing' = 1": "its annotations cannot be evaluated: name 'nothing' is not defined",
         }.items():

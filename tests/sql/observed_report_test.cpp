@@ -195,9 +195,9 @@ TEST_F(DistributedReport, VerdictsFollowFromTheIntervals) {
                     HasSubstr("cannot be judged without confidence intervals")));
   EXPECT_THAT(
       with_intervals("UPDATE statistic SET median_low_ns = median_ns - 1e5, median_high_ns = median_ns + 1e5"),
-      AllOf(HasSubstr("one call per parameter after backward (1.25 times as fast, outside the noise)"),
+      AllOf(HasSubstr("one call per parameter after backward (20.0 % faster, outside the noise)"),
             HasSubstr("Without the exchange, the step takes 12.00\u00A0ms: the exchange adds 8 ms, outside the noise."),
-            HasSubstr("They are 1.19 times as fast as no buckets, outside the noise"),
+            HasSubstr("Compared with no buckets: 15.6 % faster, outside the noise"),
             HasSubstr("The fastest run used 10 MiB."),
             HasSubstr("at worst, 4.29 ms for the 2 ms measured (buckets of 100 MiB), an error of 115 %")));
   EXPECT_THAT(with_intervals("UPDATE statistic SET median_high_ns = median_ns + 9e6"),
@@ -252,7 +252,7 @@ TEST_F(AttentionReport, AssignmentHoldsKernelsAgainstTheirPeersAndTheDevice) {
   EXPECT_THAT(text, HasSubstr("at least one block of queries per SM: flash in 1 shape."));
   EXPECT_THAT(text, HasSubstr("Fastest for shapes that leave SMs idle: LibTorch cudnn in 1 shape."));
   EXPECT_THAT(text, HasSubstr("flash, the own kernel, against naive attention (shapes that both ran: 1)"));
-  EXPECT_THAT(text, HasSubstr("both together between 5.00 and 5.00; it is faster in 1 of 1."));
+  EXPECT_THAT(text, HasSubstr("both together 5.00 to 5.00 times as fast; it is faster in 1 of 1."));
   EXPECT_THAT(text,
               HasSubstr("The highest rate is 550\u00A0TFLOP/s in forward (flash, bf16, head dim 128, length 32768), "
                         "51.4\u00A0% of the device peak"));

@@ -29,4 +29,11 @@ INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, valu
 (3, 0, 'ops', 0, 'run', -1, '', 'other_profiler', 'torch.profiler', ''),
 (3, 0, 'ops', 1, 'run', -1, '', 'other_profiler', 'torch.profiler', ''),
 (4, 0, 'ops', 0, 'run', -1, '', 'other_profiler', 'torch.profiler', '');
+-- The medians of runs 1 and 3 have wide intervals; run 1 waited for a processor. The mean of run 3 says little.
+UPDATE statistic SET mean_ns = 8e6, std_ns = 3e6, median_ns = 2e6, median_low_ns = 1.5e6, median_high_ns = 6e6
+WHERE run_id IN (1, 3) AND phase = 'step';
+UPDATE statistic SET median_low_ns = median_ns * 0.6, median_high_ns = median_ns * 1.4, std_ns = 0 WHERE run_id = 4;
+-- Two ranks dropped records for the same reason.
+INSERT INTO dropped_record (run_id, rank, pass, sequence, source, count, detail) VALUES
+(4, 0, 'ops', 0, 'store', 3, 'disk full'), (4, 1, 'ops', 0, 'store', 4, 'disk full');
 SELECT * FROM run_warning ORDER BY run_id, kind, detail;

@@ -16,6 +16,7 @@
 
 #include "embedded_schema.hpp"
 #include "report/definition.hpp"
+#include "store/sql_functions.hpp"
 
 namespace {
 
@@ -110,6 +111,7 @@ void add_rows_asked_for(sqlite3* database, const std::string& text) {
 /// Creates a database for report queries: the runs of common/ROWS.sql, all selected.
 Database make_report_database(const std::string& rows) {
   Database database = make_database();
+  kymo::store::add_sql_functions(database.get());  // only reports use them
   execute(database.get(), read(kFolder / "common" / (rows + ".sql")));
   execute(database.get(),
           "CREATE TEMP TABLE selected_run (run_id INTEGER PRIMARY KEY, title TEXT, title_in_case TEXT);"

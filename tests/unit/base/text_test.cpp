@@ -71,19 +71,46 @@ TEST(Text, ParsesNumbersAsUsersWriteThem) {
   EXPECT_EQ(parse_integer("64Ki"), 65536);
   EXPECT_EQ(parse_integer("2Gi"), std::int64_t{2} << 30);
   EXPECT_EQ(parse_integer("2^20"), 1 << 20);
+  EXPECT_EQ(parse_integer("4 Mi"), 4 << 20);
   EXPECT_EQ(parse_integer("1e2"), 100);
   EXPECT_EQ(parse_integer("1.5k"), 1500);
   EXPECT_EQ(parse_integer("-3"), -3);
   EXPECT_EQ(parse_integer("+7"), 7);
   EXPECT_EQ(parse_integer("9223372036854775807"), 9223372036854775807);
-  for (const char* text : {"", "k", "i", "Ki", "1.5", "1e-2", "4kB", "4 k", "2^64", "2^-1", "^2", "2^", "1e30", "nan",
-                           "4ki2", "++1", "9223372036854775808", "9300000000G"})
+  for (const char* text :
+       {"",           "k",    "i",    "Ki", "1.5", "1e-2", "4kB", "4  k", "4 ",  " k",
+        "4m",         "2^64", "2^-1", "^2", "2^",  "1e30", "nan", "4ki2", "++1", "9223372036854775808",
+        "9300000000G"})
     EXPECT_FALSE(parse_integer(text)) << text;
   EXPECT_EQ(parse_real("0.25"), 0.25);
   EXPECT_EQ(parse_real("1e-3"), 1e-3);
   EXPECT_EQ(parse_real("2.5M"), 2.5e6);
   EXPECT_EQ(parse_real("2^-1"), 0.5);
   for (const char* text : {"", "k", "one", "1..2", "1,5"}) EXPECT_FALSE(parse_real(text)) << text;
+}
+
+TEST(Text, SizesHaveTheSameGrammarAsNumbers) {
+  for (const char* text : {"4M", "4Mi", "512k", "512K", "1.5Gi", "2T", "2^20", "1e6", "4096"}) {
+    EXPECT_EQ(parse_bytes(text), parse_integer(text)) << text;
+    EXPECT_EQ(parse_bytes(std::string(text) + "B"), parse_integer(text)) << text;
+  }
+  EXPECT_EQ(parse_bytes("4M"), 4'000'000);
+  EXPECT_EQ(parse_bytes("4MiB"), 4'194'304);
+  EXPECT_EQ(parse_bytes("4 GiB"), std::int64_t{4} << 30);
+  EXPECT_EQ(parse_bytes("4096 B"), 4096);
+  EXPECT_EQ(parse_bytes("0.3Gi"), 322'122'547);
+  for (const char* text :
+       {"", "B", "0", "0.5", "G", "8X", "8GiBs", "-1G", "4m", "4mb", "4KBB", "2e9G", "99999999T", "nan"})
+    EXPECT_FALSE(parse_bytes(text)) << text;
+}
+
+TEST(Text, HintsAtTheRightSuffix) {
+  EXPECT_EQ(number_hint("4m"), "; write 4M (4000000) or 4Mi (4194304)");
+  EXPECT_EQ(number_hint("4MB"), "; write 4M (4000000) or 4Mi (4194304)");
+  EXPECT_EQ(number_hint("1.5 gib"), "; write 1.5G (1500000000) or 1.5Gi (1610612736)");
+  EXPECT_EQ(number_hint("64KB"), "; write 64k (64000) or 64Ki (65536)");
+  for (const char* text : {"", "m", "4", "4x", "4ms", "1..2m", "-4m", "4M", "4 Mi"})
+    EXPECT_EQ(number_hint(text), "") << text;
 }
 
 }  // namespace

@@ -137,10 +137,11 @@ TEST(AgainstRows, CompareMediansOfRuns) {
   EXPECT_DOUBLE_EQ(rows[1]["ratio"].get<double>(), 1.0 / 3);
   EXPECT_TRUE(rows[1]["flops_per_s"].is_null());
   const TextTable table = against_table(rows);
-  EXPECT_THAT(table.rows.at(0), ElementsAre("a", "", "2", "device", "3", "2", "1", "1.000", "-", "-"));
-  EXPECT_THAT(table.rows.at(1), ElementsAre("b", "", "1", "device", "1", "-", "3", "0.333", "-", "AMBIGUOUS"));
+  EXPECT_THAT(table.rows.at(0), ElementsAre("a", "", "2", "device", "3", "2", "1", "-", "-", "-"));
+  EXPECT_THAT(table.rows.at(1),
+              ElementsAre("b", "", "1", "device", "1", "-", "3", "3.00 times as fast", "-", "AMBIGUOUS"));
   EXPECT_THAT(against_sentences(rows),
-              ElementsAre("no verdict: b takes 66.7 % less time than a, 1 run; a verdict needs 5 "
+              ElementsAre("no verdict: b measured 3.00 times as fast as a, 1 run; a verdict needs 5 "
                           "runs of each: --repeat, --fresh or 'kymo ab'"));
 }
 
@@ -182,7 +183,7 @@ TEST(AgainstRows, StateTheIntervalAndTheVerdict) {
   EXPECT_EQ(rows[1]["verdict"], "FASTER");
   EXPECT_TRUE(rows[0]["verdict"].is_null());
   EXPECT_THAT(against_table(rows).rows.at(1),
-              ElementsAre("a", "n=9", "5", "device", "1.8", "-", "-", "0.900", "0.900 to 0.900", "FASTER"));
+              ElementsAre("a", "n=9", "5", "device", "1.8", "-", "-", "10.0 % faster", "10.0 to 10.0 %", "FASTER"));
   EXPECT_THAT(against_sentences(rows),
               ElementsAre("a:n=9 is 10.0 % faster than a:n=8 (95 % interval 10.0 to 10.0 %), 5 runs"));
 }
@@ -199,13 +200,16 @@ TEST(VerdictSentence, NamesTheSides) {
   measure::Comparison found = comparison(0.949, 0.94, 0.958, measure::Verdict::kFaster);
   EXPECT_EQ(verdict_sentence("A", "B", found, 0.01), "B is 5.1 % faster than A (95 % interval 4.2 to 6.0 %)");
   found = comparison(2.5, 2.3, 2.7, measure::Verdict::kSlower);
-  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01), "B is 150 % slower than A (95 % interval 130 to 170 %)");
+  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01),
+            "B takes 2.50 times as long as A (95 % interval 2.30 to 2.70 times)");
+  found = comparison(0.508, 0.493, 0.526, measure::Verdict::kFaster);
+  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01), "B is 1.97 times as fast as A (95 % interval 1.90 to 2.03 times)");
   found = comparison(1.001, 0.996, 1.003, measure::Verdict::kSame);
   EXPECT_EQ(verdict_sentence("A", "B", found, 0.01),
-            "A and B take the same time within 1.0 % (95 % interval -0.40 to 0.30 %)");
+            "A and B take the same time within 1.0 % (95 % interval 0.40 % faster to 0.30 % slower)");
   found.verdict = measure::Verdict::kAmbiguous;
   EXPECT_EQ(verdict_sentence("A", "B", found, 0.01),
-            "no verdict: B takes 0.10 % more time than A (95 % interval -0.40 to 0.30 %)");
+            "no verdict: B measured 0.10 % slower than A (95 % interval 0.40 % faster to 0.30 % slower)");
 }
 
 TEST(AgainstRows, SayNothingOfWhatIsNotKnown) {

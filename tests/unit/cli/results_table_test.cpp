@@ -227,6 +227,28 @@ TEST(ResultsTable, ListsWarningsBelow) {
                                              "run 5: unstable: 5", "runs 6, 7: unstable too; see 'kymo show RUN'"));
 }
 
+TEST(ResultsTable, MarksAMedianThatIsNotReproducible) {
+  Json phase = phase_times(2e6);
+  phase["median_low_ns"] = 1e6;
+  phase["median_high_ns"] = 3e6;
+  EXPECT_EQ(median_text(phase), "2.00 ms ± 50 %");
+  phase["median_high_ns"] = 6.22e6;
+  EXPECT_EQ(median_text(phase), "2.00 ms ± 211 % (not reproducible)");
+}
+
+TEST(ResultsTable, NamesARunOnceThatHasAWarningSeveralTimes) {
+  const auto twice = [](int run_id, const char* kind, const char* detail) {
+    Json run = with_warning(case_run(run_id), kind, detail);
+    run["warnings"].push_back(run["warnings"].back());
+    return run;
+  };
+  Json results{twice(1, "dropped records", "x"), case_run(2)};
+  EXPECT_THAT(warnings(results), ElementsAre("run 1: dropped records: x"));
+  for (int run_id = 3; run_id < 7; ++run_id)
+    results.push_back(twice(run_id, "unstable", std::to_string(run_id).c_str()));
+  EXPECT_THAT(warnings(results).back(), "run 6: unstable too; see 'kymo show RUN'");
+}
+
 TEST(ResultsTable, PrintsMarkdown) {
   TableStyle style;
   style.markdown = true;

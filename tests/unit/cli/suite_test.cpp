@@ -136,7 +136,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadSuite{"except_type", kPattern + "except = \"ddp_flat\"", "list of workloads"},
         BadSuite{"except_other", kPattern + "except = [\"saxpy\"]", "'saxpy' does not match 'ddp_*'"},
         BadSuite{"case_type", "case = [1]", "must be a table"}, BadSuite{"zero_steps", kCase + "steps = 0", "'steps'"},
-        BadSuite{"text_steps", kCase + "steps = \"5\"", "whole number"},
+        BadSuite{"text_steps", kCase + "steps = \"5m\"", "whole number"},
+        BadSuite{"suffix", kCase + "steps = \"5m\"", "write 5M (5000000) or 5Mi (5242880)"},
         BadSuite{"warmup", kCase + "warmup = [-1]", "'warmup'"},
         BadSuite{"no_warmup", kCase + "warmup = []", "must not be empty"},
         BadSuite{"seed", kCase + "seed = -1", "'seed'"}, BadSuite{"ranks", kCase + "ranks = [0]", "'ranks'"},
@@ -157,6 +158,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadSuite{"axis_value", kCase + "axes = { p = [[1]] }", "'p'"},
         BadSuite{"both_kinds", kCase + "set = { p = 1 }\naxes = { p = [1] }", "both 'set' and 'axes'"}),
     [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(Suite, NumbersHaveTheFormOfTheCommandLine) {
+  EXPECT_EQ(parse(kCase + "steps = \"2k\"").cases.at(0).method.steps, 2000);
+  EXPECT_EQ(parse(kCase + "max_steps = \"2Ki\"").cases.at(0).method.until->max_samples, 2048);
+}
 
 TEST(Suite, UnknownProfileNamesTheNearest) {
   try {

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "store/results.hpp"
+#include "store/unknown_name.hpp"
 #include "unit/store/fixture.hpp"
 
 namespace kymo::store::testing {
@@ -10,6 +11,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 using Cell = ResultsDatabase::Cell;
 using Mode = ResultsDatabase::Mode;
 
@@ -111,6 +114,38 @@ TEST_F(Query, SuggestsTheNearestName) {
   EXPECT_THAT(error("SELECT 1 FROM phase_time WHERE worklod = 'saxpy'"), HasSubstr("did you mean 'workload'?"));
   EXPECT_THAT(error("SELECT xyzzy FROM run_machine"), HasSubstr("; known: run_id, machine"));
   EXPECT_THAT(error("SELECT medain(mean_ms) FROM phase_time"), HasSubstr("did you mean 'median'?"));
+}
+
+TEST_F(Query, SuggestsColumnsOfTheRelationsOfTheStatement) {
+  const ResultsDatabase database(path("a.db"), Mode::kReadOnly);
+  const auto error = [&](const char* sql) { return error_of([&] { database.query(sql); }); };
+  EXPECT_EQ(error("SELECT rank FROM failures"), "invalid statement: no such column: rank; did you mean 'failed_rank'?")
+      << "the column of the table rank, which the statement does not read";
+  EXPECT_EQ(error("SELECT f.rank FROM failures f JOIN rank r ON r.run_id = f.run_id"),
+            "invalid statement: no such column: f.rank; did you mean 'failed_rank'?");
+  EXPECT_EQ(error("SELECT case_key FROM run_machine"),
+            "invalid statement: no such column: case_key; known: run_id, machine; 'case_key' is a column of current_run, phase_time, run");
+  EXPECT_THAT(error("SELECT 1 FROM run_machine WHERE machin = 'run_id, status FROM run'"),
+              HasSubstr("did you mean 'machine'?"));
+  EXPECT_THAT(error("SELECT * FROM temp.run"), Not(HasSubstr("'run'")));
+}
+
+TEST(RelationsIn, AreThoseOfFromClauses) {
+  const auto names = [](const char* sql) {
+    std::vector<std::string> found;
+    for (const Relation& each : relations_in(sql)) found.push_back(each.name + " " + each.alias);
+    return found;
+  };
+  EXPECT_THAT(names("SELECT rank, t.run FROM Failures -- FROM no\n WHERE detail = 'FROM no' ORDER BY status"),
+              ElementsAre("failures failures"));
+  EXPECT_THAT(names("select 1 from main.run AS r, \"phase_time\" p left join rank using (run_id), failures f where 1"),
+              ElementsAre("run r", "phase_time p", "rank rank", "failures f"));
+  EXPECT_THAT(names("WITH a AS (SELECT x, y FROM b) SELECT max(c, d) FROM a, (SELECT e FROM f g GROUP BY e, h) i "
+                    "WHERE j IN (SELECT k FROM l) AND m IN n UNION SELECT o IS DISTINCT FROM p FROM (q JOIN r ON 1)"),
+              ElementsAre("b b", "a a", "f g", "l l", "n n", "q q", "r r"));
+  EXPECT_THAT(names("SELECT 1"), IsEmpty());
+  EXPECT_THAT(names("FROM"), IsEmpty());
+  EXPECT_THAT(names("SELECT ') FROM (("), IsEmpty());
 }
 
 TEST_F(Query, HasStatisticsFunctions) {

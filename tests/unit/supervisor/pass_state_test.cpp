@@ -55,6 +55,21 @@ TEST(PassState, IsDoneWhenAllReportOk) {
   EXPECT_EQ(state.status_of(1), RunStatus::kOk);
 }
 
+TEST(PassState, KnowsWhetherARankHasBegunAStep) {
+  std::optional<measure::WorkerStatus> seen;
+  PassState state(Pass::kTime, 2, {}, 0, [&](int rank) { return rank == 1 ? seen : std::nullopt; });
+  EXPECT_FALSE(state.began_steps(0));
+  state.progress(0, {"prepare", -1, 0}, 1);
+  EXPECT_FALSE(state.began_steps(0));
+  state.progress(0, {"warmup", 0, 8}, 2);
+  EXPECT_TRUE(state.began_steps(0));
+  EXPECT_FALSE(state.began_steps(1));
+  seen.emplace();
+  EXPECT_FALSE(state.began_steps(1));
+  seen->step = 0;  // of which no progress was reported
+  EXPECT_TRUE(state.began_steps(1));
+}
+
 TEST(PassState, ARankThatIsLeftOutIsNotWaitedFor) {
   PassState state(Pass::kOps, 2, {}, 0);
   state.leave_out(0);
