@@ -12,6 +12,7 @@
 #include "base/file.hpp"
 #include "base/process.hpp"
 #include "catalog/catalog.hpp"
+#include "unit/hang.hpp"
 #include "unit/installed.hpp"
 
 namespace kymo::catalog {
@@ -50,7 +51,7 @@ class Package : public ::testing::Test {
   }
   static Plugin describe(const fs::path& file) {
     Options options;
-    options.describe_deadline_s = 120;
+    options.describe_deadline_s = kymo::testing::kHang_s;
     return describe_file(file, options);
   }
   static fs::path* top_;

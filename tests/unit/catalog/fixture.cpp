@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "unit/hang.hpp"
 
 namespace kymo::catalog::test {
 namespace fs = std::filesystem;
@@ -44,7 +45,7 @@ InFolder::InFolder()
     : folder_(make_private_folder("kymo-catalog-test")),
       cache_("XDG_CACHE_HOME", (folder_ / "cache").string()),
       path_("KYMO_PLUGIN_PATH", std::nullopt) {
-  options_.describe_deadline_s = 20;
+  options_.describe_deadline_s = kymo::testing::kHang_s;
   // Describing the plugins of this build loads LibTorch for each of them.
   options_.installed = folder_ / "installed";
 }

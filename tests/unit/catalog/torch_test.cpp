@@ -3,6 +3,7 @@
 #include "base/installation.hpp"
 #include "catalog/catalog.hpp"
 #include "fixture.hpp"
+#include "unit/hang.hpp"
 
 namespace kymo::catalog::test {
 namespace {
@@ -18,14 +19,14 @@ TEST_F(TorchPlugins, NameTheVersionTheyWereBuiltWith) {
 
 TEST_F(TorchPlugins, AreDescribedWithTheirLibrariesFound) {
   const ScopedEnvironment none("LD_LIBRARY_PATH", std::nullopt);
-  options_.describe_deadline_s = 120;
+  options_.describe_deadline_s = kymo::testing::kHang_s;
   const Plugin found = describe_file(copy("torch_probe"), options_);
   EXPECT_EQ(found.name, "torch_probe");
   EXPECT_TRUE(found.workloads.at(0).runs_on_cuda);
 }
 
 TEST_F(TorchPlugins, TheNoteDecidesWhenUsesIsForgotten) {
-  options_.describe_deadline_s = 120;
+  options_.describe_deadline_s = kymo::testing::kHang_s;
   const Plugin found = describe_file(copy("torch_unstated"), options_);
   EXPECT_EQ(found.file.framework, "libtorch");
   EXPECT_EQ(found.workloads.at(0).name, "torch_unstated");
@@ -48,7 +49,7 @@ TEST_F(TorchPlugins, AreMadeFromOneFile) {
   request.sources = {"linked.cpp"};
   const std::filesystem::path made = build_plugin_file(request);
   std::filesystem::current_path(before);
-  options_.describe_deadline_s = 120;
+  options_.describe_deadline_s = kymo::testing::kHang_s;
   const Plugin found = describe_file(made, options_);
   EXPECT_EQ(found.file.framework_version, find_torch().version);
   EXPECT_EQ(found.workloads.at(0).documentation, "CPU");
