@@ -4,6 +4,9 @@ include(GoogleTest)
 
 set(KYMO_TEST_OPTIONS "" CACHE STRING "Compiler options of test programs only")
 
+# Limit of every test, in seconds. It ends tests that hang; none takes a tenth of it on two idle processors.
+set(KYMO_HANG_S 3600)
+
 # Builds all test programs with the label `unit`.
 add_custom_target(kymo_unit_tests)
 
@@ -12,10 +15,7 @@ add_custom_target(kymo_unit_tests)
 # build/tests/NAME --gtest_filter=PATTERN. The cases of all other programs are separate CTest tests.
 # TORCH: its sources include LibTorch.
 function(kymo_test name)
-  cmake_parse_arguments(test "TORCH" "LABEL;TIMEOUT" "SOURCES;LINKS;ENVIRONMENT" ${ARGN})
-  if(NOT test_TIMEOUT)
-    set(test_TIMEOUT 1800)  # on a machine that is busy with other work, too
-  endif()
+  cmake_parse_arguments(test "TORCH" "LABEL" "SOURCES;LINKS;ENVIRONMENT" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -34,11 +34,11 @@ function(kymo_test name)
     # Several programs run at a time. LibTorch's threads would spin on the processors that the others need.
     list(APPEND test_ENVIRONMENT OMP_NUM_THREADS=1)
     set_tests_properties(${name} PROPERTIES
-      LABELS "${test_LABEL}" TIMEOUT ${test_TIMEOUT} ENVIRONMENT "${test_ENVIRONMENT}")
+      LABELS "${test_LABEL}" TIMEOUT ${KYMO_HANG_S} ENVIRONMENT "${test_ENVIRONMENT}")
     add_dependencies(kymo_unit_tests ${name})
   else()
     # On a busy machine, loading LibTorch takes longer than the default of five seconds.
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 PROPERTIES
-      LABELS "${test_LABEL}" COST 10 TIMEOUT ${test_TIMEOUT} ENVIRONMENT "${test_ENVIRONMENT}")
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT ${KYMO_HANG_S} PROPERTIES
+      LABELS "${test_LABEL}" COST 10 TIMEOUT ${KYMO_HANG_S} ENVIRONMENT "${test_ENVIRONMENT}")
   endif()
 endfunction()

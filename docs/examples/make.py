@@ -10,13 +10,17 @@ import argparse
 import dataclasses
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+TRACKED = ROOT / "docs" / "examples"
 FORMATS = "markdown,html,latex,typst,csv"
+FIGURE = re.compile(r"^!\[.*\]\((figures/[^)]+)\)\n\n(\*\*Figure \d+\.\*\*.*)$", re.MULTILINE)
+OMITTED = "*Omitted from the repository; `docs/examples/make.py` generates it.*"
 
 
 @dataclasses.dataclass
@@ -50,6 +54,7 @@ def parse(words):
         metavar="NAME[=DATABASE]",
         help=f"one of {', '.join(EXAMPLES)}; DATABASE defaults to OUT/NAME.db",
     )
+    parser.add_argument("--track", action="store_true", help="also update the report in docs/examples/NAME")
     parser.add_argument("--out", default="out/examples", help="output directory [%(default)s]")
     parser.add_argument("--kymo", help="path of the kymo program [build/bin/kymo if it exists, otherwise kymo on PATH]")
     arguments = parser.parse_args(words)
@@ -67,7 +72,38 @@ def parse(words):
     arguments.kymo = shutil.which(arguments.kymo or (str(built) if built.exists() else "kymo"))
     if arguments.kymo is None:
         parser.error("kymo not found; build it with './dev build' or pass its path with --kymo")
+    if arguments.track and not all((TRACKED / name).is_dir() for name in arguments.databases):
+        tracked = [name for name in EXAMPLES if (TRACKED / name).is_dir()]
+        parser.error(f"--track accepts only examples in docs/examples: {', '.join(tracked)}")
     return arguments
+
+
+def shown_figures(tracked):
+    """Return the paths of the figures in the folder `tracked` that README.md or a page in docs shows."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    images = [
+        (page.parent / image).resolve()
+        for page in pages
+        if page.parent != tracked
+        for image in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    ]
+    return {str(image.relative_to(tracked)) for image in images if image.is_relative_to(tracked)}
+
+
+def track(report, tracked):
+    """Write the Markdown report in `report` to the folder `tracked`, with the figures that other pages show."""
+    shown = shown_figures(tracked)
+    text = (report / "report.md").read_text(encoding="utf-8")
+    found = {image for image, _ in FIGURE.findall(text)}
+    if missing := shown - found:
+        raise SystemExit(f"make.py: pages show figures that {report / 'report.md'} does not have: {sorted(missing)}")
+    text = FIGURE.sub(lambda figure: figure[0] if figure[1] in shown else f"{figure[2]} {OMITTED}", text)
+    pictures = {image: (report / image).read_bytes() for image in shown}
+    shutil.rmtree(tracked / "figures", ignore_errors=True)
+    (tracked / "report.md").write_text(text, encoding="utf-8")
+    for image, content in pictures.items():
+        (tracked / image).parent.mkdir(exist_ok=True)
+        (tracked / image).write_bytes(content)
 
 
 def call(words):
@@ -94,7 +130,10 @@ def make(name, given, arguments):
             print(f"{name}: {database} not found; to create it, run on {example.machine}: {runs}")
         return ok
     words = [arguments.kymo, "report", example.suite, "--db", database, "--out", out, "--format", FORMATS]
-    return call(words) == 0 and ok
+    ok = call(words) == 0 and ok
+    if ok and arguments.track:
+        track(pathlib.Path(out), TRACKED / name)
+    return ok
 
 
 def main():

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from kymo_tool import KYMO, PLUGINS, SAXPY, KymoTest
+from kymo_tool import HANG_S, KYMO, PLUGINS, SAXPY, KymoTest
 
 MISTAKES = [
     (["run", "saxpi"], "did you mean 'saxpy'"),
@@ -75,11 +75,13 @@ class UsageTest(KymoTest):
         self.kymo_with_database("sql", "SELECT 1", code=0)
         endless = "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT count(*) FROM a"
         self.assertIn("stopped after its limit", self.kymo("sql", endless, "--timeout", "0.2", code=1).stderr)
-        with subprocess.Popen([str(KYMO), "sql", endless], cwd=self.work, env=self.environment) as running:
-            time.sleep(0.5)
-            self.assertIsNone(running.poll())
-            running.send_signal(signal.SIGINT)
-            self.assertEqual(running.wait(timeout=20), -signal.SIGINT)
+        running = subprocess.Popen([str(KYMO), "sql", endless], cwd=self.work, env=self.environment)
+        self.addCleanup(running.wait)
+        self.addCleanup(running.kill)
+        time.sleep(0.5)
+        self.assertIsNone(running.poll())
+        running.send_signal(signal.SIGINT)
+        self.assertEqual(running.wait(timeout=HANG_S), -signal.SIGINT)
 
     def test_usage_errors(self):
         for words, message in MISTAKES:

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from fault_tool import BAD
-from kymo_tool import KYMO, KymoTest
+from kymo_tool import HANG_S, KYMO, KymoTest
 
 COPIES = int(os.environ.get("KYMO_DAMAGED_COPIES", "25"))
 PAGE = 8192
@@ -103,7 +103,7 @@ class Sweep:
                 cwd=folder,
                 env=self.environment,
                 capture_output=True,
-                timeout=60,
+                timeout=HANG_S,
                 stdin=subprocess.DEVNULL,
                 check=False,
             )
@@ -162,7 +162,7 @@ class DamagedDatabasesTest(KymoTest):
             for file in ("good.db", "x.db"):
                 (folder / file).write_bytes(good)
             done = subprocess.run(
-                [str(KYMO), *words], cwd=folder, env=self.environment, capture_output=True, timeout=60, check=False
+                [str(KYMO), *words], cwd=folder, env=self.environment, capture_output=True, timeout=HANG_S, check=False
             )
             self.assertEqual(done.returncode, 0, (name, done.stderr))
             shutil.rmtree(folder)

@@ -13,7 +13,7 @@ import sys
 import unittest
 
 from fault_tool import BAD, FaultTest, damage_of
-from kymo_tool import KYMO, rows_of
+from kymo_tool import HANG_S, KYMO, rows_of
 
 STEP = int(os.environ.get("KYMO_DISK_STEP", 96 << 10))
 # Small enough that its largest transaction fails at several points, with rank files and output of the workers.
@@ -58,7 +58,7 @@ class SmallDiskTest(FaultTest):
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=HANG_S,
             stdin=subprocess.DEVNULL,
             check=False,
             **how,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/examples/make.py writes a report if there is a database; otherwise it explains how to create one, or creates
-it."""
+it. docs/examples contains what decision 0019 allows."""
 
+import re
 import shlex
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from kymo_tool import KYMO, PLUGINS, KymoTest
+from kymo_tool import HANG_S, KYMO, PLUGINS, KymoTest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "examples" / "make.py"
 
@@ -18,8 +19,15 @@ STAND_IN = """#!/bin/sh
 printf '%s\\n' "$*" >>calls
 case "$*" in
   *"suite run"*) touch out/examples/quick.db; exit ${SUITE_CODE:-0} ;;
+  report*)
+    mkdir -p out/examples/quick/figures
+    echo first >out/examples/quick/figures/first.svg
+    echo second >out/examples/quick/figures/second.svg
+    printf '![First.](figures/first.svg)\n\n**Figure 1.** First.\n\n' >out/examples/quick/report.md
+    printf '![Second.](figures/second.svg)\n\n**Figure 2.** Second.\n' >>out/examples/quick/report.md ;;
 esac
 """
+IMAGE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
 
 
 class ExamplesTest(KymoTest):
@@ -32,7 +40,7 @@ class ExamplesTest(KymoTest):
             env={**self.environment, **environment},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=HANG_S,
             check=False,
         )
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
@@ -92,12 +100,53 @@ class ExamplesTest(KymoTest):
         self.assertIn("failed with exit code 3", done.stderr)
         self.assertEqual([call.split()[0] for call in self.calls()], ["suite", "report"])
 
-    def test_the_built_program_is_used_by_default(self):
+    def copy_script(self):
+        """Copies the script to another repository, so that it reads and writes files there."""
         script = self.work / "docs" / "examples" / "make.py"
-        built = self.work / "build" / "bin" / "kymo"
-        for file in (script, built):
-            file.parent.mkdir(parents=True)
+        script.parent.mkdir(parents=True)
         shutil.copy(SCRIPT, script)
+        return script
+
+    def test_a_tracked_report_has_the_figures_that_pages_show(self):
+        script = self.copy_script()
+        tracked = script.parent / "quick"
+        (tracked / "figures").mkdir(parents=True)
+        (tracked / "figures" / "former.svg").touch()
+        readme = self.work / "README.md"
+        readme.write_text("![Shown](docs/examples/quick/figures/second.svg)\n")
+        self.make("quick", "--track", kymo=self.stand_in(), script=script)
+        self.assertEqual(
+            (tracked / "report.md").read_text(),
+            "**Figure 1.** First. *Omitted from the repository; `docs/examples/make.py` generates it.*\n\n"
+            "![Second.](figures/second.svg)\n\n**Figure 2.** Second.\n",
+        )
+        self.assertEqual([file.name for file in (tracked / "figures").iterdir()], ["second.svg"])
+        self.assertEqual((tracked / "figures" / "second.svg").read_text(), "second\n")
+
+        readme.write_text("![Gone](docs/examples/quick/figures/third.svg)\n")
+        done = self.make("quick", "--track", kymo=self.stand_in(), script=script, code=1)
+        self.assertIn("figures/third.svg", done.stderr)
+
+    def test_the_repository_contains_only_figures_that_pages_show(self):
+        root = SCRIPT.parents[2]
+        written = [root / "README.md", *(page for page in (root / "docs").rglob("*.md") if page.name != "report.md")]
+        shown = {(page.parent / image).resolve() for page in written for image in IMAGE.findall(page.read_text())}
+        folders = [folder for folder in SCRIPT.parent.iterdir() if folder.is_dir() and folder.name[0] not in "._"]
+        self.assertEqual(len(folders), 2)
+        pages = 0
+        for folder in folders:
+            report = folder / "report.md"
+            figures = {(folder / image).resolve() for image in IMAGE.findall(report.read_text())}
+            self.assertEqual(figures, {image for image in shown if image.is_relative_to(folder.resolve())})
+            others = {file.resolve() for file in folder.rglob("*") if file.is_file()} - figures - {report.resolve()}
+            self.assertLessEqual({file.name for file in others}, {"report.html"})
+            pages += len(others)
+        self.assertEqual(pages, 1)
+
+    def test_the_built_program_is_used_by_default(self):
+        script = self.copy_script()
+        built = self.work / "build" / "bin" / "kymo"
+        built.parent.mkdir(parents=True)
         shutil.move(self.stand_in(), built)
         self.make("quick", kymo=None, script=script)
         self.assertEqual([call.split()[0] for call in self.calls()], ["suite", "report"])
@@ -112,6 +161,7 @@ class ExamplesTest(KymoTest):
             (["cs336=missing.db"], "database 'missing.db' not found"),
             (["quick", "quick"], "given more than once"),
             (["--kymo", "./missing"], "kymo not found"),
+            (["--track", "quick"], "--track accepts only examples in docs/examples: cs336, cs336-distributed"),
         ):
             done = self.make(*words, kymo="/bin/true", code=2)
             self.assertIn(says, done.stderr)

@@ -7,10 +7,9 @@ import sqlite3
 import subprocess
 import time
 
-from kymo_tool import BUILD, KYMO, KymoTest
+from kymo_tool import BUILD, HANG_S, KYMO, KymoTest
 
 BAD = BUILD / "tests" / "plugins"
-PATIENCE_S = 30
 
 
 def processes_of(mark):
@@ -32,9 +31,9 @@ def processes_of(mark):
     return found
 
 
-def wait_until(ready, patience_s=PATIENCE_S):
+def wait_until(ready):
     """Waits until `ready()` is true and returns its last value."""
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + HANG_S
     while not (value := ready()) and time.monotonic() < deadline:
         time.sleep(0.02)
     return value
@@ -123,7 +122,7 @@ class FaultTest(KymoTest):
             start_new_session=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
-        self.addCleanup(process.wait, timeout=PATIENCE_S)
+        self.addCleanup(process.wait, timeout=HANG_S)
         self.addCleanup(process.kill)
         return process
 

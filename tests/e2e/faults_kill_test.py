@@ -7,6 +7,7 @@ import unittest
 
 import kill_sweep
 from fault_tool import BAD, FaultTest, damage_of, wait_until
+from kymo_tool import HANG_S
 
 LONG = ["--warmup", "0", "--steps", "100000", "--no-verify", "--timeout", "100"]
 SHORT = ["--warmup", "0", "--steps", "2", "--no-verify"]
@@ -26,7 +27,7 @@ class KillTest(FaultTest):
     def test_workers_die_with_the_tool_and_the_next_start_says_so(self):
         process = self.start_long_run()
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=30)
+        process.communicate(timeout=HANG_S)
         self.assertTrue(wait_until(lambda: not self.left_running()), "workers outlived the tool")
         self.assertEqual(damage_of(self.database), [])
         self.assertEqual(self.status_of_first()[0], "running")
@@ -57,7 +58,7 @@ class KillTest(FaultTest):
         process = self.start_long_run(*self.detaching())
         self.assertTrue(wait_until(lambda: len(self.left_running()) >= 6), "no detached processes appeared")
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=30)
+        process.communicate(timeout=HANG_S)
         self.assertTrue(wait_until(lambda: not self.left_running()), "processes outlived the tool")
 
     def test_a_live_tool_is_left_alone(self):
@@ -66,7 +67,7 @@ class KillTest(FaultTest):
         self.assertEqual(self.status_of_first()[0], "running")
         self.assertEqual(len(self.scratch_folders()), 1)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANG_S)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(self.status_of_first()[0], "interrupted")
         self.assertGreater(self.rows("SELECT count(*) FROM sample WHERE run_id = 1")[0][0], 0)

@@ -156,7 +156,7 @@ class PythonFaultTest(FaultTest):
 
     def test_a_step_that_never_ends(self):
         file = self.workload(step="time.sleep(1e6)")
-        self.kymo("run", file, *QUICK, "--timeout", "2", code=3)
+        self.kymo("run", file, *QUICK, "--timeout", "5", code=3)
         self.assertEqual(self.run_status()["status"], "timeout")
         self.check_others_are_unaffected()
 
@@ -174,7 +174,7 @@ class PythonFaultTest(FaultTest):
                 return lambda: None
             """
         )
-        self.kymo("run", self.write(text), *QUICK, "--timeout", "3", code=3)
+        self.kymo("run", self.write(text), *QUICK, "--timeout", "5", code=3)
         self.assertEqual(self.run_status()["status"], "timeout")
         self.check_others_are_unaffected()
 
@@ -197,13 +197,13 @@ class PythonFaultTest(FaultTest):
             "signals": "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)",
         }.items():
             with self.subTest(name):
-                self.kymo("run", self.workload(prepare=text), *QUICK, seconds=120)
+                self.kymo("run", self.workload(prepare=text), *QUICK)
                 self.assertEqual(self.run_status()["status"], "ok")
                 self.check_others_are_unaffected()
 
     def test_a_gigabyte_of_output(self):
         file = self.workload(prepare="[print('x' * 999_999) for _ in range(1000)]")
-        self.kymo("run", file, *QUICK, seconds=240)
+        self.kymo("run", file, *QUICK)
         self.assertEqual(self.run_status()["status"], "ok")
         self.assertLess(self.database.stat().st_size, 30 << 20)
         log = self.kymo("log", self.run_status()["run_id"]).stdout

@@ -12,7 +12,7 @@ import time
 import unittest
 
 from fault_tool import BAD, FaultTest, wait_until
-from kymo_tool import KYMO
+from kymo_tool import HANG_S, KYMO
 
 LONG = ["--warmup", "0", "--steps", "100000", "--no-verify", "--timeout", "100"]
 
@@ -23,18 +23,25 @@ def state_of(pid):
 
 
 class SignalTest(FaultTest):
-    def running(self, *words):
-        """Starts a run and waits until a worker is running."""
-        process = self.start("run", *words)
-        self.assertTrue(
-            wait_until(lambda: len(self.left_running()) >= 3), "no worker appeared besides kymo and its reaper"
-        )
-        time.sleep(0.7)
+    def setUp(self):
+        super().setUp()
+        self.begun = self.folder / "begun"
+        self.begun.mkdir()
+        self.environment["KYMO_TEST_BEGUN"] = str(self.begun)
+
+    def wait_for_steps(self, process, workers=1):
+        """Waits until each worker has begun its first step."""
+        self.assertTrue(wait_until(lambda: len(os.listdir(self.begun)) == workers or process.poll() is not None))
         self.assertIsNone(process.poll())
+
+    def running(self, *words, workers=1):
+        """Starts a run and waits until its workers are measuring."""
+        process = self.start("run", *words)
+        self.wait_for_steps(process, workers)
         return process
 
     def end(self, process, code):
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=HANG_S)
         self.assertEqual(process.returncode, code, f"{out}\n{err}")
         return out, err
 
@@ -76,13 +83,12 @@ class SignalTest(FaultTest):
             start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
-        self.addCleanup(process.wait, timeout=30)
+        self.addCleanup(process.wait, timeout=HANG_S)
         self.addCleanup(process.kill)
         os.close(slave)
-        self.assertTrue(wait_until(lambda: len(self.left_running()) >= 3), "no worker appeared")
-        time.sleep(0.7)
+        self.wait_for_steps(process)
         os.close(master)
-        self.assertEqual(process.wait(timeout=60), 129)
+        self.assertEqual(process.wait(timeout=HANG_S), 129)
         self.assertEqual(self.rows("SELECT status FROM run"), [("interrupted",)])
         self.assertGreater(self.rows("SELECT count(*) FROM sample")[0][0], 0)
         self.assertEqual(self.rows("SELECT exit_code FROM invocation"), [(129,)])
@@ -92,7 +98,8 @@ class SignalTest(FaultTest):
         process = self.running(
             BAD / "probe.so",
             *["--set", "sleep=200000", "--ranks", "2", "--warmup", "0", "--steps", "12", "--no-verify"],
-            *["--timeout", "2"],
+            *["--timeout", "4"],
+            workers=2,
         )
 
         def stopped():
@@ -101,7 +108,7 @@ class SignalTest(FaultTest):
 
         os.killpg(process.pid, signal.SIGTSTP)
         self.assertTrue(wait_until(stopped), "kymo and its two workers were not stopped")
-        time.sleep(3.5)
+        time.sleep(6)  # longer than --timeout
         self.assertTrue(stopped())
         process.send_signal(signal.SIGCONT)
         self.end(process, 0)
@@ -109,7 +116,7 @@ class SignalTest(FaultTest):
         ((longest_ns, count, excluded),) = self.rows(
             "SELECT max_ns, count, excluded FROM statistic WHERE phase = 'step' AND clock = 'host'"
         )
-        self.assertLess(longest_ns, 3e9, "the suspended step counts")
+        self.assertLess(longest_ns, 6e9, "the suspended step counts")
         self.assertEqual(count + excluded, 12)
         self.assertIn(excluded, (1, 2))
         kinds = self.rows("SELECT kind FROM run_warning WHERE kind IN ('suspended', 'throttled')")
@@ -120,11 +127,11 @@ class SignalTest(FaultTest):
         os.killpg(process.pid, signal.SIGTSTP)
         self.assertTrue(wait_until(lambda: state_of(process.pid) == "T"))
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=HANG_S)
         self.assertTrue(wait_until(lambda: not self.left_running()), "workers outlived kymo")
 
     def test_ranks_end_together(self):
-        process = self.running(BAD / "probe.so", "--set", "sleep=1000", "--ranks", "3", *LONG)
+        process = self.running(BAD / "probe.so", "--set", "sleep=1000", "--ranks", "3", *LONG, workers=3)
         process.send_signal(signal.SIGINT)
         self.end(process, 130)
         self.assertEqual(self.rows("SELECT status FROM rank ORDER BY rank"), [("interrupted",)] * 3)
@@ -134,13 +141,14 @@ class SignalTest(FaultTest):
 
     def test_twice(self):
         process = self.running(BAD / "hangs.so", "--set", "ignore_signals=true", *LONG)
-        began = time.monotonic()
         process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        # Two signals at once may arrive as one.
+        self.assertTrue(any("stopping after the current step" in line for line in process.stderr))
         process.send_signal(signal.SIGINT)
         self.end(process, 130)
-        self.assertLess(time.monotonic() - began, 4, "the second signal did not cut the grace short")
-        self.assertEqual(self.rows("SELECT status FROM run"), [("interrupted",)])
+        ((status, detail),) = self.rows("SELECT status, detail FROM run")
+        self.assertEqual(status, "interrupted")
+        self.assertNotIn("still running after", detail, "the second signal did not cut the grace short")
 
     def test_worker_that_ignores_a_signal_gets_a_grace_period(self):
         process = self.running(BAD / "hangs.so", *LONG)
@@ -153,10 +161,10 @@ class SignalTest(FaultTest):
     def test_a_stopped_tool_blames_nobody(self):
         """While kymo is stopped, its workers continue and their messages are unread; this must not be a timeout."""
         process = self.running(
-            BAD / "probe.so", "--set", "sleep=1000", "--warmup", "0", "--steps", "2000", "--no-verify", "--timeout", "2"
+            BAD / "probe.so", "--set", "sleep=1000", "--warmup", "0", "--steps", "2000", "--no-verify", "--timeout", "4"
         )
         process.send_signal(signal.SIGSTOP)
-        time.sleep(3.5)
+        time.sleep(6)  # longer than --timeout
         process.send_signal(signal.SIGCONT)
         self.end(process, 0)
         self.assertEqual(self.rows("SELECT status FROM run"), [("ok",)])

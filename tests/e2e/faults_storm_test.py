@@ -13,7 +13,7 @@ import struct
 import sys
 import unittest
 
-from kymo_tool import KYMO
+from kymo_tool import HANG_S, KYMO
 from launcher_tool import PROBE, LaunchTest, free_port
 
 IDLE = 600
@@ -72,7 +72,7 @@ class StormTest(LaunchTest):
         self.addCleanup(lambda: [each.close() for each in self.open])
 
     def connect(self):
-        stranger = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        stranger = socket.create_connection(("127.0.0.1", self.port), timeout=HANG_S)
         # Without this, the ports of thousands of closed connections stay in use for a minute.
         stranger.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         return stranger

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 from fault_tool import BAD, damage_of, processes_of, wait_until
-from kymo_tool import KYMO
+from kymo_tool import HANG_S, KYMO
 
 WORK = [
     "run",
@@ -76,7 +76,7 @@ class Sweep:
         """Duration of the work without a kill, in seconds."""
         began = time.monotonic()
         process = self.start(WORK)
-        _, err = process.communicate(timeout=300)
+        _, err = process.communicate(timeout=HANG_S)
         if process.returncode != 0:
             raise SystemExit(f"the work itself failed with exit code {process.returncode}:\n{err}")
         return time.monotonic() - began
@@ -112,10 +112,10 @@ class Sweep:
             with contextlib.suppress(ProcessLookupError):  # it has ended by itself
                 os.kill(random.choice(workers), signal.SIGKILL)
         try:
-            _, err = process.communicate(timeout=120)
+            _, err = process.communicate(timeout=HANG_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate(timeout=60)
+            process.communicate(timeout=HANG_S)
             return ["kymo hangs after a worker was killed"]
         # 0: the worker had nothing left to do.
         return [] if process.returncode in (0, 3) else [f"exit code {process.returncode}: {err.strip()}"]
@@ -130,9 +130,9 @@ class Sweep:
             wrong += self.kill_worker(process)
         else:
             process.send_signal(signal.SIGKILL)
-            process.communicate(timeout=60)
+            process.communicate(timeout=HANG_S)
         wrong += [f"lost the finished run {row}" for row in sorted(before - self.finished())]
-        if not wait_until(lambda: not processes_of(self.mark), 20):
+        if not wait_until(lambda: not processes_of(self.mark)):
             left = processes_of(self.mark)
             wrong.append(f"processes left: {left}")
             for pid in left:
@@ -144,7 +144,7 @@ class Sweep:
     def next_start(self):
         """A start after a kill recovers the running runs; returns the problems found afterwards, as texts."""
         process = self.start(FINISH)
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=HANG_S)
         wrong = [] if process.returncode == 0 else [f"the next start ended with {process.returncode}: {err.strip()}"]
         statuses = self.statuses()
         if "running" in statuses:

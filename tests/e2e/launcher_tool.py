@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 
-from kymo_tool import KYMO, PLUGINS, KymoTest
+from kymo_tool import HANG_S, KYMO, PLUGINS, KymoTest
 
 PROBE = PLUGINS / "probe.so"
 LAUNCH_VARIABLES = (
@@ -77,18 +77,18 @@ class LaunchTest(KymoTest):
         process.stderr.close()
 
     def ended(self, process, code):
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=HANG_S)
         self.assertEqual(process.returncode, code, out + err)
         return out, err
 
-    def until(self, condition, seconds=60):
-        deadline = time.monotonic() + seconds
+    def until(self, condition):
+        deadline = time.monotonic() + HANG_S
         while time.monotonic() < deadline:
             result = condition()
             if result:
                 return result
             time.sleep(0.05)
-        raise self.failureException(f"did not happen within {seconds} s")
+        raise self.failureException(f"did not happen within {HANG_S} s")
 
     def both_work(self, launch):
         """Waits until both ranks have a worker; shows the output of the job if it ends before."""

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 from fault_tool import BAD, FaultTest, damage_of, wait_until
-from kymo_tool import KYMO, OBSERVED, needs_torch_parts
+from kymo_tool import HANG_S, KYMO, OBSERVED, needs_torch_parts
 from small_model import CASE
 
 FAILS = BAD / "fails_observed.so"
@@ -106,7 +106,7 @@ class EndTest(ObservedFaultTest):
             "time,trace",
             *METHOD,
             "--timeout",
-            "1.5",
+            "5",
             code=3,
         )
         self.assertEqual((self.run_facts()["status"], self.run_facts()["failed_pass"]), ("timeout", "trace"))
@@ -136,7 +136,7 @@ class EndTest(ObservedFaultTest):
     def test_the_worker_is_killed(self):
         process, worker = self.start_and_hang("trace")
         os.kill(worker, signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANG_S)
         self.assertEqual(process.returncode, 3)
         found = self.run_facts()
         self.assertEqual((found["status"], found["failed_pass"], found["signal"]), ("crashed", "trace", signal.SIGKILL))
@@ -145,7 +145,7 @@ class EndTest(ObservedFaultTest):
     def test_ctrl_c(self):
         process, _ = self.start_and_hang("memory")
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANG_S)
         self.assertEqual(process.returncode, 130)
         self.assertEqual((self.run_facts()["status"], self.run_facts()["failed_pass"]), ("interrupted", "memory"))
         self.check_time_pass()
@@ -154,7 +154,7 @@ class EndTest(ObservedFaultTest):
         """The next start imports the results of the time pass."""
         process, _ = self.start_and_hang("ops")
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANG_S)
         self.assertTrue(wait_until(lambda: not self.left_running()), "a worker outlived the tool")
         self.kymo("run", BAD / "raw_valid.so", "--warmup", "0", "--steps", "1", "--no-verify")
         self.assertEqual(self.run_facts()["status"], "interrupted")
@@ -281,7 +281,7 @@ class DiskTest(ObservedFaultTest):
             cwd=self.work,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=HANG_S,
             stdin=subprocess.DEVNULL,
             check=False,
         )

@@ -51,7 +51,7 @@ class PreloadTest(KymoTest):
         command = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(library), "-ldl"]
         subprocess.run(command, input=IN_WORKER + source, text=True, check=True, stderr=subprocess.DEVNULL)
         self.environment["LD_PRELOAD"] = str(library)
-        self.kymo("run", SAXPY, "--steps", "2", "--no-verify", code=code, seconds=60)
+        self.kymo("run", SAXPY, "--steps", "2", "--no-verify", code=code)
         return self.rows("SELECT status, detail FROM run")
 
     def test_a_clock_that_goes_backwards_fails_the_run(self):

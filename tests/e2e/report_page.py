@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 
-from kymo_tool import KymoTest
+from kymo_tool import HANG_S, KymoTest
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -195,7 +195,7 @@ class ReportPageTest(KymoTest):
             ],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=HANG_S,
             check=False,
         )
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])

@@ -15,7 +15,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from kymo_tool import BUILD, KYMO, PLUGINS, KymoTest, needs_installed
+from kymo_tool import BUILD, HANG_S, KYMO, PLUGINS, KymoTest, needs_installed
 
 PACKAGE = BUILD / "lib" / "kymo" / "python"
 sys.path.insert(0, str(PACKAGE))
@@ -380,14 +380,14 @@ class RunTest(InWork):
             start_new_session=True,
         )
         self.addCleanup(child.stdout.close)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANG_S
         while time.monotonic() < deadline:
             with contextlib.suppress(_results.Error, sqlite3.Error):
                 if _results.open("k.db").rows("SELECT status FROM run")[1]:
                     break
             time.sleep(0.05)
         os.kill(child.pid, signal.SIGINT)
-        self.assertEqual(child.communicate(timeout=60)[0], "interrupted\n")
+        self.assertEqual(child.communicate(timeout=HANG_S)[0], "interrupted\n")
         self.assertEqual(_results.open("k.db").rows("SELECT status FROM run")[1], [("interrupted",)])
         with self.assertRaises(ProcessLookupError):  # nothing of it is left
             os.killpg(child.pid, 0)
@@ -402,7 +402,7 @@ class RunTest(InWork):
         (self.work / "mine.py").write_text(MINE + code)
         environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
         return subprocess.run(
-            [sys.executable, "mine.py"], capture_output=True, text=True, env=environment, timeout=300, check=False
+            [sys.executable, "mine.py"], capture_output=True, text=True, env=environment, timeout=HANG_S, check=False
         )
 
     def test_class_and_function_of_a_script(self):
@@ -456,7 +456,7 @@ class NotebookTest(InWork):
 
         os.environ.update(PYTHONPATH=str(PACKAGE), IPYTHONDIR=str(self.folder / "ipython"))
         os.environ["JUPYTER_RUNTIME_DIR"] = str(self.folder / "jupyter")
-        nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(self.work)}}).execute()
+        nbclient.NotebookClient(notebook, timeout=HANG_S, resources={"metadata": {"path": str(self.work)}}).execute()
         return [output for cell in notebook.cells for output in cell.get("outputs", [])]
 
     def test_example(self):

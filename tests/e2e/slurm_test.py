@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from kymo_tool import KYMO, rows_of
+from kymo_tool import HANG_S, KYMO, rows_of
 from launcher_tool import PROBE, LaunchTest, free_port
 
 RUN = ["run", PROBE, "--device", "cpu", "--warmup", "1", "--steps", "4"]
@@ -119,7 +119,7 @@ class Cluster:
         return state.stdout.strip() == "idle"
 
     def until(self, condition, what):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANG_S
         while not condition():
             if time.monotonic() > deadline:
                 logs = "\n".join(
@@ -155,7 +155,7 @@ class SlurmTest(LaunchTest):
 
     def call(self, *words, code=0, **variables):
         process = self.start(*words, **variables)
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=HANG_S)
         self.assertEqual(process.returncode, code, out + err)
         return out, err
 

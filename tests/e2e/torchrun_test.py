@@ -10,7 +10,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from kymo_tool import BUILD, KYMO, needs_installed, needs_torch_parts
+from kymo_tool import BUILD, HANG_S, KYMO, needs_installed, needs_torch_parts
 from launcher_tool import PROBE, LaunchTest, free_port
 
 
@@ -198,7 +198,7 @@ class TorchrunTest(LaunchTest):
 
     def test_both_ranks_are_measured(self):
         process = self.torchrun(*RUN)
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=HANG_S)
         self.assertEqual(process.returncode, 0, out + err)
         self.assertEqual(self.rows("SELECT status, ranks FROM run"), [("ok", 2)])
         self.assertEqual(
@@ -218,7 +218,7 @@ class TorchrunTest(LaunchTest):
         self.both_work(process)
         (follower,) = [pid for pid, variables in self.processes("run").items() if variables.get(b"RANK") == b"1"]
         os.kill(follower, signal.SIGKILL)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=HANG_S)
         self.assertNotEqual(process.returncode, 0, out + err)
         ((status, rank, detail),) = self.rows("SELECT status, failed_rank, detail FROM run")
         self.assertEqual((status, rank), ("crashed", 1), detail)
@@ -229,7 +229,7 @@ class TorchrunTest(LaunchTest):
         process = self.torchrun(*LONG)
         self.both_work(process)
         process.terminate()
-        process.communicate(timeout=120)
+        process.communicate(timeout=HANG_S)
         self.assertEqual(self.rows("SELECT status FROM run"), [("interrupted",)])
         self.until(lambda: not self.processes("worker") and not self.processes("run"))
 

@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from kymo_tool import KYMO, needs_torch_parts
+from kymo_tool import HANG_S, KYMO, needs_torch_parts
 from trace_program_test import ENDS, OPERATORS, PROGRAMS, PYTHON, TraceTest
 
 TOTALS = "SELECT n.text, sum(t.calls) FROM op_total t JOIN string n ON n.string_id = t.name_id GROUP BY n.text"
@@ -110,7 +110,7 @@ class KilledTest(TraceTest):
         process.wait()
         self.assertEqual(process.stdout.read(), "")  # the program held the other end
         process.stdout.close()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + HANG_S
         while self.rows("SELECT status FROM run") == [("running",)] and time.monotonic() < deadline:
             self.kymo("runs")  # imports what the killed kymo left
         self.assertEqual(self.outcome()[0], "interrupted")

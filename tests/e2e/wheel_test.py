@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kymo_tool import (
     BUILD,
+    HANG_S,
     OTHER_TORCH,
     KymoTest,
     cached_variable,
@@ -85,7 +86,7 @@ class WheelTest(KymoTest):
             self.environment.pop(name, None)
 
     def installed(self, *words):
-        return run(*words, cwd=self.work, env=self.environment, timeout=600)
+        return run(*words, cwd=self.work, env=self.environment, timeout=HANG_S)
 
     def test_program_is_the_plain_executable(self):
         program = self.python.parent / "kymo"
@@ -203,7 +204,7 @@ class WheelTest(KymoTest):
         for workload in ("attention_sdpa", "./uses_torch.py"):
             command = ["kymo", "run", workload, "--device", "cpu"]
             done = subprocess.run(
-                command, cwd=self.work, env=environment, capture_output=True, text=True, timeout=300, check=False
+                command, cwd=self.work, env=environment, capture_output=True, text=True, timeout=HANG_S, check=False
             )
             self.assertIn(done.returncode, (1, 2))
             for word in ("1.13.1", "2.11.0", str(other)):
@@ -222,7 +223,7 @@ class WheelTest(KymoTest):
         environment = {**self.environment, "PATH": f"{python.parent}:/usr/bin:/bin", "VIRTUAL_ENV": str(other)}
         model = SOURCE / "tests" / "python" / "workloads" / "model.py"
         words = ("--warmup", "1", "--steps", "3", "--passes", "verify,time,memory,ops")
-        run("kymo", "run", f"{model}:model", *words, cwd=self.work, env=environment, timeout=600)
+        run("kymo", "run", f"{model}:model", *words, cwd=self.work, env=environment, timeout=HANG_S)
         self.assertEqual(self.rows("SELECT status FROM run"), [("ok",)])
         self.assertEqual(self.rows("SELECT * FROM dropped_record"), [])
         self.assertGreater(self.rows("SELECT count(*) FROM op")[0][0], 0)

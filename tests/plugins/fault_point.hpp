@@ -4,6 +4,8 @@
 #include <kymo/workload.hpp>
 #include <string>
 
+#include "begun.hpp"
+
 namespace kymo::test {
 
 /// The common parameter `where`: the function in which a plugin misbehaves.
@@ -23,6 +25,7 @@ class Misbehaving : public kymo::Workload {
   }
   void step(kymo::Context& ctx) override {
     auto phase = ctx.phase("compute");
+    if (steps_ == 0) report_begun();
     if (steps_++ >= from_) at("step");
   }
   kymo::Verification verify(kymo::Context&) override {

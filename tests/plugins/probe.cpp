@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "begun.hpp"
+
 namespace {
 
 class Probe final : public kymo::Workload {
@@ -51,6 +53,7 @@ class Probe final : public kymo::Workload {
 
   void step(kymo::Context& ctx) override {
     const std::int64_t step = steps_++;
+    if (step == 0) kymo::test::report_begun();
     {
       auto phase = ctx.phase("first");
       auto scope = ctx.scope("outer");

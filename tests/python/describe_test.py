@@ -337,7 +337,7 @@ class Process(unittest.TestCase):
             "import sys\nsys.stdout = sys.stderr = object()\n",
         ):
             with self.subTest(source):
-                code, plugin, done = describe(source + workload("pass"), timeout=300)
+                code, plugin, done = describe(source + workload("pass"))
                 self.assertEqual((code, plugin["workloads"][0]["name"]), (0, "a"), done.stderr)
 
     def test_that_the_file_ends_gives_no_answer(self):

@@ -74,7 +74,7 @@ def write_file(folder, source, name="my_kernel.py"):
     return file
 
 
-def start(folder, arguments, timeout=300, python=sys.executable, options=(), **environment):
+def start(folder, arguments, timeout=900, python=sys.executable, options=(), **environment):
     """Runs kymo_worker.py in an installation whose engine is the fake one."""
     library = Path(folder) / "root/lib/kymo"
     if not (library / "python").exists():

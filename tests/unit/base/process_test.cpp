@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "unit/hang.hpp"
 
 namespace kymo {
 namespace {
@@ -32,10 +33,10 @@ TEST(Process, EnvironmentIsAddedAndReplaced) {
 
 TEST(Process, DeadlineKillsTheWholeGroup) {
   const auto start = now_ns();
-  const auto result = run_command({{"/bin/sh", "-c", "sleep 100 & echo $!; sleep 100"}, {}}, 0.3);
+  const auto result = run_command({{"/bin/sh", "-c", "sleep 10000 & echo $!; sleep 10000"}, {}}, 0.3);
   EXPECT_TRUE(result.timed_out);
   EXPECT_EQ(result.end.signal, SIGKILL);
-  EXPECT_LT(now_ns() - start, 20'000'000'000);
+  EXPECT_LT(now_ns() - start, std::chrono::nanoseconds(kymo::testing::kHang).count());
   const pid_t grandchild = std::stoi(result.stdout_text);
   for (int i = 0; i < 100 && kill(grandchild, 0) == 0 && resident_bytes(grandchild).value_or(0) > 0; ++i)
     usleep(20'000);
@@ -96,11 +97,11 @@ TEST(Process, MemoryOfATreeCountsSharedPagesOnce) {
                               "        if own: os.setsid()\n"
                               "        more = bytearray(b'y' * own)\n"
                               "        print('ready', flush=True)\n"
-                              "        time.sleep(100)\n"
-                              "time.sleep(100)"},
+                              "        time.sleep(10000)\n"
+                              "time.sleep(10000)"},
                              {}});
   std::string output;
-  const std::int64_t deadline_ns = now_ns() + 20'000'000'000;
+  const std::int64_t deadline_ns = now_ns() + std::chrono::nanoseconds(kymo::testing::kHang).count();
   while (std::count(output.begin(), output.end(), '\n') < 3 && now_ns() < deadline_ns) {
     char block[64];
     const ssize_t got = read(child.stdout_fd, block, sizeof block);

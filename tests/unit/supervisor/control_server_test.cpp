@@ -21,6 +21,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/unix_socket.hpp"
+#include "unit/hang.hpp"
 #include "unit/supervisor/link_peer.hpp"
 
 namespace kymo::supervisor {
@@ -56,7 +57,7 @@ class ControlServerTest : public testing::Test {
   /// Runs the event loop until `ready` returns true or a generous deadline passes.
   template <typename Ready>
   bool run_until(Ready ready) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto deadline = std::chrono::steady_clock::now() + kymo::testing::kHang;
     while (!ready() && std::chrono::steady_clock::now() < deadline) loop_.run_for(std::chrono::milliseconds(5));
     return ready();
   }

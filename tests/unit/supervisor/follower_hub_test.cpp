@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/installation.hpp"
 #include "supervisor/remote_process.hpp"
+#include "unit/hang.hpp"
 #include "unit/supervisor/link_peer.hpp"
 #include "unit/supervisor/supervised.hpp"
 
@@ -37,7 +38,7 @@ class HubTest : public testing::Test {
   }
   /// Runs the event loop until the condition holds; false if that takes too long even for a busy machine.
   bool run_until(const std::function<bool()>& ready) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto deadline = std::chrono::steady_clock::now() + kymo::testing::kHang;
     while (!ready() && std::chrono::steady_clock::now() < deadline) {
       loop_.restart();
       loop_.run_for(std::chrono::milliseconds(5));

@@ -18,6 +18,7 @@
 #include "base/error.hpp"
 #include "supervisor/output_capture.hpp"
 #include "supervisor/process_reaper.hpp"
+#include "unit/hang.hpp"
 
 namespace kymo::supervisor {
 namespace {
@@ -25,7 +26,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr auto kPatience = std::chrono::seconds(30);
+constexpr auto kPatience = kymo::testing::kHang;
 
 bool wait_until(const std::function<bool()>& ready) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;

@@ -5,13 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "base/json.hpp"
+#include "unit/hang.hpp"
 
 namespace kymo::worker {
 namespace {
 
 using testing::HasSubstr;
 
-Devices answer_of(const std::string& script, double deadline_s = 30) {
+Devices answer_of(const std::string& script, double deadline_s = kymo::testing::kHang_s) {
   SpawnOptions command;
   command.command = {"/bin/sh", "-c", script};
   return request_devices(command, deadline_s);

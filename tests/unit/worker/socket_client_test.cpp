@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/unix_socket.hpp"
+#include "unit/hang.hpp"
 #include "unit/worker/fake_control.hpp"
 #include "worker/installed_environment.hpp"
 #include "worker/worker.hpp"
@@ -28,7 +29,7 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::StartsWith;
 
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kPatience = kymo::testing::kHang;
 
 /// One end of the control connection, with blocking calls: the test simulates the supervisor.
 class TestServer {
