@@ -19,7 +19,6 @@ import torch
 from torch.nn import functional
 
 try:
-    import quack.cross_entropy
     import quack.linear_cross_entropy
     import quack.rmsnorm
     import quack.rotary
