@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // RMSNorm, with the addition of a residual. Blocks are (threads of a row) x (rows).
 //
+// Forward, a block reads its rows once, keeps them in registers, and ends: as blocks start in order, the memory that is
+// accessed at a time is contiguous, which makes the pass as fast as a copy. A thread loads up to 4 vectors of its row
+// and those of the weight before it waits for any of them.
+//
 // Backward, with r = 1 / sqrt(mean(x^2) + epsilon) and g = gradient * weight:
 //   dx = r (g - x r^2 mean(x g)) + gradient of the sum,   dweight = sum over rows of gradient * x * r
 // Blocks are persistent, and a ring in shared memory receives the next rows of a group of threads. Each thread sums the
 // weight gradient of its rows, which are always the same, in registers; a second kernel adds the blocks in order. The
-// result is therefore bitwise reproducible.
-//
-// Forward, a block reads its rows once, keeps them in registers, and ends. Only rms_norm, of many rows of at most 512
-// vectors or of any longer rows of 16-bit types, uses persistent blocks and the ring: on an H200, that is faster there,
-// and slower for longer fp32 rows and with a residual. Both kernels compute the same bits of rows of at most 512
-// vectors, so that those of a row never depend on how many there are.
-//
-// Kernels with a ring keep the row that they process in registers, too: up to 8 elements of each tensor in each of up
-// to 1024 threads. With fewer threads, long rows would not fit, and shared memory would be read twice.
+// result is therefore bitwise reproducible. The row in process is kept in registers, too: up to 8 elements of each
+// tensor in each of up to 1024 threads. With fewer threads, long rows would not fit, and shared memory would be read
+// twice.
 #include "row_ring.cuh"
 
 namespace kymo::layers {
 namespace {
 
-constexpr int kForwardThreads = 256;  // of a block that does not use the ring; more for long rows
-constexpr int kForwardWarps = kMaxRowThreads / kWarp;
+constexpr int kForwardThreads = 256;  // of a block; more for long rows
 
-/// Sum over the threads of a row, by all threads of a block.
-__device__ __forceinline__ float row_sum(float value, float (&shared)[kForwardWarps]) {
-  const int warps = static_cast<int>(blockDim.x) / kWarp, thread = static_cast<int>(threadIdx.x);
-  const int first = static_cast<int>(threadIdx.y) * warps;
+/// Sum over the threads of a row.
+__device__ __forceinline__ float row_sum(float value) {
+  __shared__ float shared[kMaxRowThreads / kWarp];
+  const int threads = static_cast<int>(blockDim.x), warps = threads / kWarp, thread = static_cast<int>(threadIdx.x);
   value = warp_sum(value);
-  if (thread % kWarp == 0) shared[first + thread / kWarp] = value;
-  __syncthreads();
+  if (warps == 1) return value;
+  float* const of_row = shared + static_cast<int>(threadIdx.y) * warps;
+  if (thread % kWarp == 0) of_row[thread / kWarp] = value;
+  flash::named_sync(static_cast<int>(threadIdx.y) + 1, threads);
   value = 0;
 #pragma unroll 4
-  for (int warp = 0; warp < warps; ++warp) value += shared[first + warp];
+  for (int warp = 0; warp < warps; ++warp) value += of_row[warp];
   return value;
 }
 
@@ -50,80 +49,59 @@ __device__ __forceinline__ float root_of(float total, const RmsNorm& call) {
 template <class S, class B, class W, bool kAdds, int kChunks>
 __global__ void __launch_bounds__(kMaxRowThreads) rms_norm(const RmsNorm call) {
   constexpr int kV = kVector<S>;
-  __shared__ float shared[kForwardWarps];
   const int64_t row = first_row(), start = row * call.width;
-  const bool inside = row < call.rows;
-  float x[kChunks][kV] = {}, total = 0;
+  const auto column = [](int chunk) { return static_cast<int>(threadIdx.x + chunk * blockDim.x) * kV; };
+  const int width = row < call.rows ? static_cast<int>(call.width) : 0;  // all threads take part in the sum
+  Packed<S, kV> x[kChunks];
+  Packed<B, kV> added[kAdds ? kChunks : 1];
+  Packed<W, kV> weight[kChunks];
 #pragma unroll
   for (int c = 0; c < kChunks; ++c) {
-    const int column = static_cast<int>(threadIdx.x + c * blockDim.x) * kV;
-    if (!inside || column >= call.width) continue;
-    if constexpr (kAdds) {
-      float added[kV];
-      Packed<S, kV> sum;
-      load(static_cast<const B*>(call.x) + start + column, added);
-      load(static_cast<const S*>(call.residual) + start + column, x[c]);
+    if (column(c) >= width) continue;
+    x[c].read(static_cast<const S*>(kAdds ? call.residual : call.x) + start + column(c));
+    if constexpr (kAdds) added[c].read(static_cast<const B*>(call.x) + start + column(c));
+  }
 #pragma unroll
-      for (int i = 0; i < kV; ++i) x[c][i] += added[i];
-      sum.round(x[c]);
-      sum.write(static_cast<S*>(call.sum) + start + column);
-      sum.convert(x[c]);
-    } else {
-      load(static_cast<const S*>(call.x) + start + column, x[c]);
+  for (int c = 0; c < kChunks; ++c)
+    if (column(c) < width) weight[c].read(static_cast<const W*>(call.weight) + column(c));
+  float total = 0;
+#pragma unroll
+  for (int c = 0; c < kChunks; ++c) {
+    if (column(c) >= width) continue;
+    float values[kV], of_vector = 0;
+    x[c].convert(values);
+    if constexpr (kAdds) {
+      float more[kV];
+      added[c].convert(more);
+#pragma unroll
+      for (int i = 0; i < kV; ++i) values[i] += more[i];
+      x[c].round(values);
+      x[c].write(static_cast<S*>(call.sum) + start + column(c));
+      x[c].convert(values);
     }
 #pragma unroll
-    for (int i = 0; i < kV; ++i) total += x[c][i] * x[c][i];
+    for (int i = 0; i < kV; ++i) of_vector += values[i] * values[i];
+    total += of_vector;
   }
-  const float root = root_of(row_sum(total, shared), call);
+  const float root = root_of(row_sum(total), call);
 #pragma unroll
   for (int c = 0; c < kChunks; ++c) {
-    const int column = static_cast<int>(threadIdx.x + c * blockDim.x) * kV;
-    if (!inside || column >= call.width) continue;
-    float weight[kV];
-    load(static_cast<const W*>(call.weight) + column, weight);
+    if (column(c) >= width) continue;
+    float values[kV], scale[kV];
+    x[c].convert(values), weight[c].convert(scale);
 #pragma unroll
-    for (int i = 0; i < kV; ++i) weight[i] *= x[c][i] * root;
-    store(static_cast<B*>(call.y) + start + column, weight);
+    for (int i = 0; i < kV; ++i) values[i] = scale[i] * (values[i] * root);
+    store(static_cast<B*>(call.y) + start + column(c), values);
   }
 }
 
-/// Elements of a thread and tensor that kernels with a ring keep in registers while they process a row.
+/// Elements of a thread and tensor that the backward pass keeps in registers while it processes a row.
 constexpr int kKeptElements = 8;
 
-/// Vectors of a thread and tensor in kernels with a ring, at most.
+/// Vectors of a thread and tensor in the backward pass, at most.
 template <class S>
 constexpr int kRingChunks = kKeptElements / kVector<S>;
 static_assert(kKeptElements * kMaxBlockThreads >= kMaxNormWidth);
-
-template <class S>
-using ForwardRing = RowRing<kVector<S>, 1, S>;
-
-/// kWide: a row has more than kMaxRowThreads threads.
-template <class S, class B, class W, bool kWide>
-__global__ void __launch_bounds__(kMaxBlockThreads) rms_norm_ring(const RmsNorm call, const int stages) {
-  constexpr int kV = kVector<S>;
-  using Sums = RowSums<1, kWide>;
-  __shared__ __align__(2 * sizeof(float) * Sums::kMaxWarps) float memory[Sums::kFloats];
-  ForwardRing<S> ring(stages, call.rows, call.width, static_cast<const S*>(call.x));
-  Sums sums(memory);
-  float weight[kV];
-  if (ring.inside(0)) load(static_cast<const W*>(call.weight) + ring.column(0), weight);
-  for (; ring.any(); ring.advance()) {
-    float x[kV], total = 0;
-    ring.wait();
-    if (ring.inside(0)) {
-      ring.template read<0>(0, x);
-#pragma unroll
-      for (int i = 0; i < kV; ++i) total += x[i] * x[i];
-    }
-    ring.refill();
-    const float root = root_of(sums.sum(total), call);
-    if (!ring.inside(0)) continue;
-#pragma unroll
-    for (int i = 0; i < kV; ++i) x[i] = weight[i] * (x[i] * root);
-    store(static_cast<B*>(call.y) + ring.index(0), x);
-  }
-}
 
 /// Writes the sum of `sums` over the rows of the block to its row of the partial sums. Reuses the memory of the ring.
 template <int kChunks, int kV>
@@ -173,8 +151,8 @@ __global__ void __launch_bounds__(kMaxBlockThreads) rms_norm_backward(const RmsN
   // While the threads of a wide row wait for their sum, no other row of the multiprocessor is processed. The ring is
   // therefore refilled before. The gradient of the sum would need more registers for that than a thread has.
   constexpr bool kEarly = kWide && !kAdds;
-  using Sums = RowSums<2, kWide>;
-  __shared__ __align__(4 * sizeof(float) * Sums::kMaxWarps) float memory[Sums::kFloats];
+  using Sums = RowSums<kWide>;
+  __shared__ __align__(sizeof(float) * Sums::kFloats) float memory[Sums::kFloats];
   flash::launch_dependents();
   auto ring = backward_ring<kAdds, BackwardRing<S, B, kAdds, kChunks>, S, B>(call, stages);
   Sums row_sums(memory);
@@ -264,23 +242,6 @@ std::string with_types(const NormTypes& types, const Function& function) {
   });
 }
 
-/// Vectors of a thread of the forward pass without a ring, at most, for rows of the maximal width.
-template <class S>
-constexpr int kForwardChunks = kMaxNormWidth / kVector<S> / kMaxRowThreads;
-
-/// Calls function with the number of vectors of a thread of the forward pass without a ring.
-template <class S, class Function>
-std::string with_chunks(int chunks, const Function& function) {
-  if (chunks == 1) return function(std::integral_constant<int, 1>{});
-  if (chunks == 2 || sizeof(S) == 2) return function(std::integral_constant<int, 2>{});
-  if constexpr (sizeof(S) == 4) return function(std::integral_constant<int, 4>{});
-  return "rms_norm: the row is too long";
-}
-
-/// From so many rows per group of threads on, rms_norm uses the ring: with few rows, the groups that have one row more
-/// than the others determine the time.
-constexpr int kRingRows = 8;
-
 template <class Kernel, class... Arguments>
 cudaError_t queue_rows(Kernel kernel, const RowShape& shape, Stream stream, const Arguments&... arguments) {
   flash::LaunchShape launch{shape.blocks, shape.threads, shape.shared_bytes, stream};
@@ -288,40 +249,27 @@ cudaError_t queue_rows(Kernel kernel, const RowShape& shape, Stream stream, cons
   return flash::queue(kernel, launch, arguments...);
 }
 
-/// Whether a forward pass uses the ring; if so, `shape` becomes that of its blocks. With more than one vector of a
-/// thread, the ring is slower.
-template <class S>
-cudaError_t choose_ring(const RmsNorm& call, RowShape& shape, bool& chosen) {
-  chosen = false;
-  RowShape ring = row_shape(call.width, kVector<S>, kRingChunks<S>);
-  if (call.residual || ring.chunks > 1) return cudaSuccess;
-  const cudaError_t error = add_ring(ring, call.rows, ForwardRing<S>::kThreadBytes);
-  // The other kernel would add the squares of wide rows in a different order.
-  const bool is_wide = ring.threads > kMaxRowThreads;
-  chosen = error == cudaSuccess && (is_wide || call.rows >= kRingRows * ring.blocks * ring.rows);
-  if (chosen) shape = ring;
-  return error;
+/// Vectors of a thread and tensor in the forward pass: as many as keep about 64 bytes of x and residual in flight, more
+/// for rows that would have too many threads, fewer for those that would not use all lanes of a warp.
+template <bool kAdds>
+int forward_chunks(int64_t vectors) {
+  const int most = kAdds && vectors <= 2 * kMaxRowThreads ? 2 : 4;
+  return vectors <= kWarp ? 1 : vectors <= 2 * kWarp ? 2 : most;
 }
 
-template <class S, class B, class W>
+template <class S, class B, class W, bool kAdds>
 std::string queue_forward(const RmsNorm& call, Stream stream) {
-  RowShape shape = row_shape(call.width, kVector<S>, kForwardChunks<S>);
-  bool ring = false;
-  const cudaError_t error = choose_ring<S>(call, shape, ring);
-  if (error != cudaSuccess) return flash::failure("rms_norm", error);
-  if (ring) {
-    constexpr bool kCanBeWide = kRingChunks<S> == 1;
-    const auto kernel =
-        shape.threads > kMaxRowThreads ? rms_norm_ring<S, B, W, kCanBeWide> : rms_norm_ring<S, B, W, false>;
-    return flash::failure("rms_norm", queue_rows(kernel, shape, stream, call, shape.stages));
-  }
+  static_assert(kMaxNormWidth <= 4 * kMaxRowThreads * kVector<S>);
+  const int64_t vectors = call.width / kVector<S>;
+  const int chunks = forward_chunks<kAdds>(vectors);
+  RowShape shape{};
+  shape.threads = static_cast<int>(divided_up(divided_up(vectors, chunks), kWarp) * kWarp);
   shape.rows = std::max(1, kForwardThreads / shape.threads);
   shape.blocks = divided_up(call.rows, shape.rows);
-  return with_chunks<S>(shape.chunks, [&](auto chunks) {
-    constexpr int kChunks = decltype(chunks)::value;
-    const auto kernel = call.residual ? rms_norm<S, B, W, true, kChunks> : rms_norm<S, B, W, false, kChunks>;
-    return flash::failure("rms_norm", queue_rows(kernel, shape, stream, call));
-  });
+  const auto kernel = chunks == 1   ? rms_norm<S, B, W, kAdds, 1>
+                      : chunks == 2 ? rms_norm<S, B, W, kAdds, 2>
+                                    : rms_norm<S, B, W, kAdds, 4>;
+  return flash::failure("rms_norm", queue_rows(kernel, shape, stream, call));
 }
 
 /// Calls function with the number of vectors of a thread and whether the row is wide, which are constants.
@@ -364,7 +312,10 @@ bool device_supported() {
 
 std::string launch(const RmsNorm& call, Stream stream) {
   return with_types(call.types, [&](auto s, auto b, auto w) {
-    return queue_forward<decltype(s), decltype(b), decltype(w)>(call, stream);
+    using S = decltype(s);
+    using B = decltype(b);
+    using W = decltype(w);
+    return call.residual ? queue_forward<S, B, W, true>(call, stream) : queue_forward<S, B, W, false>(call, stream);
   });
 }
 

@@ -131,13 +131,13 @@ class RowRing {
   const void* from_[sizeof...(Ts)];
 };
 
-/// Sums of the warps of a row, in shared memory: of kCount values, in two alternate buffers, so that one barrier per
-/// row is sufficient. kWide: a block has one row of more than kMaxRowThreads threads.
-template <int kCount, bool kWide>
+/// Sums of the warps of a row, in shared memory: of two values, in two alternate buffers, so that one barrier per row
+/// is sufficient. kWide: a block has one row of more than kMaxRowThreads threads.
+template <bool kWide>
 class RowSums {
  public:
   static constexpr int kMaxWarps = 64;  ///< of a block, in groups of 4, 8 or 16, or 32 of a wide row
-  static constexpr int kFloats = 2 * kCount * kMaxWarps;
+  static constexpr int kFloats = 4 * kMaxWarps;
 
   /// `memory` is aligned to its size.
   __device__ __forceinline__ explicit RowSums(float (&memory)[kFloats]) {
@@ -145,26 +145,11 @@ class RowSums {
     padded_ = kWide ? kWarp : warps <= 4 ? 4 : warps <= 8 ? 8 : 16;
     const int first = static_cast<int>(threadIdx.y) * padded_;
     if (warps + thread < padded_)  // visible after the first barrier
-      for (int i = 0; i < 2 * kCount; ++i) memory[i * kMaxWarps + first + warps + thread] = 0;
+      for (int i = 0; i < 4; ++i) memory[i * kMaxWarps + first + warps + thread] = 0;
     from_ = flash::opaque(flash::shared_address(memory) + first * 4);
   }
-  /// Sums over the threads of a row.
-  __device__ __forceinline__ float sum(float value) {
-    static_assert(kCount == 1);
-    const int thread = static_cast<int>(threadIdx.x);
-    value = warp_sum(value);
-    if (thread % kWarp == 0) write(from_ + thread / kWarp * 4, value);
-    exchange();
-    if constexpr (kWide)
-      value = add_wide();
-    else
-      value = add(0);
-    from_ ^= kCount * kMaxWarps * 4;
-    return value;
-  }
-  /// Half of each warp adds each of the values.
+  /// Sums over the threads of a row. Half of each warp adds each of the values.
   __device__ __forceinline__ float2 sum(float2 values) {
-    static_assert(kCount == 2);
     const int thread = static_cast<int>(threadIdx.x);
     const bool second = thread % kWarp >= kWarp / 2;
     const float other = __shfl_xor_sync(0xffffffffu, second ? values.x : values.y, kWarp / 2);
@@ -179,7 +164,7 @@ class RowSums {
     } else {
       values = {add(0), add(1)};
     }
-    from_ ^= kCount * kMaxWarps * 4;
+    from_ ^= 2 * kMaxWarps * 4;
     return values;
   }
 
@@ -214,7 +199,7 @@ class RowSums {
   /// of them would take long, and no other group of the block would work meanwhile.
   __device__ __forceinline__ float add_wide() const {
     const uint32_t lane = threadIdx.x % kWarp;
-    const uint32_t value = kCount == 1 ? 0 : lane / kWideLanes % 2;
+    const uint32_t value = lane / kWideLanes % 2;
     const uint4 four = read_shared<uint4>(from_ + value * kMaxWarps * 4 + lane % kWideLanes * 16);
     float total = __uint_as_float(four.x) + __uint_as_float(four.y);
     total += __uint_as_float(four.z) + __uint_as_float(four.w);
