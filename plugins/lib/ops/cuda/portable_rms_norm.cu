@@ -148,9 +148,9 @@ __device__ __forceinline__ Ring backward_ring(const RmsNormBackward& call, int s
 template <class S, class B, class W, bool kAdds, int kChunks, bool kWide>
 __global__ void __launch_bounds__(kMaxBlockThreads) rms_norm_backward(const RmsNormBackward call, const int stages) {
   constexpr int kV = kVector<S>;
-  // While the threads of a wide row wait for their sum, no other row of the multiprocessor is processed. The ring is
-  // therefore refilled before. The gradient of the sum would need more registers for that than a thread has.
-  constexpr bool kEarly = kWide && !kAdds;
+  // The ring is refilled as soon as the row is in registers: memory stays busy while the threads wait for their sums.
+  // With a gradient of the sum, a thread would need too many registers for that.
+  constexpr bool kEarly = !kAdds;
   using Sums = RowSums<kWide>;
   __shared__ __align__(sizeof(float) * Sums::kFloats) float memory[Sums::kFloats];
   flash::launch_dependents();

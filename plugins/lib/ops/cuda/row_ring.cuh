@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring of rows in shared memory, which keeps the memory busy while earlier rows are processed. A block is persistent:
 // each group of threads with the same threadIdx.y processes the rows that follow its first one at a distance of
-// `row_step()`. A thread reads only the vectors that it copied itself, so the copies need no barrier. Addresses in
-// shared memory are kept as integers: otherwise, the compiler derives them again for each access.
+// `row_step()`, from the last row of all to the first: the end of a tensor that was just written or read is more likely
+// still in L2 than its beginning. A thread reads only the vectors that it copied itself, so the copies need no barrier.
+// Addresses in shared memory are kept as integers: otherwise, the compiler derives them again for each access.
 #pragma once
 #include <algorithm>
 #include <tuple>
@@ -15,7 +16,7 @@ namespace kymo::layers {
 constexpr int kMaxRowThreads = 512;     ///< of a row that is not wide
 constexpr int kMaxBlockThreads = 1024;  ///< also of a wide row
 constexpr int kMaxBlockRows = 15;       ///< each has a barrier, and barrier 0 is that of the block
-constexpr int kMaxStages = 2;
+constexpr int kMaxStages = 3;
 constexpr int kStaticBytes = 1024;  ///< of shared memory that kernels use beside the ring, at most
 
 extern __shared__ uint4 ring_memory[];
@@ -36,6 +37,12 @@ __device__ __forceinline__ Word read_shared(uint32_t address) {
   return to;
 }
 
+/// Copies in flight, in bytes per multiprocessor, that keep the memory busy. More of them take longer: the
+/// multiprocessors drift apart, and the rows that are read at a time are scattered over more of the tensors. Measured
+/// on an H100 (5120 bits) and, with the wider and faster memory, on an H200.
+constexpr int kBytesInFlight = 48 * 1024, kBytesInFlightWide = 64 * 1024;
+constexpr int kBusBits = 5120;  ///< of a memory for which kBytesInFlight is sufficient
+
 /// Vectors of one row of each of the tensors with element types Ts: kChunks of each thread and tensor, of kV elements.
 /// The vectors of a warp and stage are neighbors: [stage][warp][tensor][chunk][lane].
 template <int kV, int kChunks, class... Ts>
@@ -48,14 +55,14 @@ class RowRing {
       : stages_(stages),
         width_(static_cast<int>(width)),
         left_(static_cast<int>((rows - first_row() + row_step() - 1) / row_step())),
-        step_(row_step() * width),
-        start_(first_row() * width + column(0)),
+        step_(-row_step() * width),
+        start_((rows - 1 - first_row()) * width + column(0)),
         next_(start_),
         from_{from...} {
     const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x), lane = thread % kWarp;
-    const int stage_bytes = static_cast<int>(blockDim.x * blockDim.y) * kThreadBytes;
+    stage_bytes_ = static_cast<int>(blockDim.x * blockDim.y) * kThreadBytes;
     at_ = flash::opaque(flash::shared_address(ring_memory) + (thread - lane) * kThreadBytes + lane * kVectorBytes);
-    both_ = 2 * at_ + (stages - 1) * stage_bytes;
+    end_ = at_ + stages * stage_bytes_;
     asm volatile("" : "+l"(step_));  // otherwise, it is computed again for each row
     left_ += stages;
     for (int i = 0; i < stages; ++i) refill();
@@ -73,8 +80,9 @@ class RowRing {
 
   /// Waits for the copies of the current row.
   __device__ __forceinline__ void wait() const {
-    static_assert(kMaxStages == 2);
-    flash::wait_copies<1>();
+    static_assert(kMaxStages == 3);
+    flash::wait_copies<2>();
+    if (stages_ == 2) flash::wait_copies<1>();
     if (stages_ == 1) flash::wait_copies<0>();
   }
   /// Reads a vector of the current row.
@@ -90,7 +98,8 @@ class RowRing {
     flash::commit_copies();
     --left_;
     next_ += step_;
-    at_ = both_ - at_;
+    at_ += stage_bytes_;
+    if (at_ == end_) at_ -= stages_ * stage_bytes_;
   }
   /// Continues with the next row.
   __device__ __forceinline__ void advance() { start_ += step_; }
@@ -125,8 +134,8 @@ class RowRing {
          ...);
   }
 
-  int stages_, width_, left_;
-  uint32_t at_, both_;  // addresses of the current stage, and the sum of those of both stages
+  int stages_, width_, left_, stage_bytes_;
+  uint32_t at_, end_;  // addresses of the current stage, and behind the last one
   int64_t step_, start_, next_;
   const void* from_[sizeof...(Ts)];
 };
@@ -230,25 +239,34 @@ inline RowShape row_shape(int64_t width, int vector_elements, int most_chunks) {
   return shape;
 }
 
+/// Sets the rows of a multiprocessor that are processed at a time, and the stages of each, at least two, to those that
+/// have the most bytes in flight up to `most`; with equal bytes, to more rows.
+inline void fill_ring(RowShape& shape, int row_bytes, int max_rows, int most) {
+  shape.rows = 1, shape.stages = 2;
+  for (int stages = 2; stages <= kMaxStages; ++stages) {
+    const int rows = std::min(max_rows, most / (stages * row_bytes));
+    if (rows * stages > shape.rows * shape.stages) shape.rows = rows, shape.stages = stages;
+  }
+}
+
 /// Completes a shape with a ring of the given bytes per thread and stage. The blocks of a multiprocessor have at most
 /// kMaxBlockThreads threads together. All blocks run at once: each takes as many rows as the others.
 inline cudaError_t add_ring(RowShape& shape, int64_t rows, int thread_bytes) {
-  int multiprocessors = 0, max_bytes = 0;
+  int multiprocessors = 0, max_bytes = 0, bus_bits = 0;
   cudaError_t error = flash::count_multiprocessors(multiprocessors);
   if (error == cudaSuccess) error = flash::shared_memory_of_block(max_bytes);
+  if (error == cudaSuccess) error = flash::device_attribute(cudaDevAttrGlobalMemoryBusWidth, bus_bits);
   if (error != cudaSuccess) return error;
-  const int max_rows = std::clamp(kMaxBlockThreads / shape.threads, 1, kMaxBlockRows);
-  shape.rows = static_cast<int>(std::min<int64_t>(divided_up(rows, multiprocessors), max_rows));
-  const int threads = shape.threads * shape.rows, stage_bytes = threads * thread_bytes;
-  // The driver reserves 1 KiB per block; the limit of a block is the memory of a multiprocessor less one reservation.
-  constexpr int kReserved = 1024, kOther = kReserved + kStaticBytes;
-  const int memory = max_bytes + kReserved;
-  const int blocks =  // of a multiprocessor
-      std::max(1, std::min(kMaxBlockThreads / threads, memory / (stage_bytes + kOther)));
-  shape.blocks = std::min(divided_up(rows, shape.rows), int64_t{multiprocessors} * blocks);
+  const int row_bytes = shape.threads * thread_bytes;
+  fill_ring(shape, row_bytes, kMaxBlockThreads / shape.threads,
+            bus_bits > kBusBits ? kBytesInFlightWide : kBytesInFlight);
+  const int64_t blocks = divided_up(shape.rows, kMaxBlockRows);  // of a multiprocessor
+  const int64_t even = divided_up(rows, multiprocessors * blocks);
+  shape.rows = static_cast<int>(std::min(divided_up(shape.rows, blocks), even));
+  shape.blocks = std::min(divided_up(rows, shape.rows), multiprocessors * blocks);
   const bool one_round = rows <= shape.blocks * shape.rows;
-  const bool one_fits = (memory / blocks - kOther) / stage_bytes < kMaxStages;
-  shape.stages = one_round || one_fits ? 1 : kMaxStages;
+  const int stage_bytes = shape.rows * row_bytes;
+  shape.stages = one_round ? 1 : std::clamp((max_bytes - kStaticBytes) / stage_bytes, 1, shape.stages);
   shape.shared_bytes = shape.stages * stage_bytes;
   return cudaSuccess;
 }
