@@ -36,7 +36,7 @@ TEST(Process, DeadlineKillsTheWholeGroup) {
   const auto result = run_command({{"/bin/sh", "-c", "sleep 10000 & echo $!; sleep 10000"}, {}}, 0.3);
   EXPECT_TRUE(result.timed_out);
   EXPECT_EQ(result.end.signal, SIGKILL);
-  EXPECT_LT(now_ns() - start, std::chrono::nanoseconds(kymo::testing::kHang).count());
+  EXPECT_LT(now_ns() - start, std::chrono::nanoseconds(kymo::kHang).count());
   const pid_t grandchild = std::stoi(result.stdout_text);
   for (int i = 0; i < 100 && kill(grandchild, 0) == 0 && resident_bytes(grandchild).value_or(0) > 0; ++i)
     usleep(20'000);
@@ -101,7 +101,7 @@ TEST(Process, MemoryOfATreeCountsSharedPagesOnce) {
                               "time.sleep(10000)"},
                              {}});
   std::string output;
-  const std::int64_t deadline_ns = now_ns() + std::chrono::nanoseconds(kymo::testing::kHang).count();
+  const std::int64_t deadline_ns = now_ns() + std::chrono::nanoseconds(kymo::kHang).count();
   while (std::count(output.begin(), output.end(), '\n') < 3 && now_ns() < deadline_ns) {
     char block[64];
     const ssize_t got = read(child.stdout_fd, block, sizeof block);

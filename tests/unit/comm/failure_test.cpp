@@ -41,7 +41,7 @@ TEST(JoinedRendezvous, NamesTheRankThatIsMissing) {
     const auto start = std::chrono::steady_clock::now();
     const std::string why =
         message_of([&] { make_communicator(host.context(), Backend::kGloo, {.deadline = std::chrono::seconds(2)}); });
-    EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), kymo::testing::kHang_s);
+    EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), kymo::kHang_s);
     // Rank 0 exits first, and with it the store that the others query.
     if (host.rank() == 0) {
       EXPECT_THAT(why, HasSubstr("rank 1 is missing from the 3 ranks of communicator 'world'"));
@@ -99,7 +99,7 @@ TEST(Failure, ACallThatOnlySomeRanksMakeEndsAtTheDeadline) {
     at::Tensor tensor = at::ones({1000});
     if (host.rank() == 1) return std::this_thread::sleep_for(std::chrono::seconds(4));
     EXPECT_NE(message_of([&] { all->all_reduce(tensor, Reduction::kSum)->wait(); }), "");
-    EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), kymo::testing::kHang_s);
+    EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), kymo::kHang_s);
   });
 }
 
@@ -130,7 +130,9 @@ TEST(Rejected, TensorsThatDoNotFit) {
     EXPECT_THAT(rejected([&] { all->all_reduce(at::ones({3}, at::kBool), Reduction::kSum); }), HasSubstr("Bool"));
     EXPECT_THAT(rejected([&] { all->all_reduce(at::ones({3}, at::kInt), Reduction::kAverage); }), HasSubstr("average"));
     EXPECT_THAT(rejected([&] { all->all_reduce(at::ones({24}), good, Reduction::kSum); }), HasSubstr("shape"));
-    EXPECT_THAT(rejected([&] { all->all_reduce(at::ones({4, 6}, at::kHalf), good, Reduction::kSum); }),
+    EXPECT_THAT(rejected([&] {
+                  all->all_reduce(at::ones({4, 6}, at::kHalf), good, Reduction::kSum);
+                }),
                 HasSubstr("same dtype"));
     EXPECT_THAT(rejected([&] { all->reduce_scatter(at::ones({5}), good, Reduction::kSum); }), HasSubstr("chunks"));
     EXPECT_THAT(rejected([&] { all->all_gather(at::ones({5}), good); }), HasSubstr("chunks"));

@@ -27,7 +27,7 @@ TEST(CoordinatedShutdown, SucceedsWhenAllJoin) {
   on_ranks(3, [](RankHost& host) {
     const auto rendezvous = join_rendezvous(host.context(), Backend::kGloo, {});
     std::this_thread::sleep_for(milliseconds(100 * host.rank()));
-    EXPECT_TRUE(coordinated_shutdown(rendezvous, 3, kymo::testing::kHang));
+    EXPECT_TRUE(coordinated_shutdown(rendezvous, 3, kymo::kHang));
     stay(host);
   });
 }
@@ -38,7 +38,7 @@ TEST(CoordinatedShutdown, FailsForAllWhenOneIsMissing) {
     const auto start = std::chrono::steady_clock::now();
     if (host.rank() != 1) {
       EXPECT_FALSE(coordinated_shutdown(rendezvous, 3, milliseconds(300)));
-      EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), kymo::testing::kHang_s);
+      EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), kymo::kHang_s);
     }
     stay(host);
   });

@@ -41,7 +41,7 @@ bool has_latex_packages(const std::string& pdflatex) {
   const fs::path kpsewhich = fs::path(pdflatex).parent_path() / "kpsewhich";
   SpawnOptions options;
   options.command = {kpsewhich.string(), "siunitx.sty", "pgfplots.sty"};
-  return run_command(options, kymo::testing::kHang_s).end.exit_code == 0;
+  return run_command(options, kymo::kHang_s).end.exit_code == 0;
 }
 
 /// Returns the log.
@@ -55,7 +55,7 @@ std::string compile_latex(const std::string& pdflatex, const Document& document,
                      "-output-directory=" + folder.string(),
                      (folder / "report.tex").string()};
   for (int turn = 0; turn < 2; ++turn) {
-    const CommandResult result = run_command(options, kymo::testing::kHang_s);
+    const CommandResult result = run_command(options, kymo::kHang_s);
     EXPECT_EQ(result.end.exit_code, 0) << result.stdout_text.substr(
         result.stdout_text.size() > 2000 ? result.stdout_text.size() - 2000 : 0);
   }
@@ -178,7 +178,7 @@ CommandResult run_typst(const fs::path& folder) {
 bool has_typst() {
   SpawnOptions options;
   options.command = {find_program({"python3"}), "-c", "import typst"};
-  return !options.command.front().empty() && run_command(options, kymo::testing::kHang_s).end.exit_code == 0;
+  return !options.command.front().empty() && run_command(options, kymo::kHang_s).end.exit_code == 0;
 }
 
 void expect_typst_compiles(const Document& document) {

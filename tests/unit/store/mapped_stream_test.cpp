@@ -73,7 +73,7 @@ TEST_F(Stream, AChildOfTheProcessAppendsNothing) {
   auto stream = std::make_unique<MappedStream>(file());
   EXPECT_TRUE(stream->append(blocks[0]));
   const int status = in_child([&] {
-    alarm(static_cast<unsigned>(kymo::testing::kHang.count()));
+    alarm(static_cast<unsigned>(kymo::kHang.count()));
     const bool appended = stream->append(block(9, 7));
     stream.reset();
     return appended ? 1 : 0;

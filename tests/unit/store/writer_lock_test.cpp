@@ -147,7 +147,7 @@ class FuseMount {
   static bool is_ok(const std::vector<std::string>& command) {
     SpawnOptions options;
     options.command = command;
-    return run_command(options, kymo::testing::kHang_s).end.exit_code == 0;
+    return run_command(options, kymo::kHang_s).end.exit_code == 0;
   }
 
   fs::path mounted_;

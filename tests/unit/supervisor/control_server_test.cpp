@@ -57,7 +57,7 @@ class ControlServerTest : public testing::Test {
   /// Runs the event loop until `ready` returns true or a generous deadline passes.
   template <typename Ready>
   bool run_until(Ready ready) {
-    const auto deadline = std::chrono::steady_clock::now() + kymo::testing::kHang;
+    const auto deadline = std::chrono::steady_clock::now() + kymo::kHang;
     while (!ready() && std::chrono::steady_clock::now() < deadline) loop_.run_for(std::chrono::milliseconds(5));
     return ready();
   }

@@ -38,7 +38,7 @@ class HubTest : public testing::Test {
   }
   /// Runs the event loop until the condition holds; false if that takes too long even for a busy machine.
   bool run_until(const std::function<bool()>& ready) {
-    const auto deadline = std::chrono::steady_clock::now() + kymo::testing::kHang;
+    const auto deadline = std::chrono::steady_clock::now() + kymo::kHang;
     while (!ready() && std::chrono::steady_clock::now() < deadline) {
       loop_.restart();
       loop_.run_for(std::chrono::milliseconds(5));

@@ -26,7 +26,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr auto kPatience = kymo::testing::kHang;
+constexpr auto kPatience = kymo::kHang;
 
 bool wait_until(const std::function<bool()>& ready) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;

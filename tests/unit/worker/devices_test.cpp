@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Devices answer_of(const std::string& script, double deadline_s = kymo::testing::kHang_s) {
+Devices answer_of(const std::string& script, double deadline_s = kymo::kHang_s) {
   SpawnOptions command;
   command.command = {"/bin/sh", "-c", script};
   return request_devices(command, deadline_s);

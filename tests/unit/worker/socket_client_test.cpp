@@ -29,7 +29,7 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::StartsWith;
 
-constexpr std::chrono::seconds kPatience = kymo::testing::kHang;
+constexpr std::chrono::seconds kPatience = kymo::kHang;
 
 /// One end of the control connection, with blocking calls: the test simulates the supervisor.
 class TestServer {
