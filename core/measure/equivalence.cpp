@@ -13,6 +13,7 @@ namespace {
 Json method_without_limits(const Method& method) {
   Json json = method;
   json.erase("timeout_s");
+  json.erase("max_pass_time_s");
   json.erase("host_memory_bytes");
   return json;
 }

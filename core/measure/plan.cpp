@@ -13,8 +13,8 @@ namespace {
 /// The fields of a method that its JSON always has.
 auto settings(auto& m) {
   return std::forward_as_tuple("warmup", m.warmup, "steps", m.steps, "sync", m.sync, "timing", m.timing, "passes",
-                               m.passes, "seed", m.seed, "timeout_s", m.timeout_s, "host_memory_bytes",
-                               m.host_memory_bytes, "fresh", m.fresh, "wrap", m.wrap);
+                               m.passes, "seed", m.seed, "timeout_s", m.timeout_s, "max_pass_time_s", m.max_pass_time_s,
+                               "host_memory_bytes", m.host_memory_bytes, "fresh", m.fresh, "wrap", m.wrap);
 }
 
 }  // namespace

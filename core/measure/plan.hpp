@@ -122,6 +122,7 @@ struct Method {
   std::vector<Pass> passes{Pass::kVerify, Pass::kTime};
   std::uint64_t seed = 0;
   double timeout_s = 600;              ///< a worker without progress for this long ends with status `timeout`
+  double max_pass_time_s = 0;          ///< a run is skipped if the steps of a pass would take longer; 0 means no limit
   std::int64_t host_memory_bytes = 0;  ///< limit on a worker's resident set size; 0 means no limit
   bool fresh = false;                  ///< start a new process for every time pass
   std::string wrap;                    ///< command that wraps the worker, split at spaces

@@ -120,6 +120,11 @@ void add_method_options(CLI::App& app, RunOptions& options) {
   option(app, "--passes", options.passes, "LIST",
          "passes to run: any of verify, time, memory, trace, ops [verify,time]",
          [](const std::string& text) { return passes_from("--passes", text); });
+  option(
+      app, "--max-pass-time", options.max_pass_time_s, "SECONDS",
+      "skip a run if the steps of one of its passes would take longer, judged by the first steps, or if one of these "
+      "takes longer itself; the run is recorded as skipped with the time of a step [no limit; suites set it]",
+      [](const std::string& text) { return real_number("--max-pass-time", text, 0.001, 1e9); });
   app.add_flag("--fresh", options.fresh, "start a new process for every run");
   app.add_flag("--smoke", options.smoke, "run a single step without warm-up");
 }
@@ -168,6 +173,10 @@ void add_selection_options(CLI::App& app, RunOptions& options) {
       ->type_name("REGEX");
   option(app, "--shard", options.shard, "i/n", "run only the i-th of n shards of the cases",
          [](const std::string& text) { return shard_from(text); });
+  option(app, "--max-time", options.max_time_s, "SECONDS",
+         "time for all runs; when it is used up, the remaining runs are recorded as skipped, for --resume [no limit; "
+         "suites set it]",
+         [](const std::string& text) { return real_number("--max-time", text, 0.001, 1e9); });
   app.add_flag("--resume", options.resume, "skip runs already recorded in the database as ok or oom");
   app.add_flag("--plan", options.plan, "print the cases without running them");
   app.add_option("--label", options.label, "label to store with the runs")
@@ -208,6 +217,7 @@ void apply(const RunOptions& options, CaseSpec& spec) {
     throw UsageError("--no-verify removes the only selected pass; add another pass to --passes");
   if (options.seed) spec.seeds = {static_cast<std::uint64_t>(*options.seed)};
   if (options.timeout_s) method.timeout_s = *options.timeout_s;
+  if (options.max_pass_time_s) method.max_pass_time_s = *options.max_pass_time_s;
   if (options.host_memory_bytes) method.host_memory_bytes = *options.host_memory_bytes;
   if (options.fresh) method.fresh = true;
   if (options.observed_steps) method.observation.steps = *options.observed_steps;

@@ -24,7 +24,7 @@ struct RunOptions {
   std::optional<DeviceChoice> device;
   std::optional<std::int64_t> warmup, steps, repeat, seed, host_memory_bytes, observed_steps, trace_memory_bytes,
       max_steps;
-  std::optional<double> until, min_time_s, timeout_s;
+  std::optional<double> until, min_time_s, timeout_s, max_pass_time_s, max_time_s;
   std::optional<measure::Timing> timing;
   std::optional<measure::Sync> sync;
   std::optional<std::vector<measure::Pass>> passes;
@@ -48,14 +48,14 @@ void print_announcement(const std::string& text);
 void add_worker_options(CLI::App& app, RunOptions& options);
 /// --warmup, --steps, --min-time, --max-steps, --until, --timing, --sync and --no-verify: the steps of a run.
 void add_step_options(CLI::App& app, RunOptions& options);
-/// The step options, and --repeat, --passes, --fresh and --smoke.
+/// The step options, and --repeat, --passes, --max-pass-time, --fresh and --smoke.
 void add_method_options(CLI::App& app, RunOptions& options);
 /// --observed-steps, --trace-detail, --trace-memory, --kernel-classes and --keep: what the memory, trace and ops passes
 /// record.
 void add_observation_options(CLI::App& app, RunOptions& options);
 /// The same without --observed-steps.
 void add_record_options(CLI::App& app, RunOptions& options);
-/// --filter, --shard, --resume, --plan, --label and --fail-on-oom, and the output options.
+/// --filter, --shard, --max-time, --resume, --plan, --label and --fail-on-oom, and the output options.
 void add_selection_options(CLI::App& app, RunOptions& options);
 /// --wide, --markdown and --json.
 void add_output_options(CLI::App& app, RunOptions& options);

@@ -18,9 +18,9 @@
 namespace kymo::cli {
 namespace {
 
-const std::vector<std::string> kMethodKeys{"ranks",     "device", "warmup",         "steps",        "min_time",
-                                           "max_steps", "until",  "repeat",         "fresh",        "timing",
-                                           "sync",      "passes", "observed_steps", "trace_detail", "seed"};
+const std::vector<std::string> kMethodKeys{
+    "ranks", "device", "warmup", "steps",  "min_time",       "max_steps",    "until", "repeat",
+    "fresh", "timing", "sync",   "passes", "observed_steps", "trace_detail", "seed",  "max_pass_time"};
 
 std::vector<std::string> with_method_keys(std::vector<std::string> keys) {
   append_range(keys, kMethodKeys);
@@ -58,6 +58,10 @@ std::int64_t whole(const Location& location, const std::string& key, const Json&
   if (!value.is_number_integer() && !value.is_string())
     location.fail(quote(key) + " must be a whole number of at least " + std::to_string(low));
   return whole_number(location.where + ": " + quote(key), scalar_text(location, key, value), low, high);
+}
+
+double seconds(const Location& location, const std::string& key, const Json& value) {
+  return real_number(location.where + ": " + quote(key), scalar_text(location, key, value), 0.001, 1e9);
 }
 
 /// One number or a list of numbers.
@@ -151,6 +155,8 @@ void apply_method(const Location& location, CaseSpec& spec) {
   if (const Json* value = location.find("trace_detail"))
     add_trace_detail(location.where + ": 'trace_detail'", string_value(location, "trace_detail", *value),
                      method.observation);
+  if (const Json* value = location.find("max_pass_time"))
+    method.max_pass_time_s = seconds(location, "max_pass_time", *value);
   std::optional<double> min_time_s, until;
   std::optional<std::int64_t> max_steps;
   if (const Json* value = location.find("min_time"))
@@ -236,6 +242,28 @@ CaseSpec parse_case(const Location& location, const CaseSpec& defaults, const st
   return spec;
 }
 
+/// Reads the limits that the suite and its profiles set for all cases: `max_time`, and `max_pass_time` of a profile,
+/// which replaces that of the defaults.
+void apply_limits(const Location& top, const std::string& profile, Suite& suite, CaseSpec& defaults,
+                  std::set<std::string>& profiles) {
+  if (const Json* value = top.find("max_time")) suite.max_time_s = seconds(top, "max_time", *value);
+  const Json* tables = top.find("profile");
+  if (tables == nullptr) return;
+  if (!tables->is_object()) top.fail("'profile' must be a table of tables");
+  for (const auto& [name, table] : tables->items()) {
+    const Location location{table, top.where + ": [profile." + name + "]"};
+    location.check_keys({"max_time", "max_pass_time"});
+    profiles.insert(name);
+    const Json* all = location.find("max_time");
+    if (all != nullptr) suite.max_time_of_profiles_s[name] = seconds(location, "max_time", *all);
+    const Json* pass = location.find("max_pass_time");
+    const double pass_s = pass == nullptr ? 0 : seconds(location, "max_pass_time", *pass);
+    if (name != profile) continue;
+    if (all != nullptr) suite.max_time_s = suite.max_time_of_profiles_s[name];
+    if (pass != nullptr) defaults.method.max_pass_time_s = pass_s;
+  }
+}
+
 std::filesystem::path suites_folder() { return installation().share / "reports"; }
 
 }  // namespace
@@ -244,11 +272,12 @@ Suite parse_suite(std::string_view toml, const std::string& name, const std::str
                   const std::string& profile) {
   const Json json = parse_toml(toml, origin);
   const Location top{json, origin};
-  top.check_keys({"title", "defaults", "case"});
+  top.check_keys({"title", "max_time", "profile", "defaults", "case"});
   Suite suite{.name = name,
               .title = top.find("title") == nullptr ? "" : string_value(top, "title", *top.find("title")),
               .cases = {},
-              .profiles = {}};
+              .profiles = {},
+              .max_time_of_profiles_s = {}};
   CaseSpec defaults;
   defaults.suite = name;
   if (const Json* table = top.find("defaults")) {
@@ -256,9 +285,10 @@ Suite parse_suite(std::string_view toml, const std::string& name, const std::str
     location.check_keys(kMethodKeys);
     apply_method(location, defaults);
   }
+  std::set<std::string> profiles;
+  apply_limits(top, profile, suite, defaults, profiles);
   const Json* cases = top.find("case");
   if (cases == nullptr || !cases->is_array() || cases->empty()) top.fail("contains no [[case]]");
-  std::set<std::string> profiles;
   std::set<std::string> names;
   for (const Json& table : *cases) {
     const Location location{table, origin + ": case " + std::to_string(suite.cases.size() + 1)};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ struct Suite {
   std::string title;
   std::vector<CaseSpec> cases;        ///< with the selected profile applied
   std::vector<std::string> profiles;  ///< all profiles of all cases
+  double max_time_s = 0;              ///< how long the runs may take together, in the selected profile; 0: no limit
+  std::map<std::string, double> max_time_of_profiles_s;  ///< of the profiles that state their own
 };
 
 /// Parses a suite from TOML text. `origin` names the file in errors; `profile` may be empty. Throws UsageError for

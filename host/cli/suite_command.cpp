@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <memory>
 
 #include "base/json.hpp"
@@ -8,6 +9,7 @@
 #include "cli/execute.hpp"
 #include "cli/suite.hpp"
 #include "cli/text_table.hpp"
+#include "measure/pace.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -18,15 +20,30 @@ struct SuiteArguments {
   bool json = false;  // of `suite list`
 };
 
+/// How long the runs of the suite may take without a profile and in each profile, such as "10 min, small: 5 min".
+std::string time_limits(const Suite& suite) {
+  std::vector<std::string> texts;
+  if (suite.max_time_s > 0) texts.push_back(measure::time_text(suite.max_time_s));
+  for (const auto& [profile, seconds] : suite.max_time_of_profiles_s)
+    texts.push_back(profile + ": " + measure::time_text(seconds));
+  return texts.empty() ? "no limit" : join(texts, ", ");
+}
+
 int list_suites(bool as_json) {
   Json json = Json::array();
-  TextTable table{{"suite", "cases", "profiles", "title"}, {false, true}, {}};
+  TextTable table{{"suite", "cases", "profiles", "maximum time", "title"}, {false, true}, {}};
   for (const std::string& name : suite_names()) {
     const Suite suite = find_suite(name, "");
     std::vector<std::string> cases;
     for (const CaseSpec& spec : suite.cases) cases.push_back(spec.name);
-    json.push_back({{"name", name}, {"title", suite.title}, {"cases", cases}, {"profiles", suite.profiles}});
-    table.rows.push_back({name, std::to_string(cases.size()), join(suite.profiles, ", "), suite.title});
+    json.push_back({{"name", name},
+                    {"title", suite.title},
+                    {"cases", cases},
+                    {"profiles", suite.profiles},
+                    {"max_time_s", suite.max_time_s > 0 ? Json(suite.max_time_s) : Json(nullptr)},
+                    {"max_time_of_profiles_s", suite.max_time_of_profiles_s}});
+    table.rows.push_back(
+        {name, std::to_string(cases.size()), join(suite.profiles, ", "), time_limits(suite), suite.title});
   }
   print(as_json ? json_text(json) : render(table, false));
   return 0;
@@ -35,9 +52,14 @@ int list_suites(bool as_json) {
 int run_suite(const SuiteArguments& arguments, const std::string& command_line) {
   Targets targets(arguments.options.plugins);
   const Suite suite = find_suite(arguments.suite, arguments.profile);
+  RunOptions options = arguments.options;
+  if (!options.max_time_s && suite.max_time_s > 0) options.max_time_s = suite.max_time_s;
+  if (options.max_time_s && !options.plan)
+    std::fprintf(stderr, "kymo: suite %s takes at most about %s (--max-time)\n", visible(suite.name).c_str(),
+                 measure::time_text(*options.max_time_s).c_str());
   const Order order{.specs = expand_patterns(suite.cases, [&] { return targets.workload_names(); }),
                     .missing = MissingDevice::kSkippedRun};
-  return execute(order, targets, arguments.options, command_line);
+  return execute(order, targets, options, command_line);
 }
 
 }  // namespace

@@ -335,10 +335,30 @@ std::string PassState::waits() const {
   return join(parts, ", ");
 }
 
+double PassState::idle_limit_s(int rank) const {
+  const std::string& stage = at(rank).at.stage;
+  const bool is_step = stage == "warmup" || stage == "step" || stage == "verify";
+  if (!is_step || limits_.max_pass_time_s <= 0) return limits_.timeout_s;
+  return limits_.timeout_s > 0 ? std::min(limits_.timeout_s, limits_.max_pass_time_s) : limits_.max_pass_time_s;
+}
+
 bool PassState::is_late(int rank, double share, double now_s) const {
   const Rank& who = at(rank);
-  return limits_.timeout_s > 0 && who.open() && !who.waiting() &&
-         now_s - who.last_progress_s > share * limits_.timeout_s;
+  const double limit_s = idle_limit_s(rank);
+  return limit_s > 0 && who.open() && !who.waiting() && now_s - who.last_progress_s > share * limit_s;
+}
+
+Outcome PassState::stalled(int cause) const {
+  // After two steps, the worker knows that the pass can end in time: a later step that takes so long hangs.
+  constexpr std::int64_t kStepsToJudge = 2;
+  const double limit_s = idle_limit_s(cause);
+  Outcome outcome = located(cause, {RunStatus::kTimeout, "no progress for " + seconds(limit_s) + ": rank " +
+                                                             std::to_string(cause) + ", " + describe_position(cause)});
+  if (limits_.timeout_s == limit_s || outcome.step >= kStepsToJudge) return outcome;
+  outcome.status = RunStatus::kSkipped;
+  outcome.detail =
+      "too slow: " + outcome.detail + "; a pass may take " + seconds(limits_.max_pass_time_s) + " (--max-pass-time)";
+  return outcome;
 }
 
 int PassState::held_up_by(int late, double now_s) const {
@@ -383,10 +403,7 @@ Actions PassState::tick(double now_s) {
     if (who.disconnected_s && now_s - *who.disconnected_s > limits_.report_grace_s) {
       append(actions, violation(rank, "closed its connection before reporting an outcome", now_s));
     } else if (is_late(rank, 1, now_s)) {
-      const int cause = held_up_by(rank, now_s);
-      const std::string detail = "no progress for " + seconds(limits_.timeout_s) + ": rank " + std::to_string(cause) +
-                                 ", " + describe_position(cause);
-      append(actions, fail(located(cause, {RunStatus::kTimeout, detail}), kObserved, 0, now_s));
+      append(actions, fail(stalled(held_up_by(rank, now_s)), kObserved, 0, now_s));
     }
   }
   append(actions, decide_if_due(now_s));

@@ -22,6 +22,7 @@ using measure::RunStatus;
 /// Time limits of a pass in seconds, and the memory limit of a worker.
 struct PassLimits {
   double timeout_s = 600;              ///< without progress; 0 = no limit
+  double max_pass_time_s = 0;          ///< a pass whose first steps take longer is skipped; 0 = no limit
   std::int64_t host_memory_bytes = 0;  ///< resident size of one worker; 0 = no limit
   double settle_s =
       1;  ///< wait after a reported failure: a crash or earlier failure of another rank within this time is the cause
@@ -133,7 +134,12 @@ class PassState {
   /// `failed_s` is the time of the failure if it lies in the past.
   Actions fail(Outcome verdict, int weight, double settle_s, double now_s,
                std::optional<double> failed_s = std::nullopt);
+  /// The time without progress after which the pass ends because of the rank; 0 = no limit. Loading, creating and
+  /// writing do not count as steps.
+  double idle_limit_s(int rank) const;
   bool is_late(int rank, double share, double now_s) const;
+  /// The outcome of a pass that makes no progress because of a rank.
+  Outcome stalled(int cause) const;
   /// Among the ranks that make no progress, the one that the others wait for.
   int held_up_by(int late, double now_s) const;
   Actions decide_if_due(double now_s);

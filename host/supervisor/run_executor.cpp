@@ -213,6 +213,7 @@ struct RunExecutor::Impl {
   void begin_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, std::unique_ptr<WorkerTeam> team) {
     PassLimits limits = config.limits;
     limits.timeout_s = run.method.timeout_s;
+    limits.max_pass_time_s = run.method.max_pass_time_s;
     limits.host_memory_bytes = run.method.host_memory_bytes;
     if (!run.method.wrap.empty()) limits.report_grace_s = config.wrapped_grace_s;
     if (is_program) limits.report_grace_s = limits.settle_s = limits.clear_up_s = kForever_s;

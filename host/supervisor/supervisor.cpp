@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/supervisor.hpp"
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <map>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "measure/equivalence.hpp"
+#include "measure/pace.hpp"
 #include "supervisor/control_server.hpp"
 #include "supervisor/run_executor.hpp"
 #include "supervisor/scratch.hpp"
@@ -27,6 +31,48 @@ void finalize(store::ResultsDatabase& database, std::int64_t run_id, const Execu
   }
 }
 
+/// Why runs are skipped without a worker, as known from the runs before.
+class Skips {
+ public:
+  /// `max_time_s`: of all runs together, from now on; 0 means no limit.
+  explicit Skips(double max_time_s) : max_time_s_(max_time_s) {}
+
+  /// In one line; empty if the run is to be started. Runs that differ only in their seed share the reason.
+  std::string reason(const PlannedRun& run) const {
+    if (!run.skip_reason.empty()) return run.skip_reason;
+    const auto before = before_.find(key(run));
+    if (before != before_.end() && !before->second.skipped_for.empty()) return before->second.skipped_for;
+    if (max_time_s_ <= 0) return "";
+    const double left_s = max_time_s_ - (steady_seconds() - begin_s_);
+    const std::string limit = "all runs together may take " + measure::time_text(max_time_s_) + " (--max-time)";
+    if (left_s <= 0) return "no time left: " + limit;
+    if (before == before_.end() || before->second.longest_s <= left_s) return "";
+    return "no time left: the run would take " + measure::time_text(before->second.longest_s) + "; " + limit;
+  }
+
+  void ended(const PlannedRun& run, const measure::Outcome& outcome, double took_s) {
+    Before& before = before_[key(run)];
+    if (outcome.status == measure::RunStatus::kSkipped) before.skipped_for = outcome.detail;
+    before.longest_s = std::max(before.longest_s, took_s);
+  }
+
+ private:
+  struct Before {
+    std::string skipped_for;  ///< empty: it was executed
+    double longest_s = 0;
+  };
+
+  static std::string key(const PlannedRun& run) {
+    measure::RunIdentity same = run;
+    same.method.seed = 0;
+    return measure::equivalence_key(same, measure::Equivalence::kPlan);
+  }
+
+  double max_time_s_;
+  double begin_s_ = steady_seconds();
+  std::map<std::string, Before> before_;
+};
+
 }  // namespace
 
 Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
@@ -37,17 +83,20 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
   ProgressMeter meter(runs, options.on_progress);
   RunExecutor maker(config, scratch, meter, options.leader_options);
   maker.gather_followers();
+  Skips skips(options.max_time_s);
   for (std::size_t i = 0; i < runs.size() && maker.interrupted_by() == 0 && maker.can_continue(runs.size() - i); ++i) {
     if (options.proceed && !options.proceed(i)) break;
     const PlannedRun& run = runs[i];
-    meter.begin_run(i, steady_seconds());
+    const double begin_s = steady_seconds();
+    meter.begin_run(i, begin_s);
     store::RunRow row = run;
     row.invocation_id = invocation_id;
     const std::int64_t run_id = database.begin_run(row);
     scratch.note(run_id);
-    const ExecutedRun made = run.skip_reason.empty()
-                                 ? maker.make(run_id, run)
-                                 : ExecutedRun{{measure::RunStatus::kSkipped, run.skip_reason}, {}, {}, {}};
+    const std::string skip_reason = skips.reason(run);
+    const ExecutedRun made = skip_reason.empty() ? maker.make(run_id, run)
+                                                 : ExecutedRun{{measure::RunStatus::kSkipped, skip_reason}, {}, {}, {}};
+    skips.ended(run, made.outcome, steady_seconds() - begin_s);
     if (made.ranks > 0 && made.ranks != row.what.ranks) {
       row.what.ranks = made.ranks;
       database.set_ranks(run_id, row);

@@ -18,13 +18,15 @@ struct Options {
   std::function<void(const ProgressView&)> on_progress;
   /// Called before each run with the number of finished runs; returns false to end the invocation.
   std::function<bool(std::size_t finished)> proceed;
+  double max_time_s = 0;  ///< of all runs; those for which no time is left are recorded as skipped; 0 means no limit
   std::string keep = "all";
   const LeaderOptions* leader_options = nullptr;  ///< nullptr: all ranks are started by this process
 };
 
-/// Executes the runs in order and stores each one; a failing run does not affect the others. Handles SIGINT,
-/// SIGTERM and SIGHUP: the first signal stops after the current step, the second immediately. SIGTSTP suspends the run
-/// until SIGCONT. Throws Error only if kymo itself cannot continue (database error, no worker can be started).
+/// Executes the runs in order and stores each one; a failing run does not affect the others. The repetitions of a run
+/// that was skipped are skipped for the same reason. Handles SIGINT, SIGTERM and SIGHUP: the first signal stops after
+/// the current step, the second immediately. SIGTSTP suspends the run until SIGCONT. Throws Error only if kymo itself
+/// cannot continue (database error, no worker can be started).
 Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
                      const Options& options);
 /// The same with another launch configuration of the workers, for tests.

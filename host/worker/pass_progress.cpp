@@ -60,6 +60,11 @@ bool PassProgress::end(RunStatus status, const std::string& detail) {
   return false;
 }
 
+bool PassProgress::give_up(const std::string& detail) {
+  workload_.context().cancel();
+  return end(RunStatus::kSkipped, detail);
+}
+
 bool PassProgress::should_continue() { return control_.cancelled() ? end(RunStatus::kInterrupted, kCancelled) : true; }
 
 bool PassProgress::barrier(bool& stop) {

@@ -29,6 +29,9 @@ class PassProgress {
 
   /// Ends the pass; of several failures, the last one is the outcome. Returns false.
   bool end(measure::RunStatus status, const std::string& detail);
+  /// Ends the pass as skipped, before its last step. The workload sees the run as cancelled, so that it does not judge
+  /// what it has not completed, such as a training. Returns false.
+  bool give_up(const std::string& detail);
   /// Replaces the outcome without ending the pass.
   void set_outcome(measure::Outcome outcome) { outcome_ = std::move(outcome); }
   const measure::Outcome& outcome() const { return outcome_; }

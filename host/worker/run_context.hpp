@@ -81,6 +81,8 @@ class RunContext {
   std::string violation() const;
   /// True if a gather ended because the run was cancelled.
   bool interrupted() const { return interrupted_; }
+  /// Lets cancelled() return true from now on.
+  void cancel() { cancelled_ = true; }
   /// Saves an exception of kymo itself that must not propagate through the plugin.
   void keep_exception() noexcept;
   /// Rethrows the saved exception, if any.

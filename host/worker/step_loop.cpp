@@ -156,6 +156,7 @@ StepLoop::StepLoop(const measure::protocol::Assignment& assignment, std::int64_t
   if (cold_ && assignment.what.device == measure::DeviceKind::kCpu) host_cache_.emplace();
   const auto& until = assignment.method.until;
   if (until) stopping_.emplace(*until);
+  if (assignment.method.max_pass_time_s > 0 && assignment.rank == 0 && !free_) pace_.emplace(assignment.method);
   log_.reserve(warmup_ + (until ? until->max_samples : assignment.method.steps));
   if (hot_ || cold_) workload_.phases().require_single_phase();
   const bool by_phase = assignment.method.sync == measure::Sync::kPhase;
@@ -174,12 +175,13 @@ bool StepLoop::enough() const {
 bool StepLoop::run() {
   for (collect::Collector* collector : collectors_.all) collector->before_steps();
   for (std::int64_t step = 0; stopping_ || step < planned_; step += noted_ ? noted_->count() : 1) {
-    if (step == warmup_) {
+    if (pace_) too_slow_ = pace_->problem();
+    if (step == warmup_ && too_slow_.empty()) {
       if (!settle()) return false;
       measuring_since_ns_ = now_ns();
       if (is_time_pass_) scheduling_.begin(measuring_since_ns_);
     }
-    bool stop = !is_warmup(step) && enough();
+    bool stop = !too_slow_.empty() || (!is_warmup(step) && enough());
     if (stop && alone_) break;
     const bool told = progress_.announce(is_warmup(step) ? "warmup" : "step", step, planned_);
     workload_.context().set_step(step);
@@ -192,8 +194,10 @@ bool StepLoop::run() {
     if (ended_) break;
   }
   workload_.context().set_step(-1);
+  if (!too_slow_.empty()) return progress_.give_up(too_slow_);
   if (ended_ && !measured_before_end()) return false;
-  if (!is_time_pass_) return true;
+  // Rank 0 may have given up during the warm-up.
+  if (!is_time_pass_ || measuring_since_ns_ == 0) return true;
   scheduling_.end(now_ns());
   if (!hot_ && !cold_ && !free_) empty_interval_ns_ = empty_interval_ns();
   return true;
@@ -370,6 +374,7 @@ void StepLoop::keep(std::int64_t step, std::int64_t count, const Span& span, boo
     measuring_since_ns_ += span.end_ns - span.begin_ns;  // the stopping rule ignores the step
     return;
   }
+  if (pace_) pace_->add(static_cast<double>(span.end_ns - span.begin_ns) * kSecondsPerNs);
   if (!stopping_ || is_warmup(step)) return;
   // The host time of held steps includes the time during which the stream was blocked.
   const bool by_device = (cold_ || hold_batches_) && device_ns >= 0;

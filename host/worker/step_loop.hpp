@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "measure/pace.hpp"
 #include "measure/statistics.hpp"
 #include "worker/noted_steps.hpp"
 #include "worker/pass_progress.hpp"
@@ -158,6 +159,8 @@ class StepLoop {
   std::int64_t late_batches_ = 0;        // batches released before all their work was enqueued
   std::optional<HostCache> host_cache_;  // timing cold on a CPU
   std::optional<measure::Stopping> stopping_;
+  std::optional<measure::Pace> pace_;  // rank 0 of a run with a limit
+  std::string too_slow_;               // why the pass ends early
   std::int64_t measuring_since_ns_ = 0;
   const measure::protocol::Assignment& assignment_;
   SchedulingLog scheduling_;

@@ -9,6 +9,7 @@ if there are fewer than two GPUs.
 
 import json
 import statistics
+import os
 import sys
 import tempfile
 
@@ -104,6 +105,7 @@ def main(kymo, folder):
     if count_gpus(kymo) < RANKS:
         print("fewer than two GPUs")
         return 77
+    os.makedirs(folder, exist_ok=True)
     failed = False
     for name, check in (("collectives", check_collectives), ("grouped-broadcasts", check_grouped_broadcasts)):
         database = f"{folder}/{name}.db"

@@ -80,6 +80,35 @@ TEST(Suite, ReadsCases) {
   EXPECT_FALSE(grid.method.until) << "a number of steps replaces the rule";
 }
 
+TEST(Suite, StatesHowLongItsRunsMayTake) {
+  const std::string text = R"(
+max_time = 600
+[profile.small]
+max_time = 90.5
+max_pass_time = 5
+[defaults]
+max_pass_time = 60
+[[case]]
+name = "a"
+workload = "w"
+[case.profile.small]
+max_pass_time = 3
+[case.profile.large]
+steps = 1
+[[case]]
+name = "b"
+workload = "w"
+)";
+  EXPECT_EQ(parse(text).max_time_s, 600);
+  EXPECT_EQ(parse(text, "small").max_time_s, 90.5);
+  EXPECT_EQ(parse(text, "large").max_time_s, 600);
+  EXPECT_THAT(parse(text).max_time_of_profiles_s, ElementsAre(Pair("small", 90.5)));
+  EXPECT_EQ(parse(text).cases.at(0).method.max_pass_time_s, 60);
+  EXPECT_EQ(parse(text, "small").cases.at(0).method.max_pass_time_s, 3);
+  EXPECT_EQ(parse(text, "small").cases.at(1).method.max_pass_time_s, 5);
+  EXPECT_EQ(parse(kSuite).max_time_s, 0);
+}
+
 TEST(Suite, ACaseWithoutANumberOfStepsIsMeasuredForTheLeastTime) {
   const measure::Method method = parse("[[case]]\nname = \"a\"\nworkload = \"w\"\n").cases.at(0).method;
   EXPECT_EQ(Json(method.until.value()), Json(measure::StoppingRule{}));
@@ -126,6 +155,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadSuite{"case_key", kCase + "stepz = 1", "did you mean 'steps'"},
         BadSuite{"default_key", "[defaults]\nset = 1\n" + kCase, "unknown key 'set'"},
         BadSuite{"profile_key", kCase + "[case.profile.small]\nname = \"x\"", "profile 'small': unknown key 'name'"},
+        BadSuite{"max_time", "max_time = 0\n" + kCase, "'max_time'"},
+        BadSuite{"max_time_key", "[profile.small]\nsteps = 1\n" + kCase, "[profile.small]: unknown key 'steps'"},
+        BadSuite{"max_time_profile", "[profile.small]\nmax_pass_time = 0\n" + kCase, "small]: 'max_pass_time'"},
+        BadSuite{"max_pass_time", kCase + "max_pass_time = \"long\"", "'max_pass_time'"},
         BadSuite{"profile_type", kCase + "profile = 1", "'profile' must be"},
         BadSuite{"no_name", "[[case]]\nworkload = \"w\"", "'name'"},
         BadSuite{"no_workload", "[[case]]\nname = \"w\"", "'workload'"},

@@ -54,6 +54,7 @@ TEST(Equivalence, EachKeyComparesExactlyItsValues) {
       {"wrapper", [](RunIdentity& run) { run.method.wrap = "nice"; }, {kCase, kSettings}},
       {"fresh process", [](RunIdentity& run) { run.method.fresh = true; }, {kCase, kSettings, kWorker}},
       {"time limit", [](RunIdentity& run) { run.method.timeout_s = 1; }, {kCase, kSettings, kPlan, kWorker}},
+      {"pass time limit", [](RunIdentity& run) { run.method.max_pass_time_s = 1; }, {kCase, kSettings, kPlan, kWorker}},
       {"memory limit", [](RunIdentity& run) { run.method.host_memory_bytes = 5; }, {kCase, kSettings, kPlan, kWorker}},
       {"suite", [](RunIdentity& run) { run.suite = "other"; }, {kCase, kPlan, kWorker}},
       {"suite case", [](RunIdentity& run) { run.suite_case = "other"; }, {kCase, kPlan, kWorker}},

@@ -240,6 +240,30 @@ TEST_F(ExecuteRuns, SkippedRunsStartNothing) {
   EXPECT_EQ(line("SELECT status, detail, (SELECT count(*) FROM rank) FROM run"), "skipped|needs a GPU|0");
 }
 
+TEST_F(ExecuteRuns, RepetitionsAndSeedsOfASkippedRunStartNothing) {
+  PlannedRun repeated = behaving("skip");
+  repeated.repetition = 1;
+  PlannedRun other_seed = behaving("skip");
+  other_seed.method.seed = 7;
+  make({behaving("skip"), repeated, other_seed, fake_run()});
+  EXPECT_THAT(
+      lines("SELECT status, detail FROM run ORDER BY run_id"),
+      ElementsAre("skipped|makes no sense here", "skipped|makes no sense here", "skipped|makes no sense here", "ok|"));
+  EXPECT_THAT(lines("SELECT run_id FROM rank ORDER BY run_id"), ElementsAre("1", "4"));
+}
+
+TEST_F(ExecuteRuns, RecordsRunsAsSkippedWhenTheTimeIsUsedUp) {
+  Options options;
+  options.max_time_s = 1e-6;  // used up when the first run begins
+  make({fake_run(), fake_run({}, 2)}, fake_setup(), options);
+  EXPECT_THAT(lines("SELECT status, detail FROM run ORDER BY run_id"),
+              testing::Each("skipped|no time left: all runs together may take 1.00 µs (--max-time)"));
+  EXPECT_EQ(line("SELECT count(*) FROM rank"), "0");
+  options.max_time_s = 3600;
+  make({fake_run(), fake_run()}, fake_setup(), options);
+  EXPECT_THAT(lines("SELECT status FROM run WHERE run_id > 2"), ElementsAre("ok", "ok"));
+}
+
 TEST_F(ExecuteRuns, ShowsProgress) {
   std::vector<ProgressView> views;
   Options options;

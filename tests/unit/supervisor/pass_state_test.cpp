@@ -318,6 +318,43 @@ TEST(PassState, NoTimeOutWithoutABound) {
   EXPECT_THAT(texts(state.tick(1e9)), IsEmpty());
 }
 
+TEST(PassState, AFirstStepThatExceedsTheLimitOfThePassSkipsTheRun) {
+  PassLimits limits;
+  limits.timeout_s = 600;
+  limits.max_pass_time_s = 10;
+  PassState state = started(2, limits);
+  state.progress(1, {"warmup", 0, 15}, 1);
+  state.barrier(0, {0, false}, 1);
+  EXPECT_THAT(texts(state.tick(10.9)), IsEmpty());
+  EXPECT_THAT(texts(state.tick(11.1)), ElementsAre("kill 0", "kill 1"));
+  EXPECT_EQ(state.verdict().status, RunStatus::kSkipped);
+  EXPECT_EQ(state.verdict().detail,
+            "too slow: no progress for 10 s: rank 1, pass time, last reported stage 'warmup', step 0; a pass may take "
+            "10 s (--max-pass-time)");
+}
+
+TEST(PassState, ALaterStepThatExceedsTheLimitOfThePassHangs) {
+  PassLimits limits;
+  limits.timeout_s = 600;
+  limits.max_pass_time_s = 10;
+  PassState state = started(1, limits);
+  state.progress(0, {"step", 2, 15}, 1);
+  EXPECT_THAT(texts(state.tick(11.1)), ElementsAre("kill 0"));
+  EXPECT_EQ(state.verdict().status, RunStatus::kTimeout);
+  EXPECT_EQ(state.verdict().detail, "no progress for 10 s: rank 0, pass time, last reported stage 'step', step 2");
+}
+
+TEST(PassState, LoadingDoesNotCountTowardsTheLimitOfThePass) {
+  PassLimits limits;
+  limits.timeout_s = 600;
+  limits.max_pass_time_s = 10;
+  PassState state = started(1, limits);
+  state.progress(0, {"load", -1, 0}, 1);
+  EXPECT_THAT(texts(state.tick(600)), IsEmpty());
+  EXPECT_THAT(texts(state.tick(601.1)), ElementsAre("kill 0"));
+  EXPECT_EQ(state.verdict().status, RunStatus::kTimeout);
+}
+
 TEST(PassState, AWorkerThatHangsUpIsFailedUnlessItIsAboutToEnd) {
   PassState hangs = started(1);
   hangs.disconnected(0, 1);

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <new>
+#include <optional>
 #include <stdexcept>
 
 #include "unit/worker/engine_fixture.hpp"
@@ -166,6 +167,44 @@ TEST_F(EngineTest, SkippedSaysWhyAndMakesNoSteps) {
   EXPECT_EQ(result.outcome.detail, "bf16 needs a GPU");
   EXPECT_EQ(result.outcome.stage, "prepare");
   EXPECT_THAT(workload.calls, ElementsAre("create", "prepare", "destroy"));
+}
+
+TEST_F(EngineTest, GivesUpAfterTwoStepsThatAreTooSlow) {
+  assignment.method.max_pass_time_s = 1e-9;  // no step is faster
+  FakeWorkload workload;
+  std::optional<FakeHost> seen;
+  bool was_cancelled = false;
+  workload.on_step = [&](const FakeHost& host) {
+    seen = host;
+    return KYMO_OK;
+  };
+  workload.on_destroy = [&] { was_cancelled = seen->host->cancelled(seen->context) != 0; };
+  const PassResult result = run(workload);
+  EXPECT_EQ(result.outcome.status, RunStatus::kSkipped);
+  EXPECT_THAT(result.outcome.detail, testing::MatchesRegex("too slow: a step takes [0-9.]+ .s, so that 5 steps would "
+                                                           "take .* \\(--max-pass-time\\)"));
+  EXPECT_EQ(workload.count("step"), 2);
+  EXPECT_TRUE(was_cancelled) << "a training must not be judged by the steps that it made";
+}
+
+TEST_F(EngineTest, RankZeroGivesUpForAllRanks) {
+  assignment.method.max_pass_time_s = 1e-9;
+  assignment.what.ranks = 2;
+  FakeWorkload first;
+  EXPECT_EQ(run(first).outcome.status, RunStatus::kSkipped);
+  EXPECT_THAT(control.stops, ElementsAre(false, false, true));
+  assignment.rank = 1;
+  FakeWorkload second;
+  EXPECT_EQ(run(second).outcome.status, RunStatus::kOk) << "it is told to stop, not why";
+}
+
+TEST_F(EngineTest, AGenerousLimitChangesNothing) {
+  assignment.method.max_pass_time_s = 3600;
+  FakeWorkload workload;
+  const PassResult result = run(workload);
+  EXPECT_EQ(result.outcome.status, RunStatus::kOk);
+  EXPECT_EQ(workload.count("step"), 5);
+  EXPECT_THAT(steps_of(result.record, "step"), ElementsAre(0, 1, 2, 3, 4));
 }
 
 TEST_F(EngineTest, AFailedCreateIsNotPrepared) {
