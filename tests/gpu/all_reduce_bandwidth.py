@@ -8,8 +8,8 @@ if there are fewer than two GPUs.
 """
 
 import json
-import statistics
 import os
+import statistics
 import sys
 import tempfile
 
