@@ -130,9 +130,7 @@ TEST(Rejected, TensorsThatDoNotFit) {
     EXPECT_THAT(rejected([&] { all->all_reduce(at::ones({3}, at::kBool), Reduction::kSum); }), HasSubstr("Bool"));
     EXPECT_THAT(rejected([&] { all->all_reduce(at::ones({3}, at::kInt), Reduction::kAverage); }), HasSubstr("average"));
     EXPECT_THAT(rejected([&] { all->all_reduce(at::ones({24}), good, Reduction::kSum); }), HasSubstr("shape"));
-    EXPECT_THAT(rejected([&] {
-                  all->all_reduce(at::ones({4, 6}, at::kHalf), good, Reduction::kSum);
-                }),
+    EXPECT_THAT(rejected([&] { all->all_reduce(at::ones({4, 6}, at::kHalf), good, Reduction::kSum); }),
                 HasSubstr("same dtype"));
     EXPECT_THAT(rejected([&] { all->reduce_scatter(at::ones({5}), good, Reduction::kSum); }), HasSubstr("chunks"));
     EXPECT_THAT(rejected([&] { all->all_gather(at::ones({5}), good); }), HasSubstr("chunks"));
