@@ -42,13 +42,13 @@ TEST(Plan, JsonIsTheSameInEveryVersion) {
   Method method;
   method.passes = {Pass::kTime, Pass::kTrace};
   method.until = StoppingRule{0.02, 5, 100, 0.25, 3};
-  EXPECT_EQ(
-      dump_json(method),
-      R"({"warmup":5,"steps":10,"sync":"step","timing":"sync","passes":["time","trace"],"seed":0,)"
-      R"("timeout_s":600.0,"max_pass_time_s":0.0,"host_memory_bytes":0,"fresh":false,"wrap":"",)"
-      R"("observation":{"warmup":3,"steps":5,"memsets":false,"synchronization":false,"overhead_records":false,"api_calls":false,"shapes":false,)"
-      R"("stacks":true,"memory_bytes":536870912,"kernel_classes":""},"until":{"relative_standard_error":0.02,)"
-      R"("min_samples":5,"max_samples":100,"min_seconds":0.25,"max_seconds":3.0}})");
+  EXPECT_EQ(dump_json(method),
+            R"({"warmup":5,"steps":10,"sync":"step","timing":"sync","passes":["time","trace"],"seed":0,)"
+            R"("timeout_s":600.0,"max_pass_time_s":0.0,"host_memory_bytes":0,"fresh":false,"wrap":"",)"
+            R"("observation":{"warmup":3,"steps":5,)"
+            R"("memsets":false,"synchronization":false,"overhead_records":false,"api_calls":false,"shapes":false,)"
+            R"("stacks":true,"memory_bytes":536870912,"kernel_classes":""},"until":{"relative_standard_error":0.02,)"
+            R"("min_samples":5,"max_samples":100,"min_seconds":0.25,"max_seconds":3.0}})");
   EXPECT_EQ(dump_json(example()),
             R"({"workload":"saxpy","parameters":{"a":2.5,"dtype":"fp32","n":4,"on":true},"ranks":2,"device":"cpu",)"
             R"("plugin_file":"/p/x.so","plugin_sha256":"ab","plugin_libraries":{},"plugin_interpreter":""})");
