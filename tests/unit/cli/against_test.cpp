@@ -169,7 +169,8 @@ TEST(AgainstRows, ShowTheBandwidthOfCollectivesAtTheMedianOverTheRuns) {
   const TextTable table = against_table(rows);
   EXPECT_EQ(table.header.at(5), "algbw GB/s");
   EXPECT_EQ(table.header.at(6), "busbw GB/s");
-  EXPECT_THAT(table.rows.at(1), ElementsAre("a", "", "1", "device", "1", "6", "9", "3.00 times as fast", "-", "AMBIGUOUS"));
+  EXPECT_THAT(table.rows.at(1),
+              ElementsAre("a", "", "1", "device", "1", "6", "9", "3.00 times as fast", "-", "AMBIGUOUS"));
 }
 
 TEST(AgainstRows, StateTheIntervalAndTheVerdict) {
