@@ -27,8 +27,11 @@ std::filesystem::path entry_for(const PluginFile& file) {
 }  // namespace
 
 bool has_cached(const PluginFile& file) {
-  std::error_code ignored;  // an unreadable entry is not used
-  return std::filesystem::exists(entry_for(file), ignored);
+  try {
+    return std::filesystem::exists(entry_for(file));
+  } catch (const std::exception&) {  // without a cache directory, or an unreadable entry
+    return false;
+  }
 }
 
 Json cache_stamp(const std::filesystem::path& file) {
