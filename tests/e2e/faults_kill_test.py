@@ -40,7 +40,8 @@ class KillTest(FaultTest):
     def detaching(self):
         """Options for workers that start a process in a session of its own."""
         script = self.work / "detaching"
-        script.write_text('#!/bin/sh\nsetsid sleep 600 &\nexec "$@"\n', encoding="utf-8")
+        started = 'until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.01; done'  # setsid replaces itself
+        script.write_text(f'#!/bin/sh\nsetsid sleep 600 &\n{started}\nexec "$@"\n', encoding="utf-8")
         script.chmod(0o755)
         return ["--wrap", script]
 
