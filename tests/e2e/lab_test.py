@@ -14,6 +14,9 @@ TINY = [  # changes to the profile `small`
     (r"\nwarmup = 5\nsteps = \d+", "\nwarmup = 1\nsteps = 4"),
     (r"\nrepeat = 6", "\nrepeat = 2"),
     (r"\nwarmup = 2\nsteps = 20", "\nwarmup = 0\nsteps = 2"),
+    # Every case runs, also on processors without instructions for bf16.
+    (r"\nmax_time = 540", "\nmax_time = 100_000"),
+    (r"\nmax_pass_time = 120", "\nmax_pass_time = 100_000"),
 ]
 VARIANTS = ["baseline", "sdpa attention", "fused optimizer", "prefetch", "autocast bf16"]
 
@@ -82,7 +85,7 @@ class LabTest(KymoTest):
         for variant, roof in (("baseline", "fp32"), ("optimised", "bf16")):
             picture = pictures[f"roofline-{variant}"]
             # Roofs of nearly the same height share a label.
-            rate = r"[\d.]+ [GT]FLOP/s"
+            rate = r"[\d.]+ [MGT]FLOP/s"
             self.assertRegex(picture, rf">(\w+ {rate}, )*{roof} {rate}(, \w+ {rate})*</text>")
             self.assertRegex(picture, r">memory [\d.]+ [MGT]B/s</text>")
             self.assertGreater(len(re.findall(r"<circle [^>]*><title>", picture)), 20)
