@@ -152,7 +152,8 @@ class CollectiveTest(KymoTest):
         calls = {}
         for run_id, operation, size, us in self.rows(
             "SELECT run_id, operation, max(bytes), max(call_transfer_us) FROM collective_call "
-            "WHERE measured AND communicator = 'world' AND call_transfer_us > 0 GROUP BY run_id, communicator, call_number"
+            "WHERE measured AND communicator = 'world' AND call_transfer_us > 0 "
+            "GROUP BY run_id, communicator, call_number"
         ):
             calls.setdefault((run_id, operation), []).append((size, us))
         summary = self.rows(
