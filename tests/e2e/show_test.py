@@ -33,6 +33,7 @@ class ShowTest(KymoTest):
         self.assertIn("no such database", self.kymo("runs", "--db", "none.db", code=2).stderr)
 
     def test_a_run_is_shown(self):
+        self.environment["COLUMNS"] = "160"  # room for every column
         self.kymo("run", PROBE, *SHORT, "--set", "answer=unavailable")
         self.kymo("run", PROBE, *SHORT, "--set", "fail_at=2", code=3)
         shown = self.kymo("show", "1").stdout
