@@ -16,27 +16,32 @@
 /// The parts of a plugin file: its note, which is read without loading the file, and its table.
 namespace kymo::catalog {
 
-/// A plugin file that cannot be used. The message names the file; reason() omits it, for tables of rejected files.
-class PluginRejected : public Error {
+/// Why a plugin file is not used. The message names the file; reason() omits it, for tables of such files.
+class PluginError : public Error {
  public:
-  PluginRejected(const std::filesystem::path& file, const std::string& reason)
-      : Error("plugin " + quote(file.string()) + " is rejected: " + reason), reason_(reason) {}
   const std::string& reason() const noexcept { return reason_; }
+
+ protected:
+  PluginError(const std::filesystem::path& file, const std::string& verdict, const std::string& reason)
+      : Error("plugin " + quote(file.string()) + " " + verdict + ": " + reason), reason_(reason) {}
 
  private:
   std::string reason_;
 };
 
+/// A plugin file that cannot be used.
+class PluginRejected : public PluginError {
+ public:
+  PluginRejected(const std::filesystem::path& file, const std::string& reason)
+      : PluginError(file, "is rejected", reason) {}
+};
+
 /// A plugin file that may be usable, but whose description failed: a limit was reached, or the machine lacked memory or
-/// processes. reason() is as for PluginRejected.
-class NotDescribed : public Error {
+/// processes.
+class NotDescribed : public PluginError {
  public:
   NotDescribed(const std::filesystem::path& file, const std::string& reason)
-      : Error("plugin " + quote(file.string()) + " could not be described: " + reason), reason_(reason) {}
-  const std::string& reason() const noexcept { return reason_; }
-
- private:
-  std::string reason_;
+      : PluginError(file, "could not be described", reason) {}
 };
 
 /// Reads the kymo note of an ELF file without loading it. Every offset is checked, so the file may contain arbitrary

@@ -168,6 +168,15 @@ WITH wide_median AS (
     phase = 'step'
     AND status = 'ok'
     AND max(median_high_ms - median_ms, median_ms - median_low_ms) > 0.5 * median_ms
+),
+disturbed AS (
+  SELECT
+    run_id,
+    wait_share,
+    switches_per_s,
+    load_average
+  FROM processor_wait
+  WHERE wait_share > 0.1 OR wait_share IS NULL AND switches_per_s > 50
 )
 SELECT
   -- run
@@ -284,8 +293,7 @@ SELECT
     ELSE ''
   END
   || '; use fewer threads (OMP_NUM_THREADS=1) or an idle machine'
-FROM processor_wait
-WHERE wait_share > 0.1 OR wait_share IS NULL AND switches_per_s > 50
+FROM disturbed
 GROUP BY run_id
 UNION ALL
 SELECT
@@ -297,11 +305,7 @@ SELECT
     median_ms, median_low_ms, median_high_ms
   )
 FROM wide_median
-WHERE
-  run_id NOT IN (
-    SELECT run_id FROM processor_wait
-    WHERE wait_share > 0.1 OR wait_share IS NULL AND switches_per_s > 50
-  )
+WHERE run_id NOT IN (SELECT run_id FROM disturbed)
 UNION ALL
 SELECT
   run_id,

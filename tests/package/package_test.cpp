@@ -12,7 +12,6 @@
 #include "base/file.hpp"
 #include "base/process.hpp"
 #include "catalog/catalog.hpp"
-#include "unit/hang.hpp"
 #include "unit/installed.hpp"
 
 namespace kymo::catalog {
