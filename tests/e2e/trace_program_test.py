@@ -442,7 +442,7 @@ class NothingObservedTest(TraceTest):
         self.check("no process called a torch.nn.Module on its main thread", PYTHON, ENDS, "thread")
 
     def test_isolated(self):
-        self.check("with -S, or with -I or -E", PYTHON, "-I", ENDS, "exit", code=3)
+        self.check("with -S, or with -I or -E", PYTHON, "-I", TRAIN, "by_hand")
 
     def test_not_python(self):
         self.check("does not run Python", "/bin/echo", "text")

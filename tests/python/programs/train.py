@@ -229,7 +229,12 @@ KINDS = {
     "killed": killed,
 }
 
+COMPILED = ("compiled", "compiled_checkpointed", "inductor", "reduce_overhead")
+WITHOUT_OPTIMIZER = ("by_hand", "by_hand_after_calls", "inference")
+
 if __name__ == "__main__":
     torch.set_default_device(DEVICE)
     torch.manual_seed(0)
+    if sys.argv[1] not in (*COMPILED, *WITHOUT_OPTIMIZER):
+        import no_dynamo  # noqa: F401
     KINDS[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 else 12)
