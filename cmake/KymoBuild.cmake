@@ -15,7 +15,7 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # Below 1 GB, the compiler does not look for memory that it could use again, which takes an eighth of its time.
+  # Below 1 GB, the compiler does not look for memory that it could use again, which would take 7 % of its time.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=1000000>)
 endif()
 
