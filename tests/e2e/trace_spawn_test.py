@@ -51,7 +51,7 @@ class SpawnTest(TraceTest):
         """Those that do not depend on the load of the machine."""
         return self.rows(
             "SELECT kind, detail FROM run_warning WHERE kind NOT IN ('not verified', 'unstable', 'interference', "
-            "'not reproducible')"
+            "'not reproducible', 'unlike steps')"
         )
 
 
