@@ -8,7 +8,7 @@ from kymo_tool import needs_torch_parts
 from trace_program_test import ENDS, PROGRAMS, PYTHON, TraceTest
 
 WORK = """\
-import os, sys, no_dynamo, torch
+import os, sys, light_torch, torch
 model = torch.nn.Linear(64, 64)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 x = torch.ones(64 * int(sys.argv[1]) * int(os.environ.get("TIMES", "1")), 64)
@@ -24,7 +24,7 @@ class AbTest(TraceTest):
     def setUp(self):
         super().setUp()
         (self.work / "work.py").write_text(WORK)
-        shutil.copy(PROGRAMS / "no_dynamo.py", self.work)
+        shutil.copy(PROGRAMS / "light_torch.py", self.work)
 
     def ab(self, *candidates, options=("--max-time", "1"), code=0):
         return self.kymo("ab", *options, "--", *candidates, code=code)

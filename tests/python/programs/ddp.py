@@ -4,7 +4,7 @@ step, exactly."""
 
 import sys
 
-import no_dynamo  # noqa: F401
+import light_torch  # noqa: F401
 import ranks
 import torch
 from torch import nn

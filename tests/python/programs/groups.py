@@ -10,6 +10,8 @@ and the second one gradients); exchange (the ranks of each pair exchange tensors
 import os
 import sys
 
+if "mesh" not in sys.argv:
+    import light_torch  # noqa: F401
 import ranks
 import torch
 from torch import distributed, nn
@@ -18,8 +20,6 @@ kind, steps = sys.argv[1], int(sys.argv[2])
 rank = ranks.join()
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 4))
-if kind != "mesh":
-    import no_dynamo  # noqa: F401
 if kind == "mesh":
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard

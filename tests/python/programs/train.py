@@ -10,6 +10,8 @@ import signal
 import sys
 import time
 
+if not sys.flags.isolated and not sys.argv[1].startswith(("compiled", "inductor", "reduce_overhead")):
+    import light_torch  # noqa: F401
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
@@ -229,12 +231,7 @@ KINDS = {
     "killed": killed,
 }
 
-COMPILED = ("compiled", "compiled_checkpointed", "inductor", "reduce_overhead")
-WITHOUT_OPTIMIZER = ("by_hand", "by_hand_after_calls", "inference")
-
 if __name__ == "__main__":
     torch.set_default_device(DEVICE)
     torch.manual_seed(0)
-    if sys.argv[1] not in (*COMPILED, *WITHOUT_OPTIMIZER):
-        import no_dynamo  # noqa: F401
     KINDS[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 else 12)

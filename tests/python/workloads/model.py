@@ -29,7 +29,7 @@ class Model(kymo.Workload):
 
     def prepare(self, run):
         sys.path.append(str(Path(__file__).resolve().parents[1] / "programs"))
-        import no_dynamo  # noqa: F401
+        import light_torch  # noqa: F401
 
         torch.manual_seed(run.seed)
         self.blocks = torch.nn.Sequential(Block(run, self.width), Block(run, self.width)).to(run.device)
