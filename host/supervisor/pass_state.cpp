@@ -336,9 +336,11 @@ std::string PassState::waits() const {
 }
 
 double PassState::idle_limit_s(int rank) const {
+  // After two steps, the worker judges itself whether the pass can end in time.
+  constexpr std::int64_t kStepsToJudge = 2;
   const std::string& stage = at(rank).at.stage;
   const bool is_step = stage == "warmup" || stage == "step" || stage == "verify";
-  if (!is_step || limits_.max_pass_time_s <= 0) return limits_.timeout_s;
+  if (!is_step || limits_.max_pass_time_s <= 0 || located(rank, {}).step >= kStepsToJudge) return limits_.timeout_s;
   return limits_.timeout_s > 0 ? std::min(limits_.timeout_s, limits_.max_pass_time_s) : limits_.max_pass_time_s;
 }
 
@@ -349,12 +351,10 @@ bool PassState::is_late(int rank, double share, double now_s) const {
 }
 
 Outcome PassState::stalled(int cause) const {
-  // After two steps, the worker knows that the pass can end in time: a later step that takes so long hangs.
-  constexpr std::int64_t kStepsToJudge = 2;
   const double limit_s = idle_limit_s(cause);
   Outcome outcome = located(cause, {RunStatus::kTimeout, "no progress for " + seconds(limit_s) + ": rank " +
                                                              std::to_string(cause) + ", " + describe_position(cause)});
-  if (limits_.timeout_s == limit_s || outcome.step >= kStepsToJudge) return outcome;
+  if (limits_.timeout_s == limit_s) return outcome;
   outcome.status = RunStatus::kSkipped;
   outcome.detail =
       "too slow: " + outcome.detail + "; a pass may take " + seconds(limits_.max_pass_time_s) + " (--max-pass-time)";

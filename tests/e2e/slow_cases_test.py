@@ -68,6 +68,7 @@ class SlowCasesTest(KymoTest):
         self.assertEqual([run for run, _ in steps], [1, 2])
         for _, count in steps:
             self.assertLessEqual(count, 5, "it was given up after the first steps")
+        self.assertIn("\nskipped: too slow: a step takes", self.kymo("show", "1").stdout)
 
     def test_a_first_step_that_does_not_end_skips_the_run(self):
         limit = ("--warmup", "0", "--steps", "2", "--max-pass-time", "1", "--no-verify")

@@ -333,15 +333,16 @@ TEST(PassState, AFirstStepThatExceedsTheLimitOfThePassSkipsTheRun) {
             "10 s (--max-pass-time)");
 }
 
-TEST(PassState, ALaterStepThatExceedsTheLimitOfThePassHangs) {
+TEST(PassState, ALaterStepHasTheTimeOutOnly) {
   PassLimits limits;
   limits.timeout_s = 600;
   limits.max_pass_time_s = 10;
   PassState state = started(1, limits);
   state.progress(0, {"step", 2, 15}, 1);
-  EXPECT_THAT(texts(state.tick(11.1)), ElementsAre("kill 0"));
+  EXPECT_THAT(texts(state.tick(600.9)), IsEmpty()) << "the machine may have paused";
+  EXPECT_THAT(texts(state.tick(601.1)), ElementsAre("kill 0"));
   EXPECT_EQ(state.verdict().status, RunStatus::kTimeout);
-  EXPECT_EQ(state.verdict().detail, "no progress for 10 s: rank 0, pass time, last reported stage 'step', step 2");
+  EXPECT_EQ(state.verdict().detail, "no progress for 600 s: rank 0, pass time, last reported stage 'step', step 2");
 }
 
 TEST(PassState, LoadingDoesNotCountTowardsTheLimitOfThePass) {
