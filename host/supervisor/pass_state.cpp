@@ -361,6 +361,16 @@ Outcome PassState::stalled(int cause) const {
   return outcome;
 }
 
+Actions PassState::stop_if_out_of_time(double now_s) {
+  const auto open = std::find_if(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.open(); });
+  // A pass that settles or is cancelled ends soon, with a cause of its own.
+  if (limits_.all_runs.left_s(now_s) > 0 || open == ranks_.end() || weight_ >= 0 || !cancelled_by_.empty()) return {};
+  const auto rank = static_cast<int>(open - ranks_.begin());
+  const std::string where = "rank " + std::to_string(rank) + ", " + describe_position(rank);
+  return fail(located(rank, {RunStatus::kSkipped, limits_.all_runs.no_time_left("the run was stopped: " + where)}),
+              kObserved, 0, now_s);
+}
+
 int PassState::held_up_by(int late, double now_s) const {
   // A rank in a collective waits for the ranks that have issued fewer collectives. Collectives that returned without
   // waiting leave the counts equal.
@@ -406,6 +416,7 @@ Actions PassState::tick(double now_s) {
       append(actions, fail(stalled(held_up_by(rank, now_s)), kObserved, 0, now_s));
     }
   }
+  append(actions, stop_if_out_of_time(now_s));
   append(actions, decide_if_due(now_s));
   return actions;
 }

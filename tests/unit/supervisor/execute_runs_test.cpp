@@ -24,6 +24,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::StartsWith;
 
 constexpr const char* kFakeWorker = KYMO_SOURCE_DIR "/tests/unit/supervisor/fake_worker.py";
 
@@ -262,6 +263,19 @@ TEST_F(ExecuteRuns, RecordsRunsAsSkippedWhenTheTimeIsUsedUp) {
   options.max_time_s = 3600;
   make({fake_run(), fake_run()}, fake_setup(), options);
   EXPECT_THAT(lines("SELECT status FROM run WHERE run_id > 2"), ElementsAre("ok", "ok"));
+}
+
+TEST_F(ExecuteRuns, StopsARunWhenTheTimeIsUsedUp) {
+  Options options;
+  options.max_time_s = 3;
+  make({behaving("hang"), fake_run({}, 2), behaving("hang")}, fake_setup(), options);
+  const std::string limit = "all runs together may take 3 s (--max-time)";
+  EXPECT_THAT(
+      lines("SELECT status, detail FROM run ORDER BY run_id"),
+      ElementsAre(AllOf(StartsWith("skipped|no time left: the run was stopped: rank 0, pass time, last reported stage "),
+                        HasSubstr(limit)),
+                  "skipped|no time left: " + limit, "skipped|no time left: " + limit))
+      << "the reason of a run that was stopped is not that of its repetitions";
 }
 
 TEST_F(ExecuteRuns, ShowsProgress) {
