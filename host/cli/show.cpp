@@ -192,6 +192,11 @@ std::string failure_text(const Json& failure) {
          (parts.empty() ? "" : "failed in " + visible(join(parts, ", ")) + "\n");
 }
 
+/// Why a skipped run was skipped, which is no failure.
+std::string skip_text(const Json& run) {
+  return run["status"] == "skipped" ? "skipped: " + visible(value_text(run["detail"])) + "\n" : "";
+}
+
 std::string count_text(const Json& run, const char* name, const std::string& what) {
   const auto count = run[name].get<std::int64_t>();
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -288,7 +293,7 @@ int show_run(const ShowArguments& arguments) {
     print(heading(run) + roofline_text(roofline, arguments.database.string(), style));
     return 0;
   }
-  std::string text = heading(run) + failure_text(run["failure"]) + phases_text(run, style);
+  std::string text = heading(run) + skip_text(run) + failure_text(run["failure"]) + phases_text(run, style);
   if (!run["checks"].empty()) {
     TextTable checks = checks_table(Json::array({run}));
     if (!style.wide) fit(checks, style.columns);
