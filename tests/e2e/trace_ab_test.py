@@ -2,13 +2,14 @@
 """`kymo ab` of two programs: they are started in turn, and the verdict comes from the starts."""
 
 import json
+import shutil
 import unittest
 
 from kymo_tool import needs_torch_parts
 from trace_program_test import ENDS, PROGRAMS, PYTHON, TraceTest
 
 WORK = """\
-import os, sys, torch
+import os, sys, no_dynamo, torch
 model = torch.nn.Linear(64, 64)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 x = torch.ones(64 * int(sys.argv[1]) * int(os.environ.get("TIMES", "1")), 64)
@@ -42,6 +43,7 @@ class AbTest(TraceTest):
         super().setUp()
         (self.work / "work.py").write_text(WORK)
         (self.work / "cycle.py").write_text(CYCLE)
+        shutil.copy(PROGRAMS / "no_dynamo.py", self.work)
 
     def ab(self, *candidates, options=("--max-time", "1"), code=0):
         return self.kymo("ab", *options, "--", *candidates, code=code)

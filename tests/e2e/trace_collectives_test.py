@@ -21,10 +21,10 @@ class CollectivesTest(TraceTest):
         self.environment["GLOO_SOCKET_IFNAME"] = "lo"
 
     def check(self, program, *options, ranks=2, kind=()):
-        words = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks]
-        words += [PROGRAMS / program, *kind, STEPS]
-        expected = self.plain(*words)
-        done = self.trace(*words, options=options)
+        words = [PROGRAMS / program, *kind, STEPS]
+        expected = self.plain(*words, ranks=ranks)
+        launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks]
+        done = self.trace(*launcher, *words, options=options)
         self.assertEqual(done.stdout, expected)
         self.assertEqual(self.outcome(), ("ok", ""))
         self.assertEqual(self.rows("SELECT * FROM dropped_record WHERE source = 'collective'"), [])

@@ -59,7 +59,7 @@ class ObservedRanksTest(TraceTest):
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", PROGRAMS / "ddp.py")
 
     def check(self, rank, passes):
-        expected = self.plain(*self.launcher, STEPS)
+        expected = self.plain(PROGRAMS / "ddp.py", STEPS, ranks=2)
         done = self.trace(*self.launcher, STEPS, options=["--ranks-observed", rank, "--passes", passes])
         self.assertEqual(done.stdout, expected * len(passes.split(",")))
         self.assertEqual(self.outcome(), ("ok", ""))

@@ -11,7 +11,9 @@ import time
 import unittest
 from pathlib import Path
 
+from forked_program import run_forked
 from kymo_tool import HANG_S, KYMO, KymoTest, cached_variable, needs_torch_parts
+from launcher_tool import free_port
 
 PYTHON = cached_variable("KYMO_TORCH_PYTHON") or "python3"
 PROGRAMS = Path(__file__).resolve().parent.parent / "python" / "programs"
@@ -27,18 +29,20 @@ OPERATORS = """SELECT n.text AS name, o.backward, p.text AS phase, q.text AS pat
 
 
 class TraceTest(KymoTest):
-    def plain(self, *words):
-        done = subprocess.run(
-            [PYTHON, *map(str, words)],
-            cwd=self.work,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
+    outputs = {}  # of programs without kymo, by their words  # noqa: RUF012
+
+    def plain(self, *words, ranks=None):
+        """The output of a program without kymo, which has been started `ranks` times, as torchrun does."""
+        if words not in self.outputs:
+            environments = [self.environment] if ranks is None else self.environments_of(ranks)
+            codes, output, errors = run_forked(PYTHON, words, self.work, environments)
+            self.assertEqual(set(codes), {0}, errors)
+            self.outputs[words] = output
+        return self.outputs[words]
+
+    def environments_of(self, ranks):
+        job = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(ranks)}
+        return [{**self.environment, **job, "RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(ranks)]
 
     def trace(self, *words, options=(), code=0):
         return self.kymo("trace", *options, "--", PYTHON, *words, code=code)
@@ -273,7 +277,7 @@ class EndsTest(TraceTest):
 
     def test_hanging(self):
         began = time.monotonic()
-        self.plain("-c", "import torch")
+        subprocess.run([PYTHON, "-c", "import torch"], check=True)
         timeout_s = max(20, 10 * (time.monotonic() - began))  # the program must reach its steps in time
         self.check("hang", 128 + signal.SIGKILL, "timeout", "no progress", 2, options=["--timeout", timeout_s])
 
@@ -399,7 +403,7 @@ class RanksTest(TraceTest):
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", PROGRAMS / "ddp.py")
 
     def test_ranks_of_torchrun(self):
-        expected = self.plain(*self.launcher, STEPS)
+        expected = self.plain(PROGRAMS / "ddp.py", STEPS, ranks=2)
         done = self.trace(*self.launcher, STEPS)
         self.assertEqual(done.stdout, expected)
         self.assertEqual(self.outcome(), ("ok", ""))
@@ -442,7 +446,7 @@ class NothingObservedTest(TraceTest):
         self.check("no process called a torch.nn.Module on its main thread", PYTHON, ENDS, "thread")
 
     def test_isolated(self):
-        self.check("with -S, or with -I or -E", PYTHON, "-I", ENDS, "exit", code=3)
+        self.check("with -S, or with -I or -E", PYTHON, "-I", TRAIN, "by_hand")
 
     def test_not_python(self):
         self.check("does not run Python", "/bin/echo", "text")

@@ -8,6 +8,7 @@ counts the operators of each step but the first by direction, name and module.""
 import json
 import sys
 
+import no_dynamo  # noqa: F401
 import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 
+import no_dynamo  # noqa: F401
 import torch
 from torch import distributed, nn
 

@@ -4,6 +4,7 @@
 import os
 import sys
 
+import no_dynamo  # noqa: F401
 import torch
 
 model = torch.nn.Linear(4, 1)

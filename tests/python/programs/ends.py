@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 
+import no_dynamo  # noqa: F401
 import torch
 
 model = torch.nn.Linear(4, 1)

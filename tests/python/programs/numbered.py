@@ -11,6 +11,7 @@ optimizer steps after a call of the model).
 
 import sys
 
+import no_dynamo  # noqa: F401
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint

@@ -8,6 +8,7 @@ import socket
 import sys
 import tempfile
 
+import no_dynamo  # noqa: F401
 import ranks as group
 import torch
 from torch import distributed, multiprocessing, nn
