@@ -10,12 +10,12 @@ set(KYMO_HANG_S 3600)
 # Builds all test programs with the label `unit`.
 add_custom_target(kymo_unit_tests)
 
-# kymo_test(NAME LABEL label [TORCH] SOURCES ... LINKS ...): a GoogleTest program. A program with the label `unit` is one CTest
+# kymo_test(NAME LABEL label [TORCH] [LONG] SOURCES ... LINKS ...): a GoogleTest program. A program with the label `unit` is one CTest
 # test, because starting a process, above all one that loads LibTorch, takes longer than most of its cases; select cases with
 # build/tests/NAME --gtest_filter=PATTERN. The cases of all other programs are separate CTest tests.
-# TORCH: its sources include LibTorch.
+# TORCH: its sources include LibTorch. LONG: a unit test that takes so long that it should start before most others.
 function(kymo_test name)
-  cmake_parse_arguments(test "TORCH" "LABEL" "SOURCES;LINKS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(test "TORCH;LONG" "LABEL" "SOURCES;LINKS;ENVIRONMENT" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -35,6 +35,9 @@ function(kymo_test name)
     list(APPEND test_ENVIRONMENT OMP_NUM_THREADS=1)
     set_tests_properties(${name} PROPERTIES
       LABELS "${test_LABEL}" TIMEOUT ${KYMO_HANG_S} ENVIRONMENT "${test_ENVIRONMENT}")
+    if(test_LONG)
+      set_tests_properties(${name} PROPERTIES COST 100)
+    endif()
     add_dependencies(kymo_unit_tests ${name})
   else()
     # On a busy machine, loading LibTorch takes longer than the default of five seconds.

@@ -8,6 +8,8 @@ from torchrun_test import TORCHRUN
 from trace_program_test import PROGRAMS, TraceTest
 
 STEPS = 16
+TORCHRUN_OF_TWO = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2)
+FORKED = PROGRAMS / "forked.py"
 CALLS = """SELECT c.rank, c.operation, c.bytes, c.dtype, c.on_device, p.text AS phase, c.start_ns, c.end_ns, c.step
            FROM collective c LEFT JOIN string p ON p.string_id = c.phase_id
            WHERE c.step >= 3 ORDER BY c.rank, c.sequence"""
@@ -20,10 +22,9 @@ class CollectivesTest(TraceTest):
         super().setUp()
         self.environment["GLOO_SOCKET_IFNAME"] = "lo"
 
-    def check(self, program, *options, ranks=2, kind=()):
+    def check(self, program, *options, launcher=TORCHRUN_OF_TWO, ranks=2, kind=()):
         words = [PROGRAMS / program, *kind, STEPS]
         expected = self.plain(*words, ranks=ranks)
-        launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks]
         done = self.trace(*launcher, *words, options=options)
         self.assertEqual(done.stdout, expected)
         self.assertEqual(self.outcome(), ("ok", ""))
@@ -67,7 +68,7 @@ class CollectivesTest(TraceTest):
     def groups(self, kind, passes="ops"):
         """Of a program with four ranks: for each group of ranks that makes calls, its number of ranks, and its calls
         per step by operation, phase and rank. All calls were compared within their group."""
-        self.check("groups.py", "--passes", passes, ranks=4, kind=[kind])
+        self.check("groups.py", "--passes", passes, launcher=(FORKED, 4), ranks=4, kind=[kind])
         found = {}
         for name, rank, operation, phase, ranks, calls, compared in self.rows(
             """SELECT communicator, rank, operation, phase, ranks, count(*) / 10.0, count(wait_us) / 10.0
@@ -105,7 +106,7 @@ class CollectivesTest(TraceTest):
         self.check_messages("exchange", "trace")
 
     def test_the_pass_without_operators(self):
-        found = self.calls_per_step(self.check("ddp.py", "--passes", "trace"))
+        found = self.calls_per_step(self.check("ddp.py", "--passes", "trace", launcher=(FORKED, 2)))
         self.assertEqual(sum(found.values()), 1)
 
 

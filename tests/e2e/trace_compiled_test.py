@@ -2,6 +2,7 @@
 """`kymo trace` observes programs whose models are compiled, without a change of what is compiled."""
 
 import shutil
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -25,9 +26,23 @@ def line_of(text):
 
 @needs_torch_parts
 class CompilationsTest(TraceTest):
+    """All tests share what the C++ compiler made without kymo, in Inductor's cache `alone`."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.alone = Path(tempfile.mkdtemp(prefix="kymo-inductor-"))
+        cls.addClassCleanup(shutil.rmtree, cls.alone, ignore_errors=True)
+
+    def setUp(self):
+        super().setUp()
+        self.environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # more are processes, each of which imports torch
+        # For each kind of vector instructions, Inductor would compile and start a program that imports torch.
+        self.environment["TORCHINDUCTOR_VEC_ISA_OK"] = "0"
+
     def check(self, kind, backend, options=()):
         """The program prints the same with and without kymo: losses, and what Dynamo counted."""
-        self.environment["TORCHINDUCTOR_CACHE_DIR"] = str(self.work / "alone")
+        self.environment["TORCHINDUCTOR_CACHE_DIR"] = str(self.alone)
         expected = self.plain(COMPILED, kind, STEPS, backend)
         self.environment["TORCHINDUCTOR_CACHE_DIR"] = str(self.copy_of_cache())
         self.assertEqual(self.trace(COMPILED, kind, STEPS, backend, options=options).stdout, expected)
@@ -39,8 +54,7 @@ class CompilationsTest(TraceTest):
         """A copy of Inductor's cache without the graphs: what a compiler made of generated code remains."""
         copy = self.work / "observed"
         shutil.rmtree(copy, ignore_errors=True)
-        if (self.work / "alone").exists():
-            shutil.copytree(self.work / "alone", copy, ignore=shutil.ignore_patterns("fxgraph", "aotautograd"))
+        shutil.copytree(self.alone, copy, ignore=shutil.ignore_patterns("fxgraph", "aotautograd"))
         return copy
 
     def test_graph_breaks_and_recompilations(self):
@@ -103,7 +117,7 @@ class CompilationsTest(TraceTest):
         self.assertEqual(len(paths), 2)
         self.assertEqual(*paths.values())
         # What was compiled without kymo is not compiled again.
-        self.environment["TORCHINDUCTOR_CACHE_DIR"] = str(self.work / "alone")
+        self.environment["TORCHINDUCTOR_CACHE_DIR"] = str(self.alone)
         self.trace(COMPILED, "whole", STEPS, "inductor")
         self.assertEqual(self.paths(), set())
         self.assertIn("TORCHINDUCTOR_CACHE_DIR", next(iter(self.metric("not_observed"))))
@@ -113,6 +127,7 @@ class CompilationsTest(TraceTest):
     def test_parts_and_functions(self):
         self.check("parts", "inductor")
         self.assertIn("Model/layers.1/feed_forward/1", self.paths())
+        del self.environment["TORCHINDUCTOR_COMPILE_THREADS"]
         self.check("function", "inductor")
         self.assertIn("Model/layers.1/feed_forward/1", self.paths())
 

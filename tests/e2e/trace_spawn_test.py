@@ -79,10 +79,10 @@ class RanksTest(SpawnTest):
         self.check_data_parallel("process", "forkserver")
 
     def test_a_rank_from_its_own_environment(self):
-        self.check_data_parallel("environment")
+        self.check_data_parallel("environment", "fork")
 
     def test_gradients_reduced_by_hand(self):
-        self.check("by_hand")
+        self.check("by_hand", "fork")
         expected = {}
         for size in PARAMETERS:
             key = ("all_reduce", 4 * size, "f32", None)
@@ -137,12 +137,12 @@ class RanksTest(SpawnTest):
         self.check_memory()
 
     def test_observed_ranks(self):
-        self.check("ddp", options=["--ranks-observed", "1"], ranks=[1])
+        self.check("ddp", "fork", options=["--ranks-observed", "1"], ranks=[1])
         self.assertEqual(self.number_of_ranks(), 2)
         self.assertEqual(self.rows("SELECT rank FROM rank"), [(1,)])
 
     def test_an_observed_rank_that_does_not_exist(self):
-        done = self.trace(SPAWNED, "ddp", STEPS, options=["--ranks-observed", "5"], code=3)
+        done = self.trace(SPAWNED, "ddp", STEPS, "fork", options=["--ranks-observed", "5"], code=3)
         self.assertEqual(done.stdout, self.expected("ddp"))
         self.assertEqual(self.outcome()[0], "failed")
 
@@ -163,7 +163,7 @@ class ProcessesTest(SpawnTest):
         self.assertEqual([kind for kind, _ in self.warnings()], ["unobserved ranks"])
 
     def test_ranks_that_start_twice(self):
-        self.check("twice")
+        self.check("twice", "fork")
         self.assertEqual(self.number_of_ranks(), 2)
         ((kind, detail),) = self.warnings()
         self.assertEqual(kind, "unobserved ranks")
@@ -201,7 +201,7 @@ class FaultsTest(SpawnTest):
                 self.assertEqual([rank for rank, _ in steps], [0, 1])
 
     def test_an_exception_before_the_process_is_a_rank(self):
-        self.assertEqual(self.check("raise_early", "failed", "exit code 1", "bad rank"), [])
+        self.assertEqual(self.check("raise_early", "failed", "exit code 1", "bad rank", "fork"), [])
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ kind, steps = sys.argv[1], int(sys.argv[2])
 rank = ranks.join()
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 4))
+if kind != "mesh":
+    import no_dynamo  # noqa: F401
 if kind == "mesh":
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard

@@ -4,7 +4,6 @@ losses, and on a CPU the numbers of calls that the profiler recorded."""
 
 import sys
 
-import no_dynamo  # noqa: F401
 import torch
 from torch.profiler import ProfilerActivity, profile
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workloads for the tests of the whole program: a small model with modules as scopes, and a collective."""
 
+import sys
+from pathlib import Path
+
 import kymo
 import torch
 
@@ -25,6 +28,9 @@ class Model(kymo.Workload):
     phases = ("forward", "backward", "optimizer")
 
     def prepare(self, run):
+        sys.path.append(str(Path(__file__).resolve().parents[1] / "programs"))
+        import no_dynamo  # noqa: F401
+
         torch.manual_seed(run.seed)
         self.blocks = torch.nn.Sequential(Block(run, self.width), Block(run, self.width)).to(run.device)
         self.optimizer = torch.optim.SGD(self.blocks.parameters(), lr=0.1, momentum=0.9)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program that is meant for torchrun in forks of one process: forked.py RANKS PROGRAM [ARGUMENTS]. Only this
+process imports torch, which takes longer than everything else that the programs do."""
+
+import os
+import runpy
+import socket
+import sys
+
+import torch  # noqa: F401
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return str(free.getsockname()[1])
+
+
+ranks = int(sys.argv[1])
+job = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": str(ranks)}
+children = {}
+for rank in range(ranks):
+    child = os.fork()
+    if child == 0:
+        os.environ.update(job, RANK=str(rank), LOCAL_RANK=str(rank))
+        sys.argv = sys.argv[2:]
+        runpy.run_path(sys.argv[0], run_name="__main__")
+        sys.exit()
+    children[child] = rank
+failed = [children[child] for child in children if os.waitpid(child, 0)[1] != 0]
+if failed:
+    sys.exit(f"ranks {failed} failed")
