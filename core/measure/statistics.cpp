@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
+#include "measure/mean_interval.hpp"
 
 namespace kymo::measure {
 namespace {
@@ -35,6 +35,14 @@ std::optional<double> usual_clock_mhz(const std::vector<event::GpuSample>& readi
   return median(clocks);
 }
 
+void add_interval_of_mean(const std::vector<double>& samples, Statistics& s) {
+  const MeanInterval interval = mean_interval(samples);
+  s.ci_low = interval.low;
+  s.ci_high = interval.high;
+  s.mean_half_width = interval.half_width;
+  s.block = static_cast<std::int64_t>(interval.block);
+}
+
 }  // namespace
 
 MedianInterval median_interval(std::size_t count) {
@@ -52,8 +60,9 @@ MedianInterval median_interval(std::size_t count) {
 
 Statistics summarize(std::vector<double> samples) {
   if (samples.empty()) throw Error("no samples to summarize");
-  std::ranges::sort(samples);
   Statistics s;
+  if (samples.size() >= 2) add_interval_of_mean(samples, s);
+  std::ranges::sort(samples);
   s.count = static_cast<std::int64_t>(samples.size());
   s.min = samples.front();
   s.max = samples.back();
@@ -61,10 +70,6 @@ Statistics summarize(std::vector<double> samples) {
   s.median = quantile(samples, 0.5);
   if (s.count >= 2) {
     s.std = std::sqrt(boost::math::statistics::sample_variance(samples));
-    const boost::math::students_t t(static_cast<double>(s.count - 1));
-    const double half = boost::math::quantile(t, 0.975) * *s.std / std::sqrt(static_cast<double>(s.count));
-    s.ci_low = s.mean - half;
-    s.ci_high = s.mean + half;
     const MedianInterval around = median_interval(samples.size());
     s.median_low = samples[around.low];
     s.median_high = samples[around.high];

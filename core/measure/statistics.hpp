@@ -24,9 +24,11 @@ struct Statistics {
   double median = 0;
   double min = 0;
   double max = 0;
-  std::optional<double> ci_low;  ///< 95 % confidence interval of the mean, Student's t; empty for one sample
+  std::optional<double> ci_low;  ///< 95 % confidence interval of the mean (mean_interval()); empty for one sample
   std::optional<double> ci_high;
-  std::optional<double> p95;         ///< requires at least 100 samples
+  std::optional<double> mean_half_width;  ///< half of its width, as mean_interval() returns it
+  std::int64_t block = 1;                 ///< samples per block of this interval
+  std::optional<double> p95;              ///< requires at least 100 samples
   std::optional<double> median_low;  ///< confidence interval of the median (median_interval()); empty for one sample
   std::optional<double> median_high;
   std::optional<double> median_confidence;  ///< its coverage, at least 0.95 from six samples on
@@ -46,7 +48,7 @@ struct MedianInterval {
 /// H. A. David and H. N. Nagaraja, Order Statistics, 3rd edition, 2003, section 7.1.
 MedianInterval median_interval(std::size_t count);
 
-/// Throws Error if there are no samples.
+/// Summarizes samples in the order in which they were measured. Throws Error if there are none.
 Statistics summarize(std::vector<double> samples);
 
 /// Returns the standard error of the mean divided by the mean, or infinity for fewer than two samples or a mean of 0.

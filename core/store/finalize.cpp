@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "measure/statistics.hpp"
+#include "measure/step_statistic.hpp"
 #include "store/copy_rows.hpp"
 #include "store/executions.hpp"
 #include "store/impl.hpp"
@@ -77,27 +78,65 @@ void store_outcome(const Connection& results, std::int64_t run_id, const Outcome
               "; begin a run before finalizing it");
 }
 
-/// Durations of one phase on one clock, in nanoseconds.
+/// Durations of one phase on one clock, in nanoseconds, in the order of the steps.
 struct Series {
   std::string phase;
+  const char* clock = "";
   std::vector<double> usual;
   std::vector<double> throttled;
+
+  bool all_throttled() const { return usual.empty(); }
+  const std::vector<double>& counted() const { return all_throttled() ? throttled : usual; }
 };
 
-void store_statistic(const Connection& results, std::int64_t run_id, const char* clock, const Series& series) {
-  const bool all_throttled = series.usual.empty();
-  const auto& counted = all_throttled ? series.throttled : series.usual;
-  if (counted.empty()) return;
-  const measure::Statistics s = measure::summarize(counted);
-  const std::int64_t excluded = all_throttled ? 0 : static_cast<std::int64_t>(series.throttled.size());
+void store_statistic(const Connection& results, std::int64_t run_id, const Series& series, const measure::Statistics& s,
+                     measure::StepStatistic represented_by) {
+  const std::int64_t excluded = series.all_throttled() ? 0 : static_cast<std::int64_t>(series.throttled.size());
+  const measure::UnlikeSteps unlike = measure::unlike_steps(series.counted(), s.median);
   Statement(results,
             "INSERT INTO main.statistic (run_id, phase, clock, count, excluded, all_throttled, mean_ns, std_ns, "
             "median_ns, min_ns, max_ns, "
-            "ci_low_ns, ci_high_ns, p95_ns, median_low_ns, median_high_ns, median_confidence) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind_all(run_id, series.phase, clock, s.count, excluded, all_throttled, s.mean, s.std, s.median, s.min, s.max,
-                s.ci_low, s.ci_high, s.p95, s.median_low, s.median_high, s.median_confidence)
+            "ci_low_ns, ci_high_ns, p95_ns, median_low_ns, median_high_ns, median_confidence, block_steps, "
+            "represented_by, slow_count, slow_ns, fast_count, fast_ns) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .bind_all(run_id, series.phase, series.clock, s.count, excluded, series.all_throttled(), s.mean, s.std, s.median,
+                s.min, s.max, s.ci_low, s.ci_high, s.p95, s.median_low, s.median_high, s.median_confidence, s.block,
+                measure::to_string(represented_by), unlike.slow, unlike.slow_total, unlike.fast, unlike.fast_total)
       .run();
+}
+
+/// What else than its steps decides which statistic represents a run.
+struct RunConditions {
+  measure::Timing timing = measure::Timing::kSync;
+  bool waited_for_processor = false;
+};
+
+RunConditions conditions_of(const Connection& results, std::int64_t run_id) {
+  Statement run(results,
+                "SELECT r.timing, EXISTS (SELECT 1 FROM main.processor_wait w WHERE w.run_id = r.run_id AND "
+                "w.is_interference) FROM main.run r WHERE r.run_id = ?");
+  run.bind(1, run_id);
+  if (!run.step()) return {};
+  return {enum_from<measure::Timing>(run.text(0)), run.integer(1) != 0};
+}
+
+/// Stores the statistics of all phases. If the step is represented by the mean, its phases are, too, so that their
+/// times add up; otherwise each phase decides for itself.
+void store_statistics(const Connection& results, std::int64_t run_id, const std::vector<Series>& all) {
+  using measure::StepStatistic;
+  const RunConditions conditions = conditions_of(results, run_id);
+  std::vector<measure::Statistics> statistics;
+  std::vector<StepStatistic> represented_by;
+  StepStatistic of_step = StepStatistic::kMedian;  // on the device clock, which comes last, if there is one
+  for (const Series& series : all) {
+    statistics.push_back(measure::summarize(series.counted()));
+    represented_by.push_back(
+        measure::statistic_of_run(conditions.timing, conditions.waited_for_processor, statistics.back()));
+    if (series.phase == "step") of_step = represented_by.back();
+  }
+  for (std::size_t i = 0; i < all.size(); ++i)
+    store_statistic(results, run_id, all[i], statistics[i],
+                    of_step == StepStatistic::kMean ? of_step : represented_by[i]);
 }
 
 void derive_durations(const Connection& results, std::int64_t run_id) {
@@ -110,8 +149,8 @@ void derive_durations(const Connection& results, std::int64_t run_id) {
       .run();
 }
 
-/// `clock` selects the column with the durations. A throttled step is excluded in all phases.
-void summarize_clock(const Connection& results, std::int64_t run_id, const char* clock) {
+/// Appends the durations of each phase on a clock. A throttled step is excluded in all phases.
+void read_series(const Connection& results, std::int64_t run_id, const char* clock, std::vector<Series>& all) {
   const std::string column = std::string("d.") + clock + "_ns";
   Statement steps(results,
                   "SELECT d.phase, w.throttled, " + column +
@@ -124,16 +163,12 @@ void summarize_clock(const Connection& results, std::int64_t run_id, const char*
                       "?1 AND k.pass = 'time') ELSE r.ranks END AND " +
                       column + " IS NOT NULL ORDER BY d.phase, d.step");
   steps.bind(1, run_id);
-  Series series;
+  const std::size_t before = all.size();
   while (steps.step()) {
     const std::string phase = steps.text(0);
-    if (phase != series.phase) {
-      store_statistic(results, run_id, clock, series);
-      series = {phase, {}, {}};
-    }
-    (steps.integer(1) != 0 ? series.throttled : series.usual).push_back(steps.real(2));
+    if (all.size() == before || all.back().phase != phase) all.push_back({phase, clock, {}, {}});
+    (steps.integer(1) != 0 ? all.back().throttled : all.back().usual).push_back(steps.real(2));
   }
-  store_statistic(results, run_id, clock, series);
 }
 
 /// Host durations of the measured steps of a phase on one rank, by pass.
@@ -174,8 +209,10 @@ void derive_overhead(const Connection& results, std::int64_t run_id) {
 /// unless all steps are throttled. Runs in the caller's transaction.
 void summarize_run(const Connection& results, std::int64_t run_id) {
   derive_durations(results, run_id);
-  summarize_clock(results, run_id, "host");
-  summarize_clock(results, run_id, "device");
+  std::vector<Series> all;
+  read_series(results, run_id, "host", all);
+  read_series(results, run_id, "device", all);
+  store_statistics(results, run_id, all);
 }
 
 }  // namespace

@@ -257,17 +257,20 @@ std::int64_t ResultsDatabase::select_compared_runs(const ComparedRuns& runs) {
       "DROP TABLE IF EXISTS temp.compared_case; DROP TABLE IF EXISTS temp.compared_run; "
       "CREATE TEMP TABLE compared_case (case_id INTEGER PRIMARY KEY, title TEXT, before TEXT, after TEXT, "
       "before_runs INTEGER, after_runs INTEGER, before_ms REAL, after_ms REAL, ratio REAL, ratio_low REAL, "
-      "ratio_high REAL, verdict TEXT); "
+      "ratio_high REAL, verdict TEXT, statistic TEXT, before_other_ms REAL, after_other_ms REAL, "
+      "before_unlike_steps TEXT, after_unlike_steps TEXT); "
       "CREATE TEMP TABLE compared_run (run_id INTEGER, is_after INTEGER, case_id INTEGER, side TEXT, "
       "PRIMARY KEY (run_id, is_after))");
   Statement add_case(results,
-                     "INSERT INTO temp.compared_case VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)");
+                     "INSERT INTO temp.compared_case VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   Statement add_run(results, "INSERT INTO temp.compared_run VALUES (?1, ?2, ?3, ?4)");
   std::int64_t id = 0;
   for (const ComparedCase& each : runs.cases) {
     add_case
         .bind_all(++id, each.title, runs.before, runs.after, std::ssize(each.before), std::ssize(each.after),
-                  each.before_ms, each.after_ms, each.ratio, each.ratio_low, each.ratio_high, each.verdict)
+                  each.before_ms, each.after_ms, each.ratio, each.ratio_low, each.ratio_high, each.verdict,
+                  each.statistic, each.before_other_ms, each.after_other_ms, each.before_unlike_steps,
+                  each.after_unlike_steps)
         .run();
     for (const std::int64_t run : each.before) add_run.bind_all(run, 0, id, runs.before).run();
     for (const std::int64_t run : each.after) add_run.bind_all(run, 1, id, runs.after).run();

@@ -172,6 +172,10 @@ class ResultsDatabase {
     std::vector<std::int64_t> before, after;  ///< ids of the runs that were compared
     std::optional<double> before_ms, after_ms, ratio, ratio_low, ratio_high;
     std::string verdict;
+    std::string statistic;  ///< what the times are, mean or median
+    /// The times by the other statistic, if it differs, and which steps make it differ.
+    std::optional<double> before_other_ms, after_other_ms;
+    std::string before_unlike_steps, after_unlike_steps;
   };
   struct ComparedRuns {
     std::string before, after;  ///< names of the two sets

@@ -98,6 +98,9 @@ struct Rejected {
   std::filesystem::path file;
   std::string reason;
   bool may_be_usable = false;  ///< describing it reached a limit, or the machine lacked memory or processes
+
+  /// "'FILE' is rejected: ..." or, if it may be usable, "'FILE' could not be described: ..."
+  std::string problem() const;
 };
 
 struct Options {

@@ -50,11 +50,6 @@ std::vector<fs::path> search(const Options& options, std::vector<Rejected>& reje
   return files;
 }
 
-std::string about_rejected(const Rejected& rejected) {
-  return quote(rejected.file.string()) + (rejected.may_be_usable ? " could not be described: " : " was rejected: ") +
-         rejected.reason;
-}
-
 Rejected rejection(const fs::path& file, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -88,6 +83,10 @@ std::string about_files(const std::string& name) {
 }
 
 }  // namespace
+
+std::string Rejected::problem() const {
+  return quote(file.string()) + (may_be_usable ? " could not be described: " : " is rejected: ") + reason;
+}
 
 Catalog discover(const Options& options) {
   Catalog catalog;
@@ -129,13 +128,13 @@ Found find_workload(const Catalog& catalog, const std::string& name, const std::
                      " is in several plugins; choose one with FILE:NAME: " + visible(join(examples, " or ")));
   if (found.workload != nullptr) return found;
   for (const Rejected& rejected : catalog.rejected) {
-    if (rejected.file.stem() == name) throw UsageError("no workload " + quote(name) + ": " + about_rejected(rejected));
+    if (rejected.file.stem() == name) throw UsageError("no workload " + quote(name) + ": " + rejected.problem());
   }
   const std::string files = is_name(name) ? about_files(name) : "";
   std::string message = "no workload " + quote(name) + (files.empty() ? suggestion(name, names) : files);
   if (files.empty() && !nearest(name, names) && !catalog.rejected.empty()) {
-    message += "; " + std::to_string(catalog.rejected.size()) + " plugin file(s) were rejected, for example " +
-               about_rejected(catalog.rejected.front());
+    message += "; " + std::to_string(catalog.rejected.size()) + " plugin file(s) cannot be used, for example " +
+               catalog.rejected.front().problem();
   }
   if (names.empty() && catalog.rejected.empty()) message += ": no plugins found; set KYMO_PLUGIN_PATH or pass --plugin";
   throw UsageError(message);

@@ -4,9 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "cli/ab_experiment.hpp"
 #include "cli/ab_programs.hpp"
 #include "cli/against.hpp"
 #include "cli/commands.hpp"
@@ -22,6 +21,7 @@
 #include "cli/fit_table.hpp"
 #include "cli/results_table.hpp"
 #include "cli/run_results.hpp"
+#include "cli/step_times.hpp"
 #include "cli/verdict.hpp"
 #include "measure/sequential.hpp"
 #include "measure/statistics.hpp"
@@ -31,6 +31,7 @@ namespace kymo::cli {
 namespace {
 
 using measure::SequentialComparison;
+using End = Experiment::End;
 
 constexpr std::size_t kMaxCandidates = 10;
 constexpr std::size_t kMaxLabelBytes = 200;
@@ -43,10 +44,6 @@ struct AbArguments {
   bool fail_on_slower = false;
   RunOptions options;
 };
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// The settings of --set apply to each candidate that has the parameter and does not set it itself.
 CaseSpec spec_of(const std::string& text, const AbArguments& arguments, Targets& targets, std::set<std::string>& used) {
@@ -119,74 +116,6 @@ std::vector<supervisor::PlannedRun> rounds_of(const std::vector<supervisor::Plan
   return runs;
 }
 
-/// Measures rounds until there is a verdict or the next round would probably end after the maximum time.
-class Experiment {
- public:
-  Experiment(const store::ResultsDatabase& database, std::int64_t invocation, std::size_t candidates,
-             const AbArguments& arguments)
-      : database_(database),
-        invocation_(invocation),
-        count_(candidates),
-        max_time_s_(arguments.max_time_s),
-        comparison_(candidates, arguments.margin),
-        round_(candidates, 0.0) {}
-
-  /// Whether to start another run after `finished` runs.
-  bool proceed(std::size_t finished) {
-    if (finished == 0) return true;
-    if (!take(finished - 1)) return false;
-    if (finished % count_ != 0) return true;
-    const double elapsed_s = seconds_since(start_);
-    longest_round_s_ = std::max(longest_round_s_, elapsed_s - round_started_s_);
-    if (comparison_.rounds() == 0) first_round_s_ = std::exchange(longest_round_s_, 0.0);  // it includes verification
-    round_started_s_ = elapsed_s;
-    if (!comparison_.add_round(round_)) return false;
-    const double expected_s = longest_round_s_ > 0 ? longest_round_s_ : first_round_s_;
-    out_of_time_ = elapsed_s + expected_s > max_time_s_;
-    return !out_of_time_;
-  }
-
-  void finish() {
-    seconds_ = seconds_since(start_);
-    if (comparison_.rounds() > 0) comparison_.finish();
-  }
-
-  const SequentialComparison& comparison() const { return comparison_; }
-  double seconds() const { return seconds_; }
-  bool out_of_time() const { return out_of_time_; }
-  bool failed() const { return failed_; }
-  const Json& first_result(std::size_t candidate) const { return first_results_.at(candidate); }
-  bool has_results() const { return comparison_.rounds() > 0; }
-
- private:
-  /// Reads the median of a finished run; false if it failed.
-  bool take(std::size_t index) {
-    const Json run = brief_result(database_, invocation_, index);
-    failed_ = run.is_null() || run["status"] != "ok" || !run["phases"].contains("step");
-    if (failed_) return false;
-    const std::size_t round = index / count_;
-    const std::size_t candidate = round % 2 == 0 ? index % count_ : count_ - 1 - index % count_;
-    const Json& step = run["phases"]["step"];
-    clocks_.insert(step["clock"].get<std::string>());
-    if (clocks_.size() > 1) throw UsageError("the candidates are timed on different clocks: host and device");
-    round_[candidate] = step["median_ns"].get<double>();
-    if (round == 0) first_results_[candidate] = run;
-    return true;
-  }
-
-  const store::ResultsDatabase& database_;
-  std::int64_t invocation_;
-  std::size_t count_;
-  double max_time_s_;
-  SequentialComparison comparison_;
-  std::vector<double> round_;
-  std::map<std::size_t, Json> first_results_;
-  std::set<std::string> clocks_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  double round_started_s_ = 0, first_round_s_ = 0, longest_round_s_ = 0, seconds_ = 0;
-  bool out_of_time_ = false, failed_ = false;
-};
-
 std::string seconds_text(double seconds) { return fmt::format("{:.0f} s", std::ceil(seconds)); }
 
 /// 1 + the number of candidates that are faster.
@@ -197,13 +126,18 @@ std::size_t rank_of(const SequentialComparison& comparison, std::size_t candidat
          }));
 }
 
+std::string runs_each(std::size_t runs) { return std::to_string(runs) + (runs == 1 ? " run each" : " runs each"); }
+
 /// The pair of two candidates, seen from the first one.
-Json pair_json(const SequentialComparison::Pair& pair, const std::vector<std::string>& names, double margin) {
-  const std::string sentence = verdict_sentence(names[pair.first], names[pair.second], pair.result, margin) + ", " +
-                               std::to_string(pair.runs) + (pair.runs == 1 ? " run each" : " runs each");
-  Json json{{"first", names[pair.first]}, {"second", names[pair.second]}, {"runs", pair.runs}};
-  put_comparison(json, pair.result);
-  json["sentence"] = sentence;
+Json pair_json(const Experiment& experiment, std::size_t index, const std::vector<std::string>& names, double margin) {
+  const SequentialComparison::Pair& pair = experiment.comparison().pairs().at(index);
+  const TimeComparison compared = experiment.time_comparison(index);
+  const std::string &first = names[pair.first], &second = names[pair.second];
+  Json json{{"first", first}, {"second", second}, {"runs", pair.runs}};
+  put_time_comparison(json, compared);
+  json["sentence"] =
+      verdict_sentence(first, second, pair.result, margin, compared.statistic) + ", " + runs_each(pair.runs);
+  json["other_sentence"] = other_sentence(first, second, compared, margin);
   return json;
 }
 
@@ -214,44 +148,64 @@ Json candidates_json(const Experiment& experiment, const std::vector<std::string
     const std::vector<double>& values = comparison.values(i);
     const measure::Statistics between = measure::summarize(values);
     const Json& run = experiment.first_result(i);
+    const SideTimes& times = experiment.times(i);
     candidates.push_back({{"candidate", names[i]},
                           {"rank", rank_of(comparison, i)},
                           {"workload", run["workload"]},
                           {"parameters", run["parameters"]},
                           {"runs", values.size()},
-                          {"median_ns", between.median},
                           {"min_ns", between.min},
                           {"max_ns", between.max},
-                          {"medians_ns", values}});
+                          {"times_ns", values},
+                          {"medians_ns", times.values_ns(StepStatistic::kMedian)},
+                          {"means_ns", times.values_ns(StepStatistic::kMean)}});
+    put_times(candidates.back(), times, experiment.statistic());
   }
   const auto position = [](const Json& each) {
-    return std::pair{each["rank"].get<std::size_t>(), each["median_ns"].get<double>()};
+    return std::pair{each["rank"].get<std::size_t>(), each["time_ns"].get<double>()};
   };
   std::stable_sort(candidates.begin(), candidates.end(),
                    [&](const Json& left, const Json& right) { return position(left) < position(right); });
   return candidates;
 }
 
-TextTable candidates_table(const Json& candidates) {
+/// The statistic that is compared comes first, with its range; the other one is shown where it disagrees.
+TextTable candidates_table(const Json& candidates, StepStatistic statistic) {
   TableBuilder builder(candidates.size());
-  const auto duration = [&](std::size_t row, const char* name) {
-    return format_duration(candidates[row][name].get<double>());
+  const auto duration = [&](const char* name) {
+    return [&candidates, name](std::size_t row) { return format_duration(real_at(candidates[row], name)); };
   };
+  const bool by_mean = statistic == StepStatistic::kMean;
+  const bool disagree = std::ranges::any_of(
+      candidates, [](const Json& each) { return !each["unlike_steps"].get_ref<const std::string&>().empty(); });
   builder.add("rank", true, 0, [&](std::size_t row) { return candidates[row]["rank"].dump(); });
   builder.add("candidate", false, 0, [&](std::size_t row) { return value_text(candidates[row]["candidate"]); });
   builder.add("runs", true, 1, [&](std::size_t row) { return candidates[row]["runs"].dump(); });
-  builder.add("median step", true, 0, [&](std::size_t row) { return duration(row, "median_ns"); });
-  builder.add("between runs", true, 2,
-              [&](std::size_t row) { return duration(row, "min_ns") + " to " + duration(row, "max_ns"); });
+  builder.add(by_mean ? "mean step" : "median step", true, 0, duration("time_ns"));
+  builder.add("between runs", true, 2, [&](std::size_t row) {
+    return format_duration(real_at(candidates[row], "min_ns")) + " to " +
+           format_duration(real_at(candidates[row], "max_ns"));
+  });
+  if (disagree)
+    builder.add(by_mean ? "median step" : "mean step", true, 0, duration(by_mean ? "median_ns" : "mean_ns"));
   return builder.table();
 }
 
-/// What to do about a missing verdict.
+/// Why there is no verdict, and what to do about it.
 std::string hint(const Experiment& experiment, double max_time_s) {
   const SequentialComparison& comparison = experiment.comparison();
-  if (std::ranges::all_of(comparison.pairs(), &SequentialComparison::Pair::decided)) return "";
-  if (!experiment.out_of_time())
-    return "no verdict after the maximum of " + std::to_string(comparison.rounds()) + " runs each\n";
+  switch (experiment.end()) {
+    case End::kVerdict:
+      return "";
+    case End::kInterrupted:
+      return "interrupted after " + runs_each(comparison.rounds()) + "\n";
+    case End::kFailed:
+      return "ended after " + runs_each(comparison.rounds()) + ", because the next run failed\n";
+    case End::kMaxRuns:
+      return "no verdict after the maximum of " + runs_each(comparison.rounds()) + "\n";
+    case End::kMaxTime:
+      break;
+  }
   std::int64_t more = 0;
   for (const auto& pair : comparison.pairs()) more = std::max(more, pair.result.more_runs.value_or(0));
   const auto rounds = static_cast<double>(comparison.rounds());
@@ -264,14 +218,41 @@ std::string hint(const Experiment& experiment, double max_time_s) {
          "\n";
 }
 
+/// The warnings of the runs, without those that the candidates state once.
+std::vector<std::string> other_warnings(Json results) {
+  for (Json& run : results) {
+    Json kept = Json::array();
+    for (Json& warning : run["warnings"])
+      if (warning["kind"] != "unlike steps") kept.push_back(std::move(warning));
+    run["warnings"] = std::move(kept);
+  }
+  return warnings(results);
+}
+
+void print_verdicts(const Experiment& experiment, const Json& candidates, const Json& pairs,
+                    const AbArguments& arguments) {
+  TextTable table = candidates_table(candidates, experiment.statistic());
+  if (!arguments.options.markdown && !arguments.options.wide) fit(table, output_columns());
+  print(arguments.options.markdown ? markdown(table) : render(table, colour_on_stdout()));
+  print("\n");
+  for (const Json& pair : pairs) {
+    print(visible(value_text(pair["sentence"])) + ", " + seconds_text(experiment.seconds()) + "\n");
+    if (const std::string other = text_at(pair, "other_sentence"); !other.empty()) print(visible(other) + "\n");
+  }
+  for (const Json& each : candidates)
+    if (const std::string unlike = text_at(each, "unlike_steps"); !unlike.empty())
+      print(visible(text_at(each, "candidate")) + ": " + unlike + "\n");
+  print(hint(experiment, arguments.max_time_s));
+}
+
 int report_verdicts(const Experiment& experiment, const AbArguments& arguments, const store::ResultsDatabase& database,
                     std::int64_t invocation, int code) {
   const std::vector<std::string>& names = arguments.candidates;
+  const std::vector<SequentialComparison::Pair>& compared = experiment.comparison().pairs();
   Json pairs = Json::array();
-  for (const auto& pair : experiment.comparison().pairs()) pairs.push_back(pair_json(pair, names, arguments.margin));
-  const bool slower = std::ranges::any_of(experiment.comparison().pairs(), [](const auto& pair) {
-    return pair.first == 0 && pair.result.verdict == measure::Verdict::kSlower;
-  });
+  for (std::size_t i = 0; i < compared.size(); ++i) pairs.push_back(pair_json(experiment, i, names, arguments.margin));
+  const bool slower = std::ranges::any_of(
+      compared, [](const auto& pair) { return pair.first == 0 && pair.result.verdict == measure::Verdict::kSlower; });
   if (code == 0 && slower && arguments.fail_on_slower) code = static_cast<int>(ExitCode::kRunFailed);
   const Json candidates = candidates_json(experiment, names);
   if (arguments.options.json) {
@@ -281,18 +262,15 @@ int report_verdicts(const Experiment& experiment, const AbArguments& arguments, 
                      {"seconds", experiment.seconds()},
                      {"max_time_s", arguments.max_time_s},
                      {"margin", arguments.margin},
+                     {"statistic", to_string(experiment.statistic())},
+                     {"ended_by", to_string(experiment.end())},
                      {"candidates", candidates},
                      {"pairs", pairs}}));
     return code;
   }
-  TextTable table = candidates_table(candidates);
-  if (!arguments.options.markdown && !arguments.options.wide) fit(table, output_columns());
-  print(arguments.options.markdown ? markdown(table) : render(table, colour_on_stdout()));
-  print("\n");
-  for (const Json& pair : pairs)
-    print(visible(value_text(pair["sentence"])) + ", " + seconds_text(experiment.seconds()) + "\n");
-  print(hint(experiment, arguments.max_time_s));
-  for (const std::string& line : warnings(invocation_results(database, invocation))) print("warning: " + line + "\n");
+  print_verdicts(experiment, candidates, pairs, arguments);
+  for (const std::string& line : other_warnings(invocation_results(database, invocation)))
+    print("warning: " + line + "\n");
   print("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) + "\n");
   return code;
 }
@@ -302,17 +280,21 @@ int ab(const AbArguments& arguments, const std::string& command_line) {
   const std::vector<supervisor::PlannedRun> runs = rounds_of(candidates);
   store::ResultsDatabase database(arguments.options.database, store::ResultsDatabase::Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
-  Experiment experiment(database, invocation, candidates.size(), arguments);
+  Experiment experiment(database, invocation, candidates.size(), arguments.max_time_s, arguments.margin);
   supervisor::Options options;
   options.proceed = [&](std::size_t finished) { return experiment.proceed(finished); };
   constexpr bool kFailOnOom = true;
-  const supervisor::Summary summary = execute_planned(database, invocation, runs, options, kFailOnOom);
+  const auto limit = [&](supervisor::ProgressView& view) { experiment.limit(view); };
+  const supervisor::Summary summary = execute_planned(database, invocation, runs, options, kFailOnOom, limit);
   const int code = exit_code(summary, kFailOnOom);
   if (summary.runs.size() == runs.size()) experiment.proceed(runs.size());  // the last round
-  experiment.finish();
+  const bool interrupted = summary.signal != 0;
+  experiment.finish(interrupted);
   if (code != 0)
     for (const std::string& line : failures(invocation_results(database, invocation))) log::error(line);
-  return experiment.has_results() ? report_verdicts(experiment, arguments, database, invocation, code) : code;
+  if (experiment.rounds() > 0) return report_verdicts(experiment, arguments, database, invocation, code);
+  if (interrupted) log::error("interrupted before each candidate had a run: nothing is compared");
+  return code;
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 #include "base/text.hpp"
 #include "cli/results_table.hpp"
 #include "cli/run_results.hpp"
+#include "cli/step_times.hpp"
 #include "cli/verdict.hpp"
 #include "measure/comparison.hpp"
-#include "measure/statistics.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -54,24 +54,20 @@ CaseSpec spec_of_peer(const PlannedCase& planned, const Peer& peer, const catalo
   return spec;
 }
 
-/// One row of the comparison: the median over the runs of one plan key.
-Json side(const Json& results, const WorkByRun& work, const std::string& plan_key) {
-  Json row{{"workload", nullptr},
-           {"parameters", Json::object()},
-           {"runs", 0},
-           {"ranks", nullptr},
-           {"clock", nullptr},
-           {"median_ns", nullptr},
-           {"flops_per_s", nullptr},
-           {"bytes_per_s", nullptr},
-           {"algbw_gb_s", nullptr},
-           {"busbw_gb_s", nullptr},
-           {"medians_ns", Json::array()}};
-  put_comparison(row, std::nullopt);
-  row["sentence"] = nullptr;
-  std::vector<double> medians;
+/// The runs of one plan key.
+struct Side {
+  Json row;
+  SideTimes times;
   DeclaredWork declared;
-  Json message = Json::object();  // bytes by the name of their bandwidth
+  Json message = Json::object();  // bytes of a collective by the name of their bandwidth
+};
+
+Side side_of(const Json& results, const WorkByRun& work, const std::string& plan_key) {
+  Side side;
+  Json& row = side.row;
+  row = {{"workload", nullptr}, {"parameters", Json::object()}, {"ranks", nullptr},
+         {"clock", nullptr},    {"sentence", nullptr},          {"other_sentence", ""}};
+  put_time_comparison(row, std::nullopt);
   for (const Json& result : results) {
     if (result["plan_key"] != plan_key) continue;
     row["workload"] = result["workload"];
@@ -79,23 +75,29 @@ Json side(const Json& results, const WorkByRun& work, const std::string& plan_ke
     row["ranks"] = result["ranks"];
     if (result["status"] != "ok" || !result["phases"].contains("step")) continue;
     const Json& step = result["phases"]["step"];
+    if (!side.times.add(step)) continue;
     row["clock"] = step["clock"];
-    medians.push_back(real_at(step, "median_ns"));
     if (const auto position = work.find(integer_at(result, "run_id")); position != work.end())
-      declared = position->second;
+      side.declared = position->second;
     for (const char* name : kBandwidths)
-      if (step.contains(name)) message[name] = real_at(step, name) * medians.back();  // GB/s × ns
+      if (step.contains(name)) side.message[name] = real_at(step, name) * real_at(step, "median_ns");  // GB/s × ns
   }
-  row["runs"] = medians.size();
-  if (medians.empty()) return row;
-  const double median_ns = measure::summarize(medians).median;
-  row["median_ns"] = median_ns;
-  row["medians_ns"] = medians;
-  if (median_ns <= 0) return row;
-  if (declared.flops > 0) row["flops_per_s"] = declared.flops / (median_ns / kNsPerS);
-  if (declared.bytes > 0) row["bytes_per_s"] = declared.bytes / (median_ns / kNsPerS);
-  for (const auto& [name, bytes] : message.items()) row[name] = bytes.get<double>() / median_ns;
-  return row;
+  row["runs"] = side.times.runs();
+  return side;
+}
+
+/// Adds the times by the statistic that both sides share, and the rates of the declared work.
+void add_times(Side& side, StepStatistic statistic) {
+  Json& row = side.row;
+  row["statistic"] = measure::to_string(statistic);
+  put_times(row, side.times, statistic);
+  row["times_ns"] = side.times.values_ns(statistic);
+  for (const char* name : {"flops_per_s", "bytes_per_s", "algbw_gb_s", "busbw_gb_s"}) row[name] = nullptr;
+  const auto time_ns = side.times.time_ns(statistic);
+  if (!time_ns) return;
+  if (side.declared.flops > 0) row["flops_per_s"] = side.declared.flops / (*time_ns / kNsPerS);
+  if (side.declared.bytes > 0) row["bytes_per_s"] = side.declared.bytes / (*time_ns / kNsPerS);
+  for (const auto& [name, bytes] : side.message.items()) row[name] = bytes.get<double>() / *time_ns;
 }
 
 std::string number(const Json& value, double unit) {
@@ -110,12 +112,13 @@ std::string name_of(const Json& row, const Json& other) {
 }
 
 /// Adds the interval and the verdict of compare() to the second side.
-void compare_sides(const Json& first, Json& second) {
-  const measure::Comparison found =
-      measure::compare(first["medians_ns"].get<std::vector<double>>(), second["medians_ns"].get<std::vector<double>>(),
-                       measure::kDefaultMargin);
-  put_comparison(second, found);
-  second["sentence"] = verdict_sentence(name_of(first, second), name_of(second, first), found, measure::kDefaultMargin);
+void compare_sides(const Side& first, Side& second) {
+  const TimeComparison compared = compare_times(first.times, second.times, measure::kDefaultMargin);
+  put_time_comparison(second.row, compared);
+  const std::string name = name_of(first.row, second.row);
+  const std::string other = name_of(second.row, first.row);
+  second.row["sentence"] = verdict_sentence(name, other, compared.found, measure::kDefaultMargin, compared.statistic);
+  second.row["other_sentence"] = other_sentence(name, other, compared, measure::kDefaultMargin);
 }
 
 /// Runs of collectives declare no work.
@@ -181,14 +184,17 @@ WorkByRun declared_work(const store::ResultsDatabase& database, std::int64_t inv
 Json against_rows(const Json& results, const WorkByRun& work, const std::vector<Pair>& pairs) {
   Json rows = Json::array();
   for (const Pair& pair : pairs) {
-    Json first = side(results, work, pair.of_case);
-    Json second = side(results, work, pair.of_peer);
-    if (!first["median_ns"].is_null() && real_at(first, "median_ns") > 0) {
-      first["ratio"] = 1.0;
-      if (!second["median_ns"].is_null() && first["clock"] == second["clock"]) compare_sides(first, second);
+    Side first = side_of(results, work, pair.of_case);
+    Side second = side_of(results, work, pair.of_peer);
+    const StepStatistic statistic = measure::common_statistic({first.times.statistics(), second.times.statistics()});
+    add_times(first, statistic);
+    add_times(second, statistic);
+    if (first.times.runs() > 0) {
+      first.row["ratio"] = 1.0;
+      if (second.times.runs() > 0 && first.row["clock"] == second.row["clock"]) compare_sides(first, second);
     }
-    rows.push_back(std::move(first));
-    rows.push_back(std::move(second));
+    rows.push_back(std::move(first.row));
+    rows.push_back(std::move(second.row));
   }
   return rows;
 }
@@ -196,8 +202,9 @@ Json against_rows(const Json& results, const WorkByRun& work, const std::vector<
 TextTable against_table(const Json& rows) {
   const bool per_rank =
       std::ranges::any_of(rows, [](const Json& row) { return !row["ranks"].is_null() && has_several_ranks(row); });
-  TextTable table{{"workload", "parameters", "runs", "clock", "ms", rate_title("TFLOP/s", per_rank),
-                   rate_title("GB/s", per_rank), "change", "95 % interval", "verdict"},
+  const std::string statistic = common_statistic_name(rows);
+  TextTable table{{"workload", "parameters", "runs", "clock", statistic.empty() ? "ms" : statistic + " ms",
+                   rate_title("TFLOP/s", per_rank), rate_title("GB/s", per_rank), "change", "95 % interval", "verdict"},
                   {false, false, true, false, true, true, true, true, true, false},
                   {},
                   {0, 0, 2, 3, 0, 1, 1, 0, 0, 0}};
@@ -207,7 +214,7 @@ TextTable against_table(const Json& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
     table.rows.push_back({text_or_dash(row["workload"]), parameters[i], row["runs"].dump(), text_or_dash(row["clock"]),
-                          number(row["median_ns"], kNsPerMs), number(row["flops_per_s"], kTera),
+                          number(row["time_ns"], kNsPerMs), number(row["flops_per_s"], kTera),
                           number(row["bytes_per_s"], kGiga), row["verdict"].is_null() ? "-" : ratio_or_dash(row),
                           interval_or_dash(row), text_or_dash(row["verdict"])});
   }
@@ -229,6 +236,7 @@ std::vector<std::string> against_sentences(const Json& rows) {
                   : row["more_runs"].is_null() ? ""
                                                : "; about " + row["more_runs"].dump() + " more runs are needed";
     sentences.push_back(sentence);
+    if (const std::string other = text_at(row, "other_sentence"); !other.empty()) sentences.push_back(visible(other));
   }
   return sentences;
 }

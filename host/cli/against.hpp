@@ -51,10 +51,12 @@ struct DeclaredWork {
 using WorkByRun = std::map<std::int64_t, DeclaredWork>;
 WorkByRun declared_work(const store::ResultsDatabase& database, std::int64_t invocation_id);
 
-/// Returns two objects per pair, the case's first: number of successful runs, median_ns (median over the runs' step
-/// medians), number of ranks, rates of the declared work per rank, algbw and busbw of a collective, and `ratio` (time
-/// relative to the case); the peer's also contains the interval of the ratio and the verdict of measure::compare(),
-/// with a `sentence`. Unknown values are null. `results` is the output of invocation_results().
+/// Returns two objects per pair, the case's first: number of successful runs, `statistic` (what both sides are compared
+/// by, mean or median), time_ns (median over the runs of it), median_ns and mean_ns (the same of medians and means),
+/// unlike_steps, number of ranks, rates of the declared work per rank at time_ns, algbw and busbw of a collective, and
+/// `ratio` (time relative to the case); the peer's also contains the interval of the ratio and the verdict of
+/// measure::compare(), with a `sentence`, and `by_other` with an `other_sentence` if the other statistic leads to
+/// another conclusion. Unknown values are null. `results` is the output of invocation_results().
 Json against_rows(const Json& results, const WorkByRun& work, const std::vector<Pair>& pairs);
 TextTable against_table(const Json& rows);
 /// The verdict on each pair in words.

@@ -147,11 +147,25 @@ ResultsDatabase::ComparedRuns compared_runs(const ResultsDatabase& database, con
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
     const Json &first = row["before"], &second = row["after"];
-    any = any || (!first["median_ns"].is_null() && !second["median_ns"].is_null());
-    result.cases.push_back({titles[i], first["run_ids"], second["run_ids"],
-                            optional_number(first["median_ns"], kMsPerNs),
-                            optional_number(second["median_ns"], kMsPerNs), optional_number(row["ratio"]),
-                            optional_number(row["ratio_low"]), optional_number(row["ratio_high"]), verdict_text(row)});
+    any = any || (!first["time_ns"].is_null() && !second["time_ns"].is_null());
+    ResultsDatabase::ComparedCase& each = result.cases.emplace_back();
+    each.title = titles[i];
+    each.before = first["run_ids"].get<std::vector<std::int64_t>>();
+    each.after = second["run_ids"].get<std::vector<std::int64_t>>();
+    each.statistic = text_at(row, "statistic");
+    each.before_ms = optional_number(first["time_ns"], kMsPerNs);
+    each.after_ms = optional_number(second["time_ns"], kMsPerNs);
+    each.ratio = optional_number(row["ratio"]);
+    each.ratio_low = optional_number(row["ratio_low"]);
+    each.ratio_high = optional_number(row["ratio_high"]);
+    each.verdict = verdict_text(row);
+    if (row["by_other"].is_null() && text_at(first, "unlike_steps").empty() && text_at(second, "unlike_steps").empty())
+      continue;
+    const char* const other = each.statistic == "mean" ? "median_ns" : "mean_ns";
+    each.before_other_ms = optional_number(first[other], kMsPerNs);
+    each.after_other_ms = optional_number(second[other], kMsPerNs);
+    each.before_unlike_steps = text_at(first, "unlike_steps");
+    each.after_unlike_steps = text_at(second, "unlike_steps");
   }
   if (!any) throw UsageError(comparison_notes(rows).back());
   return result;

@@ -13,6 +13,7 @@
 #include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "cli/run_results.hpp"
+#include "cli/step_times.hpp"
 #include "cli/verdict.hpp"
 #include "measure/comparison.hpp"
 #include "measure/statistics.hpp"
@@ -25,7 +26,7 @@ constexpr double kClockDifference = 0.01;
 
 /// The runs of one case on one side.
 struct Group {
-  std::vector<double> medians;        // of the phase, in nanoseconds
+  SideTimes times;                    // of the phase
   std::vector<std::int64_t> run_ids;  // of the same runs
   std::vector<double> sm_clocks_mhz;  // of the runs that have readings
   std::set<std::string> clocks, machines, processes, failures;
@@ -44,9 +45,7 @@ void add_run(Group& group, const Json& run, const std::string& phase) {
   }
   if (!run["phases"].contains(phase)) return;
   const Json& time = run["phases"][phase];
-  const auto median_ns = real_at(time, "median_ns");
-  if (median_ns <= 0) return;
-  group.medians.push_back(median_ns);
+  if (!group.times.add(time)) return;
   group.run_ids.push_back(integer_at(run, "run_id"));
   group.clocks.insert(text_at(time, "clock"));
   if (!run["sm_clock_mhz"].is_null()) group.sm_clocks_mhz.push_back(real_at(run, "sm_clock_mhz"));
@@ -81,18 +80,12 @@ Groups groups_of(const SideRuns& runs, const std::string& phase, std::vector<std
 
 std::string joined(const std::set<std::string>& words) { return join({words.begin(), words.end()}, ", "); }
 
-Json side_of(const Group& group) {
-  Json side{{"runs", group.medians.size()},
-            {"run_ids", group.run_ids},
-            {"failed", group.failed},
-            {"median_ns", nullptr},
-            {"clock", nullptr},
-            {"sm_clock_mhz", nullptr},
-            {"machine", joined(group.machines)}};
+Json side_of(const Group& group, StepStatistic statistic) {
+  Json side{{"runs", group.times.runs()}, {"run_ids", group.run_ids}, {"failed", group.failed},
+            {"clock", nullptr},           {"sm_clock_mhz", nullptr},  {"machine", joined(group.machines)}};
+  put_times(side, group.times, statistic);
   if (!group.sm_clocks_mhz.empty()) side["sm_clock_mhz"] = measure::summarize(group.sm_clocks_mhz).median;
-  if (group.medians.empty()) return side;
-  side["median_ns"] = measure::summarize(group.medians).median;
-  side["clock"] = joined(group.clocks);
+  if (group.times.runs() > 0) side["clock"] = joined(group.clocks);
   return side;
 }
 
@@ -118,9 +111,9 @@ void note_side(const char* side, const Group& group, Json& notes) {
     notes.push_back(start + counted(static_cast<std::size_t>(group.of_older_builds), "run") +
                     " of an older build of the plugin excluded");
   if (group.machines.size() > 1) notes.push_back(start + "measured on different machines: " + joined(group.machines));
-  if (group.processes.size() < group.medians.size())
+  if (group.processes.size() < group.times.runs())
     notes.push_back(
-        start + counted(group.medians.size(), "run") + " shared " +
+        start + counted(group.times.runs(), "run") + " shared " +
         (group.processes.size() == 1 ? "a process" : std::to_string(group.processes.size()) + " processes") +
         " and are not independent; use 'kymo run --fresh' to start a new process for each run");
 }
@@ -129,8 +122,19 @@ bool same_clock(const Group& before, const Group& after) {
   return before.clocks.size() == 1 && before.clocks == after.clocks;
 }
 
+/// What a reader of one number per side would miss: slow steps, and another conclusion by the other statistic.
+void note_statistics(const Group& before, const Group& after, const TimeComparison& compared, double margin,
+                     Json& notes) {
+  for (const auto& [side, group] : {std::pair{"before", &before}, std::pair{"after", &after}})
+    if (const std::string unlike = group->times.unlike_steps(); !unlike.empty())
+      notes.push_back(std::string(side) + ": " + unlike);
+  if (const std::string other = other_sentence("before", "after", compared, margin); !other.empty())
+    notes.push_back(other);
+}
+
 Json row_of(const Group& before, const Group& after, const std::string& phase, double margin) {
   const Json& run = before.any.is_null() ? after.any : before.any;
+  const StepStatistic statistic = measure::common_statistic({before.times.statistics(), after.times.statistics()});
   Json row{{"workload", run["workload"]},
            {"parameters", run["parameters"]},
            {"ranks", run["ranks"]},
@@ -138,13 +142,14 @@ Json row_of(const Group& before, const Group& after, const std::string& phase, d
            {"timing", run["timing"]},
            {"sync", run["sync"]},
            {"phase", phase},
-           {"before", side_of(before)},
-           {"after", side_of(after)}};
-  put_comparison(row, std::nullopt);
+           {"before", side_of(before, statistic)},
+           {"after", side_of(after, statistic)}};
+  put_time_comparison(row, std::nullopt);
+  row["statistic"] = measure::to_string(statistic);
   Json& notes = row["notes"] = Json::array();
   note_side("before", before, notes);
   note_side("after", after, notes);
-  if (before.medians.empty() || after.medians.empty()) return row;
+  if (before.times.runs() == 0 || after.times.runs() == 0) return row;
   if (!same_clock(before, after)) {
     notes.push_back("timed on different clocks (" + joined(before.clocks) + "; " + joined(after.clocks) +
                     "): not compared");
@@ -153,7 +158,9 @@ Json row_of(const Group& before, const Group& after, const std::string& phase, d
   if (before.machines != after.machines)
     notes.push_back("measured on different machines: " + joined(before.machines) + "; " + joined(after.machines));
   note_sm_clocks(row["before"], row["after"], notes);
-  put_comparison(row, measure::compare(before.medians, after.medians, margin));
+  const TimeComparison compared = compare_times(before.times, after.times, margin);
+  put_time_comparison(row, compared);
+  note_statistics(before, after, compared, margin, notes);
   return row;
 }
 
@@ -174,7 +181,7 @@ std::vector<std::string> parameters_of(const Json& rows) {
 }
 
 std::string side_text(const Json& side) {
-  return side["median_ns"].is_null() ? "-" : format_duration(real_at(side, "median_ns"));
+  return side["time_ns"].is_null() ? "-" : format_duration(real_at(side, "time_ns"));
 }
 
 std::string runs_text(const Json& side) {
@@ -206,9 +213,9 @@ Json comparison_rows(const SideRuns& before, const SideRuns& after, const std::s
 }
 
 std::string verdict_text(const Json& row) {
-  if (row["before"]["median_ns"].is_null() && row["after"]["median_ns"].is_null()) return "no runs to compare";
-  if (row["before"]["median_ns"].is_null()) return "only after";
-  if (row["after"]["median_ns"].is_null()) return "only before";
+  if (row["before"]["time_ns"].is_null() && row["after"]["time_ns"].is_null()) return "no runs to compare";
+  if (row["before"]["time_ns"].is_null()) return "only after";
+  if (row["after"]["time_ns"].is_null()) return "only before";
   if (row["verdict"].is_null()) return "not compared";
   std::string text = text_at(row, "verdict");
   if (!row["more_runs"].is_null()) text += " (needs about " + row["more_runs"].dump() + " more runs on each side)";
@@ -223,9 +230,11 @@ std::vector<std::string> comparison_titles(const Json& rows) {
 }
 
 TextTable comparison_table(const Json& rows) {
-  const std::string phase = rows.empty() || rows[0]["phase"] == "step" ? "" : text_at(rows[0], "phase") + " ";
-  TextTable table{{"workload", "parameters", phase + "before", "runs", phase + "after", "runs", "change",
-                   "95 % interval", "p", "verdict"},
+  const std::string phase = rows.empty() ? "step" : text_at(rows[0], "phase");
+  const std::string statistic = common_statistic_name(rows);
+  const std::string what = (statistic.empty() ? "" : statistic + " ") + (phase == "step" ? "" : phase + " ");
+  TextTable table{{"workload", "parameters", what + "before", "runs", what + "after", "runs", "change", "95 % interval",
+                   "p", "verdict"},
                   {false, false, true, true, true, true, true, true, true, false},
                   {},
                   {0, 0, 0, 2, 0, 2, 0, 1, 3, 0}};
@@ -236,6 +245,13 @@ TextTable comparison_table(const Json& rows) {
                           side_text(row["after"]), runs_text(row["after"]), ratio_or_dash(row), interval_or_dash(row),
                           probability_text(row["probability"]), verdict_text(row)});
   }
+  if (!statistic.empty() || rows.empty()) return table;
+  // Cases of both kinds: each row says whether it is about means or medians.
+  table.header.insert(table.header.begin() + 2, "times");
+  table.right.insert(table.right.begin() + 2, false);
+  table.optional.insert(table.optional.begin() + 2, 0);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    table.rows[i].insert(table.rows[i].begin() + 2, text_at(rows[i], "statistic") + "s");
   return table;
 }
 
@@ -252,7 +268,7 @@ std::vector<std::string> comparison_notes(const Json& rows) {
   }
   for (std::string& note : notes) note = whose(cases[note], rows.size()) + ": " + note;
   const auto on_both = [](const Json& row) {
-    return !row["before"]["median_ns"].is_null() && !row["after"]["median_ns"].is_null();
+    return !row["before"]["time_ns"].is_null() && !row["after"]["time_ns"].is_null();
   };
   if (std::ranges::none_of(rows, on_both))
     notes.push_back(

@@ -231,12 +231,16 @@ int make(const Plan& planned, const RunOptions& options, const std::string& comm
 }  // namespace
 
 Summary execute_planned(store::ResultsDatabase& database, std::int64_t invocation, const std::vector<PlannedRun>& runs,
-                        supervisor::Options options, bool fail_on_oom) {
+                        supervisor::Options options, bool fail_on_oom,
+                        const std::function<void(supervisor::ProgressView&)>& limit) {
   Progress progress([&](std::size_t index) {
     const Json result = brief_result(database, invocation, index);
     return result.is_null() ? "" : result_line(result);
   });
-  options.on_progress = [&](const supervisor::ProgressView& view) { progress.show(view); };
+  options.on_progress = [&](supervisor::ProgressView view) {
+    if (limit) limit(view);
+    progress.show(view);
+  };
   Summary summary;
   try {
     summary = supervisor::execute_runs(database, invocation, runs, options);

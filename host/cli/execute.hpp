@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,10 +37,10 @@ struct Order {
 int execute(const Order& order, Targets& targets, const RunOptions& options, const std::string& command_line);
 
 /// Executes the runs of an invocation, shows their progress, and ends the invocation with its exit code, also if it
-/// throws. Throws Error.
+/// throws. `limit` may change what is shown, where other limits than the number of runs apply. Throws Error.
 supervisor::Summary execute_planned(store::ResultsDatabase& database, std::int64_t invocation,
                                     const std::vector<supervisor::PlannedRun>& runs, supervisor::Options options,
-                                    bool fail_on_oom);
+                                    bool fail_on_oom, const std::function<void(supervisor::ProgressView&)>& limit = {});
 
 /// The exit code for an invocation with these finished runs.
 int exit_code(const supervisor::Summary& summary, bool fail_on_oom);

@@ -13,6 +13,7 @@
 #include "cli/execute.hpp"
 #include "cli/reading.hpp"
 #include "cli/results_table.hpp"
+#include "cli/step_times.hpp"
 #include "cli/suite.hpp"
 #include "cli/text_table.hpp"
 #include "worker/devices.hpp"

@@ -33,16 +33,18 @@ std::string progress_line(const supervisor::ProgressView& view, std::size_t colu
   const double within = view.steps > 0 && view.step >= 0
                             ? std::min(1.0, static_cast<double>(view.step) / static_cast<double>(view.steps))
                             : 0;
-  const double done =
-      view.run_count == 0 ? 0 : (static_cast<double>(view.run_index) + within) / static_cast<double>(view.run_count);
+  const double done = view.share_done >= 0 ? view.share_done
+                      : view.run_count == 0
+                          ? 0
+                          : (static_cast<double>(view.run_index) + within) / static_cast<double>(view.run_count);
   const auto cells = std::min(kBarCells, static_cast<std::size_t>(done * kBarCells));
   std::string line = "[" + std::string(cells, '#') + std::string(kBarCells - cells, '.') + "] " +
-                     std::to_string(view.run_index + 1) + "/" + std::to_string(view.run_count) + " " +
-                     visible(view.title);
+                     (view.run_count == 0 ? "run " : "") + std::to_string(view.run_index + 1) +
+                     (view.run_count == 0 ? "" : "/" + std::to_string(view.run_count)) + " " + visible(view.title);
   if (!view.stage.empty()) line += " | " + visible(view.stage);
   if (view.step >= 0)
     line += " " + std::to_string(view.step + 1) + (view.steps > 0 ? "/" + std::to_string(view.steps) : "");
-  if (view.seconds_left >= 0) line += " | " + time_left(view.seconds_left);
+  if (view.seconds_left >= 0) line += (view.may_end_earlier ? " | at most " : " | ") + time_left(view.seconds_left);
   return std::string(utf8_prefix(line, columns - 1));
 }
 

@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "cli/fit_table.hpp"
 #include "cli/run_results.hpp"
+#include "cli/step_times.hpp"
 #include "measure/statistics.hpp"
 #include "report/number.hpp"
 
@@ -55,54 +56,53 @@ std::vector<CaseRuns> grouped(const Json& results) {
   return cases;
 }
 
-std::vector<double> medians(const std::vector<const Json*>& phases) {
-  std::vector<double> values;
-  for (const Json* phase : phases) values.push_back((*phase)["median_ns"].get<double>());
-  return values;
-}
-
-std::string percent(double share) {
-  const double value = 100 * share;
-  if (value > 0 && value < 0.05) return "<0.1 %";
-  return fmt::format("{:.{}f} %", value, value < 9.95 ? 1 : 0);
-}
-
 std::string mean_text(const Json& phase) {
   std::string text = format_duration(real_at(phase, "mean_ns"));
   if (!phase["std_ns"].is_null()) text += " ± " + format_duration(real_at(phase, "std_ns"));
   return text;
 }
 
-/// Of one run the median with its interval, of several the median over the runs.
-std::string time_text(const CaseRuns& each, const std::string& phase, bool with_interval) {
+SideTimes times_of(const CaseRuns& each, const std::string& phase) {
+  SideTimes times;
+  for (const Json* run : each.timed(phase)) times.add(*run);
+  return times;
+}
+
+/// What represents the runs of a case, by their steps.
+StepStatistic case_statistic(const CaseRuns& each) {
+  return measure::common_statistic({times_of(each, "step").statistics()});
+}
+
+/// Of one run the mean or median with its interval, of several the median over the runs.
+std::string case_time(const CaseRuns& each, const std::string& phase, StepStatistic statistic, bool with_interval) {
   const auto timed = each.timed(phase);
-  if (timed.empty()) return "";
-  if (timed.size() == 1 && with_interval) return median_text(*timed.front());
-  return format_duration(measure::summarize(medians(timed)).median);
+  if (timed.size() == 1 && with_interval) return time_text(*timed.front(), statistic);
+  const auto time_ns = times_of(each, phase).time_ns(statistic);
+  return time_ns ? format_duration(*time_ns) : "";
 }
 
 std::string spread_text(const CaseRuns& each) {
-  const auto timed = each.timed("step");
-  if (timed.size() < 2) return "";
-  const measure::Statistics between = measure::summarize(medians(timed));
+  const SideTimes times = times_of(each, "step");
+  if (times.runs() < 2) return "";
+  const measure::Statistics between = measure::summarize(times.values_ns(case_statistic(each)));
   return format_duration(between.min) + " to " + format_duration(between.max);
 }
 
-/// Work of one step divided by the median over the runs.
+/// Work of one step divided by the time that represents the runs.
 std::string throughput_text(const CaseRuns& each, const char* work) {
   const auto timed = each.timed("step");
   if (timed.empty() || !timed.front()->contains(work)) return "";
-  const double median_ns = measure::summarize(medians(timed)).median;
-  return median_ns > 0 ? rate_text((*timed.front())[work].get<double>() / (median_ns / 1e9)) : "";
+  const auto time_ns = times_of(each, "step").time_ns(case_statistic(each));
+  return time_ns ? rate_text((*timed.front())[work].get<double>() / (*time_ns / 1e9)) : "";
 }
 
-/// A bandwidth of a collective at the median over the runs.
+/// A bandwidth of a collective at the time that represents the runs.
 std::string bandwidth_text(const CaseRuns& each, const char* name) {
   const auto timed = each.timed("step");
   if (timed.empty() || !timed.front()->contains(name)) return "";
-  const double median_ns = measure::summarize(medians(timed)).median;
+  const auto time_ns = times_of(each, "step").time_ns(case_statistic(each));
   const double bytes = real_at(*timed.front(), name) * real_at(*timed.front(), "median_ns");  // GB/s × ns
-  return median_ns > 0 ? rate_text(1e9 * bytes / median_ns, "B/s") : "";
+  return time_ns ? rate_text(1e9 * bytes / *time_ns, "B/s") : "";
 }
 
 std::string listed(std::vector<std::string> names, std::size_t most = kMaxNamed) {
@@ -218,15 +218,26 @@ bool shows_mean(const std::vector<CaseRuns>& cases) {
   });
 }
 
+bool represented_by_mean(const CaseRuns& each) { return case_statistic(each) == StepStatistic::kMean; }
+
+/// Whether the median adds nothing to the mean.
+bool is_told_by_mean(const CaseRuns& each) { return represented_by_mean(each) && !times_of(each, "step").disagree(); }
+
 void add_times(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
   const bool repeated =
       std::any_of(cases.begin(), cases.end(), [](const CaseRuns& each) { return each.runs.size() > 1; });
   if (repeated)
     builder.add("runs", true, kSpread,
                 [&](std::size_t row) { return std::to_string(cases[row].timed("step").size()); });
-  builder.add("median step", true, kNever, [&](std::size_t row) { return time_text(cases[row], "step", true); });
+  const bool has_means = std::ranges::any_of(cases, represented_by_mean);
+  if (has_means)
+    builder.add("mean step", true, kNever,
+                [&](std::size_t row) { return case_time(cases[row], "step", StepStatistic::kMean, true); });
+  if (!has_means || !std::ranges::all_of(cases, is_told_by_mean))
+    builder.add("median step", true, kNever,
+                [&](std::size_t row) { return case_time(cases[row], "step", StepStatistic::kMedian, true); });
   builder.add("between runs", true, kSpread, [&](std::size_t row) { return spread_text(cases[row]); });
-  if (!all && !shows_mean(cases)) return;
+  if (!all && (has_means || !shows_mean(cases))) return;
   builder.add("mean ± std", true, kMean, [&](std::size_t row) {
     const auto timed = cases[row].timed("step");
     return timed.size() == 1 ? mean_text(*timed.front()) : "";
@@ -242,8 +253,8 @@ std::vector<std::string> phases_of(const std::vector<CaseRuns>& cases, bool all)
     for (const auto& [name, time] : each.first()["phases"].items()) {
       if (name == "step" || each.timed(name).empty()) continue;
       if (name == "other")
-        other = other || (!step.empty() &&
-                          real_at(time, "median_ns") > kSmallShare * step.front()->at("median_ns").get<double>());
+        other = other || (!step.empty() && value_ns(time, case_statistic(each)) >
+                                               kSmallShare * value_ns(*step.front(), case_statistic(each)));
       else if (std::find(names.begin(), names.end(), name) == names.end())
         names.push_back(name);
     }
@@ -298,16 +309,6 @@ void add_once(std::vector<std::string>& runs, const std::string& run) {
 
 }  // namespace
 
-std::string median_text(const Json& phase) {
-  const auto median_ns = real_at(phase, "median_ns");
-  const std::string text = format_duration(median_ns);
-  if (phase["median_low_ns"].is_null() || phase["median_high_ns"].is_null() || median_ns <= 0) return text;
-  const double half =
-      std::max(median_ns - real_at(phase, "median_low_ns"), real_at(phase, "median_high_ns") - median_ns);
-  const bool is_wide = half > kMaxHalfWidth * median_ns;
-  return text + " ± " + percent(half / median_ns) + (is_wide ? " (not reproducible)" : "");
-}
-
 std::string rate_text(double per_second, const std::string& unit) {
   static constexpr std::array<const char*, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
   const std::size_t prefix = report::thousands_in(per_second, kPrefixes.size() - 1);
@@ -353,7 +354,8 @@ TextTable results_table(const Json& results, bool all) {
   add_identity(builder, cases, all);
   add_times(builder, cases, all);
   for (const std::string& phase : phases_of(cases, all))
-    builder.add(phase, true, kPhase, [&](std::size_t row) { return time_text(cases[row], phase, false); });
+    builder.add(phase, true, kPhase,
+                [&](std::size_t row) { return case_time(cases[row], phase, case_statistic(cases[row]), false); });
   add_work(builder, cases);
   if (all || !all_ok(results))
     builder.add("status", false, kVerdict, [&](std::size_t row) { return status_text(cases[row]); });
@@ -444,7 +446,7 @@ std::string result_line(const Json& result) {
   std::string line = "run " + result["run_id"].dump() + ": " + text_at(result, "workload");
   for (const auto& [name, value] : result["parameters"].items()) line += " " + name + "=" + value_text(value);
   line += ": " + text_at(result, "status");
-  if (result["phases"].contains("step")) line += ", median step " + median_text(result["phases"]["step"]);
+  if (result["phases"].contains("step")) line += ", " + named_time_text(result["phases"]["step"]);
   if (const auto detail = text_at(result, "detail"); !detail.empty()) line += " (" + detail + ")";
   return visible(line);
 }

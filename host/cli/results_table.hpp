@@ -11,14 +11,6 @@
 /// What `kymo run` and `kymo suite run` print about their runs, from the objects of results_of(). Pure functions.
 namespace kymo::cli {
 
-/// Largest half-width of a confidence interval, relative to its median, with which the median says something. Views
-/// repeat it (run_warning).
-inline constexpr double kMaxHalfWidth = 0.5;
-
-/// The median with the larger distance to the ends of its confidence interval, for example "231 µs ± 0.6 %" or, above
-/// kMaxHalfWidth, "332 ms ± 211 % (not reproducible)".
-std::string median_text(const Json& phase);
-
 /// A number with a unit and a prefix for its magnitude, for example "1.25 TFLOP/s".
 std::string rate_text(double per_second, const std::string& unit = "");
 
@@ -57,7 +49,8 @@ std::vector<std::string> failures(const Json& results);
 /// a limit. Omits that the verification was not requested.
 std::vector<std::string> warnings(const Json& results);
 
-/// One plain line per run, for logs: "run 1: saxpy n=8: ok, median step 12.3 ms ± 0.4 %".
+/// One plain line per run, for logs: "run 1: saxpy n=8: ok, median step 12.3 ms ± 0.4 %", or the mean if it represents
+/// the run.
 std::string result_line(const Json& result);
 
 }  // namespace kymo::cli

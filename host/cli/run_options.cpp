@@ -174,8 +174,8 @@ void add_selection_options(CLI::App& app, RunOptions& options) {
   option(app, "--shard", options.shard, "i/n", "run only the i-th of n shards of the cases",
          [](const std::string& text) { return shard_from(text); });
   option(app, "--max-time", options.max_time_s, "SECONDS",
-         "time for all runs; when it is used up, the remaining runs are recorded as skipped, for --resume [no limit; "
-         "suites set it]",
+         "time for all runs; when it is used up, the current run is stopped, and this and the remaining ones are "
+         "recorded as skipped, for --resume [no limit; suites set it]",
          [](const std::string& text) { return real_number("--max-time", text, 0.001, 1e9); });
   app.add_flag("--resume", options.resume, "skip runs already recorded in the database as ok or oom");
   app.add_flag("--plan", options.plan, "print the cases without running them");

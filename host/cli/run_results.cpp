@@ -50,7 +50,8 @@ void read_phases(const ResultsDatabase& database, const std::string& condition, 
            "SELECT t.run_id, t.phase, t.clock, t.count, t.excluded, t.all_throttled, t.mean_ms * 1e6 AS mean_ns, "
            "t.std_ms * 1e6 AS std_ns, t.median_ms * 1e6 AS median_ns, t.median_low_ms * 1e6 AS median_low_ns, "
            "t.median_high_ms * 1e6 AS median_high_ns, t.min_ms * 1e6 AS min_ns, t.max_ms * 1e6 AS max_ns, "
-           "t.ci_low_ms * 1e6 AS ci_low_ns, t.ci_high_ms * 1e6 AS ci_high_ns FROM phase_time t WHERE " +
+           "t.ci_low_ms * 1e6 AS ci_low_ns, t.ci_high_ms * 1e6 AS ci_high_ns, t.statistic, t.time_ms * 1e6 AS time_ns, "
+           "t.slow_share, t.slow_time_share, t.fast_share, t.fast_time_share, t.unlike_steps FROM phase_time t WHERE " +
                condition +
                " ORDER BY t.run_id, t.phase <> 'step', t.phase = 'other', (SELECT min(s.start_ns) FROM step_time s "
                "WHERE s.run_id = t.run_id AND s.phase = t.phase)",
@@ -67,11 +68,11 @@ void read_work(const ResultsDatabase& database, const std::string& ids, Runs& ru
   for_rows(database, "SELECT run_id, phase, flops, bytes FROM throughput WHERE run_id IN (" + ids + ")",
            [&](const Json& row) {
              Json& phase = runs.at(row["run_id"].get<std::int64_t>())["phases"][row["phase"].get<std::string>()];
-             const auto median_ns = phase["median_ns"].get<double>();
+             const auto time_ns = phase["time_ns"].get<double>();
              for (const char* work : {"flops", "bytes"}) {
                if (row[work].is_null()) continue;
                phase[work] = row[work];
-               if (median_ns > 0) phase[std::string(work) + "_per_s"] = row[work].get<double>() / (median_ns / kNsPerS);
+               if (time_ns > 0) phase[std::string(work) + "_per_s"] = row[work].get<double>() / (time_ns / kNsPerS);
              }
            });
 }

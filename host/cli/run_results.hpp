@@ -31,11 +31,12 @@ void for_rows(const store::ResultsDatabase& database, const std::string& sql, co
 Json rows_of(const store::ResultsDatabase& database, const std::string& sql);
 
 /// Returns an array with one object per run selected by `ids`, a query of run ids: identity, parameters, status and
-/// verification; `phases` with the statistics of each phase in nanoseconds and, where work is declared, `flops` and
-/// `bytes` per step and rank and the rates `flops_per_s` and `bytes_per_s` per rank at the median time, and for the
-/// step of a collective its bandwidth per rank, `algbw_gb_s` and `busbw_gb_s` (view all_reduce_bandwidth); `metrics`
-/// with the last value of each metric that rank 0 reported in the time pass, for metrics of steps the median over the
-/// measured steps; and `warnings` with `kind` and `detail`.
+/// verification; `phases` with the statistics of each phase in nanoseconds, of which `time_ns` is the one that
+/// represents the run (`statistic`: mean or median), and, where work is declared, `flops` and `bytes` per step and rank
+/// and the rates `flops_per_s` and `bytes_per_s` per rank at this time, and for the step of a collective its bandwidth
+/// per rank, `algbw_gb_s` and `busbw_gb_s` at the median (view all_reduce_bandwidth); `metrics` with the last value of
+/// each metric that rank 0 reported in the time pass, for metrics of steps the median over the measured steps; and
+/// `warnings` with `kind` and `detail`.
 Json results_of(const store::ResultsDatabase& database, const std::string& ids);
 
 /// The objects of all runs of an invocation.

@@ -18,6 +18,7 @@
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
 #include "cli/run_roofline.hpp"
+#include "cli/step_times.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -75,10 +76,20 @@ TextTable runs_table(const Json& runs) {
   builder.add("case", false, 1, member("suite_case"));
   builder.add("workload", false, 0, member("workload"));
   builder.add("parameters", false, 0, [&](std::size_t row) { return parameters[row]; });
-  builder.add("median step", true, 0, [&](std::size_t row) {
-    const Json& phases = runs[row]["phases"];
-    return phases.contains("step") ? median_text(phases["step"]) : "";
-  });
+  // Each run has the time that represents it.
+  const auto has = [&](const Json& run, StepStatistic statistic) {
+    return run["phases"].contains("step") && statistic_of(run["phases"]["step"]) == statistic;
+  };
+  for (const StepStatistic statistic : {StepStatistic::kMedian, StepStatistic::kMean}) {
+    const bool any = std::ranges::any_of(runs, [&](const Json& run) { return has(run, statistic); });
+    const bool none = statistic == StepStatistic::kMedian &&
+                      std::ranges::none_of(runs, [&](const Json& run) { return has(run, StepStatistic::kMean); });
+    if (!any && !none) continue;
+    builder.add(std::string(measure::to_string(statistic)) + " step", true, 0,
+                [&runs, has, statistic](std::size_t row) {
+                  return has(runs[row], statistic) ? time_text(runs[row]["phases"]["step"], statistic) : "";
+                });
+  }
   builder.add("status", false, 0, member("status"));
   return builder.table();
 }
@@ -181,6 +192,11 @@ std::string failure_text(const Json& failure) {
          (parts.empty() ? "" : "failed in " + visible(join(parts, ", ")) + "\n");
 }
 
+/// Why a skipped run was skipped, which is no failure.
+std::string skip_text(const Json& run) {
+  return run["status"] == "skipped" ? "skipped: " + visible(value_text(run["detail"])) + "\n" : "";
+}
+
 std::string count_text(const Json& run, const char* name, const std::string& what) {
   const auto count = run[name].get<std::int64_t>();
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -230,8 +246,13 @@ std::string phases_text(const Json& run, const TableStyle& style) {
   builder.add("phase", false, 0, [&](std::size_t row) { return phases[row].first; });
   builder.add("clock", false, 2, [&](std::size_t row) { return value_text(phases[row].second["clock"]); });
   builder.add("samples", true, 1, [&](std::size_t row) { return phases[row].second["count"].dump(); });
-  builder.add("median", true, 0, [&](std::size_t row) { return median_text(phases[row].second); });
-  builder.add("mean", true, 0, duration("mean_ns"));
+  // The statistic that represents the run comes first, with its interval.
+  const bool by_mean = statistic_of(phases.front().second) == StepStatistic::kMean;
+  const auto represented = [&](std::size_t row) {
+    return time_text(phases[row].second, by_mean ? StepStatistic::kMean : StepStatistic::kMedian);
+  };
+  builder.add(by_mean ? "mean" : "median", true, 0, represented);
+  builder.add(by_mean ? "median" : "mean", true, 0, duration(by_mean ? "median_ns" : "mean_ns"));
   builder.add("std", true, 0, duration("std_ns"));
   builder.add("min", true, 1, duration("min_ns"));
   builder.add("max", true, 1, duration("max_ns"));
@@ -272,7 +293,7 @@ int show_run(const ShowArguments& arguments) {
     print(heading(run) + roofline_text(roofline, arguments.database.string(), style));
     return 0;
   }
-  std::string text = heading(run) + failure_text(run["failure"]) + phases_text(run, style);
+  std::string text = heading(run) + skip_text(run) + failure_text(run["failure"]) + phases_text(run, style);
   if (!run["checks"].empty()) {
     TextTable checks = checks_table(Json::array({run}));
     if (!style.wide) fit(checks, style.columns);

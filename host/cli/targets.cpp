@@ -42,7 +42,7 @@ const catalog::Catalog& Targets::discovered() {
 void Targets::check_named_files() const {
   for (const catalog::Rejected& rejected : catalog_->rejected) {
     if (std::ranges::find(options_.extra_files, rejected.file) != options_.extra_files.end()) {
-      throw Error("--plugin " + quote(rejected.file.string()) + " is rejected: " + rejected.reason);
+      throw Error("--plugin " + rejected.problem());
     }
   }
 }

@@ -13,13 +13,15 @@ std::string in_parentheses(const std::string& interval) { return " (95 % interva
 }  // namespace
 
 std::string verdict_sentence(const std::string& first, const std::string& second, const measure::Comparison& found,
-                             double margin) {
+                             double margin, measure::StepStatistic statistic) {
   using measure::Verdict;
+  const std::string by = std::string(" by the ") + measure::to_string(statistic) + " step";
   if (found.verdict == Verdict::kSame)
-    return first + " and " + second + " take the same time within " + measure::percent_text(margin) + " %" +
+    return first + " and " + second + " take the same time within " + measure::percent_text(margin) + " %" + by +
            in_parentheses(measure::ratio_range_text(*found.low, *found.high));
   const bool certain = found.verdict != Verdict::kAmbiguous;
   return (certain ? "" : "no verdict: ") + second + " " + measure::ratio_predicate(found.ratio, certain) + " " + first +
+         by +
          (found.low && found.high ? in_parentheses(measure::ratio_interval_text(found.ratio, *found.low, *found.high))
                                   : "");
 }

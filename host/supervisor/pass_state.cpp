@@ -336,9 +336,11 @@ std::string PassState::waits() const {
 }
 
 double PassState::idle_limit_s(int rank) const {
+  // After two steps, the worker judges itself whether the pass can end in time.
+  constexpr std::int64_t kStepsToJudge = 2;
   const std::string& stage = at(rank).at.stage;
   const bool is_step = stage == "warmup" || stage == "step" || stage == "verify";
-  if (!is_step || limits_.max_pass_time_s <= 0) return limits_.timeout_s;
+  if (!is_step || limits_.max_pass_time_s <= 0 || located(rank, {}).step >= kStepsToJudge) return limits_.timeout_s;
   return limits_.timeout_s > 0 ? std::min(limits_.timeout_s, limits_.max_pass_time_s) : limits_.max_pass_time_s;
 }
 
@@ -349,16 +351,24 @@ bool PassState::is_late(int rank, double share, double now_s) const {
 }
 
 Outcome PassState::stalled(int cause) const {
-  // After two steps, the worker knows that the pass can end in time: a later step that takes so long hangs.
-  constexpr std::int64_t kStepsToJudge = 2;
   const double limit_s = idle_limit_s(cause);
   Outcome outcome = located(cause, {RunStatus::kTimeout, "no progress for " + seconds(limit_s) + ": rank " +
                                                              std::to_string(cause) + ", " + describe_position(cause)});
-  if (limits_.timeout_s == limit_s || outcome.step >= kStepsToJudge) return outcome;
+  if (limits_.timeout_s == limit_s) return outcome;
   outcome.status = RunStatus::kSkipped;
   outcome.detail =
       "too slow: " + outcome.detail + "; a pass may take " + seconds(limits_.max_pass_time_s) + " (--max-pass-time)";
   return outcome;
+}
+
+Actions PassState::stop_if_out_of_time(double now_s) {
+  const auto open = std::find_if(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.open(); });
+  // A pass that settles or is cancelled ends soon, with a cause of its own.
+  if (limits_.all_runs.left_s(now_s) > 0 || open == ranks_.end() || weight_ >= 0 || !cancelled_by_.empty()) return {};
+  const auto rank = static_cast<int>(open - ranks_.begin());
+  const std::string where = "rank " + std::to_string(rank) + ", " + describe_position(rank);
+  return fail(located(rank, {RunStatus::kSkipped, limits_.all_runs.no_time_left("the run was stopped: " + where)}),
+              kObserved, 0, now_s);
 }
 
 int PassState::held_up_by(int late, double now_s) const {
@@ -406,6 +416,7 @@ Actions PassState::tick(double now_s) {
       append(actions, fail(stalled(held_up_by(rank, now_s)), kObserved, 0, now_s));
     }
   }
+  append(actions, stop_if_out_of_time(now_s));
   append(actions, decide_if_due(now_s));
   return actions;
 }

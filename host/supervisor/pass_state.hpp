@@ -12,6 +12,7 @@
 #include "measure/protocol.hpp"
 #include "measure/status_page.hpp"
 #include "supervisor/rank_process.hpp"
+#include "supervisor/time_limit.hpp"
 
 namespace kymo::supervisor {
 
@@ -23,6 +24,7 @@ using measure::RunStatus;
 struct PassLimits {
   double timeout_s = 600;              ///< without progress; 0 = no limit
   double max_pass_time_s = 0;          ///< a pass whose first steps take longer is skipped; 0 = no limit
+  TimeLimit all_runs;                  ///< a run that is not complete at its end is stopped and skipped
   std::int64_t host_memory_bytes = 0;  ///< resident size of one worker; 0 = no limit
   double settle_s =
       1;  ///< wait after a reported failure: a crash or earlier failure of another rank within this time is the cause
@@ -140,6 +142,8 @@ class PassState {
   bool is_late(int rank, double share, double now_s) const;
   /// The outcome of a pass that makes no progress because of a rank.
   Outcome stalled(int cause) const;
+  /// Skips the run if the time of all runs is over.
+  Actions stop_if_out_of_time(double now_s);
   /// Among the ranks that make no progress, the one that the others wait for.
   int held_up_by(int late, double now_s) const;
   Actions decide_if_due(double now_s);

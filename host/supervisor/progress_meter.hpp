@@ -15,12 +15,14 @@ namespace kymo::supervisor {
 /// Progress to display while runs are executed. Delivered in the supervisor's thread.
 struct ProgressView {
   std::size_t run_index = 0;
-  std::size_t run_count = 0;
-  std::string title;  ///< workload and the parameters that vary
-  std::string stage;  ///< as in protocol::Progress
+  std::size_t run_count = 0;  ///< 0 = unknown
+  std::string title;          ///< workload and the parameters that vary
+  std::string stage;          ///< as in protocol::Progress
   std::int64_t step = -1;
   std::int64_t steps = 0;
   double seconds_left = -1;  ///< estimate for all remaining runs; -1 = unknown
+  double share_done = -1;    ///< of the whole; -1 = as the runs and steps say
+  bool may_end_earlier = false;
 };
 
 /// One title per run: the workload and the parameters that vary among its runs.

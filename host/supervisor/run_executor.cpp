@@ -146,7 +146,8 @@ struct RunExecutor::Impl {
 
   // Main sequence.
 
-  ExecutedRun make(std::int64_t run_id, const PlannedRun& planned) {
+  ExecutedRun make(std::int64_t run_id, const PlannedRun& planned, const TimeLimit& time_limit) {
+    all_runs = time_limit;
     PlannedRun run = planned;
     ExecutedRun made;
     workers.prepare_for(run);
@@ -214,6 +215,7 @@ struct RunExecutor::Impl {
     PassLimits limits = config.limits;
     limits.timeout_s = run.method.timeout_s;
     limits.max_pass_time_s = run.method.max_pass_time_s;
+    limits.all_runs = all_runs;
     limits.host_memory_bytes = run.method.host_memory_bytes;
     if (!run.method.wrap.empty()) limits.report_grace_s = config.wrapped_grace_s;
     if (is_program) limits.report_grace_s = limits.settle_s = limits.clear_up_s = kForever_s;
@@ -305,6 +307,7 @@ struct RunExecutor::Impl {
   WorkerPool workers;
   std::unique_ptr<PassExecution> execution;  ///< of the current pass
   double last_tick_s = 0;
+  TimeLimit all_runs;
   bool is_program = false;          ///< the current pass observes a program
   LocalProcess* program = nullptr;  ///< which the team of the pass owns
   Pass current_pass = Pass::kTime;
@@ -318,7 +321,9 @@ RunExecutor::RunExecutor(const SupervisorConfig& config, const Scratch& scratch,
     : impl_(std::make_unique<Impl>(config, scratch, meter, leader_options)) {}
 RunExecutor::~RunExecutor() = default;
 
-ExecutedRun RunExecutor::make(std::int64_t run_id, const PlannedRun& run) { return impl_->make(run_id, run); }
+ExecutedRun RunExecutor::make(std::int64_t run_id, const PlannedRun& run, const TimeLimit& all_runs) {
+  return impl_->make(run_id, run, all_runs);
+}
 
 void RunExecutor::gather_followers() {
   if (impl_->hub) impl_->hub->gather([this] { return impl_->signal_number != 0; });

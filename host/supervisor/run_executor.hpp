@@ -8,6 +8,7 @@
 #include "supervisor/progress_meter.hpp"
 #include "supervisor/runs.hpp"
 #include "supervisor/scratch.hpp"
+#include "supervisor/time_limit.hpp"
 #include "supervisor/worker_command.hpp"
 
 namespace kymo::supervisor {
@@ -33,8 +34,8 @@ class RunExecutor {
   /// Tells the followers to exit with this code.
   void finish_followers(int code);
 
-  /// Does not throw for failures of workers.
-  ExecutedRun make(std::int64_t run_id, const PlannedRun& run);
+  /// Does not throw for failures of workers. A run that is not complete at the end of `all_runs` is skipped.
+  ExecutedRun make(std::int64_t run_id, const PlannedRun& run, const TimeLimit& all_runs = {});
   /// Polls for signals and returns the one the user sent, or 0.
   int interrupted_by();
   /// Tells idle workers to exit.

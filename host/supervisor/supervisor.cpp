@@ -13,6 +13,7 @@
 #include "supervisor/run_executor.hpp"
 #include "supervisor/scratch.hpp"
 #include "supervisor/steady_seconds.hpp"
+#include "supervisor/time_limit.hpp"
 
 namespace kymo::supervisor {
 namespace {
@@ -34,25 +35,24 @@ void finalize(store::ResultsDatabase& database, std::int64_t run_id, const Execu
 /// Why runs are skipped without a worker, as known from the runs before.
 class Skips {
  public:
-  /// `max_time_s`: of all runs together, from now on; 0 means no limit.
-  explicit Skips(double max_time_s) : max_time_s_(max_time_s) {}
+  explicit Skips(const TimeLimit& all_runs) : all_runs_(all_runs) {}
 
   /// In one line; empty if the run is to be started. Runs that differ only in their seed share the reason.
   std::string reason(const PlannedRun& run) const {
     if (!run.skip_reason.empty()) return run.skip_reason;
     const auto before = before_.find(key(run));
     if (before != before_.end() && !before->second.skipped_for.empty()) return before->second.skipped_for;
-    if (max_time_s_ <= 0) return "";
-    const double left_s = max_time_s_ - (steady_seconds() - begin_s_);
-    const std::string limit = "all runs together may take " + measure::time_text(max_time_s_) + " (--max-time)";
-    if (left_s <= 0) return "no time left: " + limit;
+    const double left_s = all_runs_.left_s(steady_seconds());
+    if (left_s <= 0) return all_runs_.no_time_left();
     if (before == before_.end() || before->second.longest_s <= left_s) return "";
-    return "no time left: the run would take " + measure::time_text(before->second.longest_s) + "; " + limit;
+    return all_runs_.no_time_left("the run would take " + measure::time_text(before->second.longest_s));
   }
 
   void ended(const PlannedRun& run, const measure::Outcome& outcome, double took_s) {
     Before& before = before_[key(run)];
-    if (outcome.status == measure::RunStatus::kSkipped) before.skipped_for = outcome.detail;
+    // Not the reason of a run that was stopped: its repetitions do not begin.
+    const bool has_time_left = all_runs_.left_s(steady_seconds()) > 0;
+    if (outcome.status == measure::RunStatus::kSkipped && has_time_left) before.skipped_for = outcome.detail;
     before.longest_s = std::max(before.longest_s, took_s);
   }
 
@@ -68,8 +68,7 @@ class Skips {
     return measure::equivalence_key(same, measure::Equivalence::kPlan);
   }
 
-  double max_time_s_;
-  double begin_s_ = steady_seconds();
+  TimeLimit all_runs_;
   std::map<std::string, Before> before_;
 };
 
@@ -83,7 +82,8 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
   ProgressMeter meter(runs, options.on_progress);
   RunExecutor maker(config, scratch, meter, options.leader_options);
   maker.gather_followers();
-  Skips skips(options.max_time_s);
+  const TimeLimit all_runs(options.max_time_s);
+  Skips skips(all_runs);
   for (std::size_t i = 0; i < runs.size() && maker.interrupted_by() == 0 && maker.can_continue(runs.size() - i); ++i) {
     if (options.proceed && !options.proceed(i)) break;
     const PlannedRun& run = runs[i];
@@ -94,7 +94,7 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
     const std::int64_t run_id = database.begin_run(row);
     scratch.note(run_id);
     const std::string skip_reason = skips.reason(run);
-    const ExecutedRun made = skip_reason.empty() ? maker.make(run_id, run)
+    const ExecutedRun made = skip_reason.empty() ? maker.make(run_id, run, all_runs)
                                                  : ExecutedRun{{measure::RunStatus::kSkipped, skip_reason}, {}, {}, {}};
     skips.ended(run, made.outcome, steady_seconds() - begin_s);
     if (made.ranks > 0 && made.ranks != row.what.ranks) {

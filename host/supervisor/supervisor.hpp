@@ -18,7 +18,7 @@ struct Options {
   std::function<void(const ProgressView&)> on_progress;
   /// Called before each run with the number of finished runs; returns false to end the invocation.
   std::function<bool(std::size_t finished)> proceed;
-  double max_time_s = 0;  ///< of all runs; those for which no time is left are recorded as skipped; 0 means no limit
+  double max_time_s = 0;  ///< of all runs; those that do not fit are recorded as skipped; 0 means no limit
   std::string keep = "all";
   const LeaderOptions* leader_options = nullptr;  ///< nullptr: all ranks are started by this process
 };

@@ -180,7 +180,8 @@ def run(
 
 
 def _run_row(run):
-    """One row of Results.frame: parameters, step times, the median of each phase and metrics are columns."""
+    """One row of Results.frame: parameters, step times, what represents the run (statistic, time), the time of each
+    phase by this statistic, and metrics are columns."""
     row = {name: run[name] for name in ("run_id", "workload")}
 
     def add(prefix, name, value):
@@ -191,15 +192,16 @@ def _run_row(run):
     for name in ("ranks", "device", "label", "repetition", "status", "detail", "verification"):
         row[name] = run[name]
     step = run["phases"].get("step", {})
-    for name in ("median", "median_low", "median_high", "mean", "std", "min", "max"):
+    for name in ("median", "median_low", "median_high", "mean", "std", "min", "max", "time"):
         value = step.get(f"{name}_ns")
         row[f"{name}_ms"] = None if value is None else value / _NS_PER_MS
+    row["statistic"] = step.get("statistic")
     for name in ("flops_per_s", "bytes_per_s"):
         if name in step:
             row[name] = step[name]
     for name, phase in run["phases"].items():
         if name != "step":
-            add("phase", f"{name}_ms", phase["median_ns"] / _NS_PER_MS)
+            add("phase", f"{name}_ms", phase[f"{step.get('statistic', 'median')}_ns"] / _NS_PER_MS)
     for name, metric in run["metrics"].items():
         add("metric", name, metric["value"])
     return row
@@ -270,8 +272,9 @@ def compare(before, after, *, phase="step", margin=None, database=None):
     before, after: Results of kymo.run, a database or its path, or a label or invocation number in `database`.
     margin: largest relative difference that is treated as no difference, 0.01 by default.
 
-    Returns one row per case: times in ms, ratio after / before with its 95 % interval, and the verdict. A verdict needs
-    five runs on each side in processes of their own: kymo.run(..., repeat=5, fresh=True).
+    Returns one row per case: times in ms, what they are (mean or median), ratio after / before with its 95 % interval,
+    and the verdict. A verdict needs five runs on each side in processes of their own:
+    kymo.run(..., repeat=5, fresh=True).
     """
     sides = [_side(before), _side(after)]
     files = {file for file, word in sides if word is not None and file is not None}
@@ -294,10 +297,10 @@ def _comparison_row(case):
         row[name if name not in case else f"parameter_{name}"] = value
     row |= {name: case[name] for name in ("ranks", "device", "phase")}
     for side in ("before", "after"):
-        median_ns = case[side]["median_ns"]
-        row[f"{side}_ms"] = None if median_ns is None else median_ns / _NS_PER_MS
+        time_ns = case[side]["time_ns"]
+        row[f"{side}_ms"] = None if time_ns is None else time_ns / _NS_PER_MS
         row[f"{side}_runs"] = case[side]["runs"]
-    for name in ("ratio", "ratio_low", "ratio_high", "probability", "verdict", "more_runs"):
+    for name in ("statistic", "ratio", "ratio_low", "ratio_high", "probability", "verdict", "more_runs"):
         row[name] = case[name]
     row["notes"] = "; ".join(case["notes"])
     return row

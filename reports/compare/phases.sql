@@ -6,15 +6,16 @@
 -- column after_ms: title="after", unit="ms", format="significant", digits=4
 -- column difference_ms: title="difference", unit="ms", format="significant", digits=3
 -- column change: title="change", align="right"
--- note: Means over the runs of their median phases.
+-- note: Means over the runs of their mean or median phases, whichever is compared for the step.
 -- empty: No case has runs with phases on both sides.
 WITH side AS (
   SELECT
     c.case_id,
     t.phase,
-    avg(CASE c.is_after WHEN 0 THEN t.median_ms END) AS before_ms,
-    avg(CASE c.is_after WHEN 1 THEN t.median_ms END) AS after_ms
+    avg(CASE c.is_after WHEN 0 THEN CASE k.statistic WHEN 'mean' THEN t.mean_ms ELSE t.median_ms END END) AS before_ms,
+    avg(CASE c.is_after WHEN 1 THEN CASE k.statistic WHEN 'mean' THEN t.mean_ms ELSE t.median_ms END END) AS after_ms
   FROM compared_run c
+  JOIN compared_case k ON k.case_id = c.case_id
   JOIN phase_time t ON t.run_id = c.run_id AND t.phase <> 'step'
   GROUP BY c.case_id, t.phase
 )

@@ -145,7 +145,14 @@ SELECT
   -- share of the time that any thread of the machine waited; NULL if unknown
   1.0 * sum(s.pressure_ns) / nullif(sum(s.wall_ns), 0) AS pressure_share,
   -- maximum number of running and waiting threads of the machine, over one minute; NULL if unknown
-  max(s.load_average) AS load_average
+  max(s.load_average) AS load_average,
+  -- 1 if the run has the warning `interference`: wait_share exceeds 10 %, or, where it is NULL, switches_per_s
+  -- exceeds 50
+  coalesce(
+    1.0 * sum(s.longest_wait_ns) / nullif(sum(s.wall_ns), 0) > 0.1,
+    1e9 * sum(s.involuntary_switches) / nullif(sum(s.cpu_ns), 0) > 50,
+    0
+  ) AS is_interference
 FROM scheduling s
 WHERE s.pass = 'time'
 GROUP BY s.run_id, s.rank;

@@ -182,7 +182,8 @@ SELECT
   -- run
   run_id,
   -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of
-  -- the mean), `interference` (steps waited for a processor), `not reproducible` (the confidence interval of the
+  -- the mean), `unlike steps` (for runs that the mean represents: mean and median differ by more than 5 %),
+  -- `interference` (steps waited for a processor), `not reproducible` (the confidence interval of the
   -- median step reaches more than 50 % of it to one side, without interference), `imprecise` (--until was not
   -- reached), `short steps` (for timing sync; with timing hot, no work on the device), `unused phases` (declared and
   -- never entered), `launch overhead` (timing hot: device times may include it), `fewer steps` (timing free: the
@@ -251,7 +252,15 @@ SELECT
     mean_ms, 100 * std_ms / mean_ms, median_ms
   )
 FROM phase_time
-WHERE phase = 'step' AND status = 'ok' AND std_ms > 0.25 * mean_ms
+WHERE phase = 'step' AND status = 'ok' AND std_ms > 0.25 * mean_ms AND NOT (statistic = 'mean' AND unlike_steps <> '')
+UNION ALL
+SELECT
+  run_id,
+  'unlike steps',
+  unlike_steps || '; the mean step takes ' || printf('%.4g', mean_ms) || ' ms, the median ' || printf('%.4g', median_ms)
+  || ' ms'
+FROM phase_time
+WHERE phase = 'step' AND status = 'ok' AND statistic = 'mean' AND unlike_steps <> ''
 UNION ALL
 SELECT
   run_id,

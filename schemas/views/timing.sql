@@ -2,6 +2,7 @@
 -- Step and phase times.
 
 -- Time of each phase of each run, in milliseconds: on the device clock if available, otherwise on the host clock.
+-- `time_ms` is the mean or the median, whichever represents the run (`statistic`).
 CREATE VIEW phase_time AS
 SELECT
   -- run
@@ -54,6 +55,44 @@ SELECT
   s.ci_low_ns / 1e6 AS ci_low_ms,
   -- upper end of that interval
   s.ci_high_ns / 1e6 AS ci_high_ms,
+  -- number of consecutive samples in a block of that interval; NULL: it is Student's t of single samples
+  s.block_steps,
+  -- what represents the run, in comparisons and where one time is shown: `mean`, the time of all steps per step, for
+  -- programs (timing free) and where steps are not alike, otherwise `median`
+  s.statistic,
+  -- the mean or the median, whichever represents the run
+  CASE s.statistic WHEN 'mean' THEN s.mean_ns ELSE s.median_ns END / 1e6 AS time_ms,
+  -- lower end of its confidence interval
+  CASE s.statistic WHEN 'mean' THEN s.ci_low_ns ELSE s.median_low_ns END / 1e6 AS time_low_ms,
+  -- upper end of that interval
+  CASE s.statistic WHEN 'mean' THEN s.ci_high_ns ELSE s.median_high_ns END / 1e6 AS time_high_ms,
+  -- share of slow samples among all: those of more than 1.5 times the median; NULL if unknown
+  1.0 * s.slow_count / s.count AS slow_share,
+  -- share of the time of all samples that they take
+  s.slow_ns / nullif(s.count * s.mean_ns, 0) AS slow_time_share,
+  -- share of fast samples: those of less than the median divided by 1.5; NULL if unknown
+  1.0 * s.fast_count / s.count AS fast_share,
+  -- share of the time of all samples that they take
+  s.fast_ns / nullif(s.count * s.mean_ns, 0) AS fast_time_share,
+  -- which samples make the mean differ from the median, if it does by more than 5 %; otherwise empty
+  CASE
+    WHEN abs(s.mean_ns - s.median_ns) <= 0.05 * s.median_ns THEN ''
+    WHEN s.mean_ns > s.median_ns AND s.slow_count > 0
+      THEN
+        printf(
+          '%.3g %% of the steps take more than 1.5 times the median; they are %.3g %% of the time',
+          100.0 * s.slow_count / s.count,
+          100 * s.slow_ns / (s.count * s.mean_ns)
+        )
+    WHEN s.mean_ns < s.median_ns AND s.fast_count > 0
+      THEN
+        printf(
+          '%.3g %% of the steps take less than the median divided by 1.5; they are %.3g %% of the time',
+          100.0 * s.fast_count / s.count,
+          100 * s.fast_ns / (s.count * s.mean_ns)
+        )
+    ELSE printf('the mean is %.3g times the median', s.mean_ns / s.median_ns)
+  END AS unlike_steps,
   -- 95th percentile; NULL for fewer than 100 samples
   s.p95_ns / 1e6 AS p95_ms,
   -- number of samples excluded as throttled
@@ -61,7 +100,13 @@ SELECT
   -- 1 if every sample was throttled
   s.all_throttled
 FROM run r
-JOIN statistic s ON s.run_id = r.run_id
+JOIN (
+  SELECT
+    t.*,
+    coalesce(t.represented_by, CASE w.timing WHEN 'free' THEN 'mean' ELSE 'median' END) AS statistic
+  FROM statistic t
+  JOIN run w ON w.run_id = t.run_id
+) s ON s.run_id = r.run_id
 WHERE
   s.clock = 'device'
   OR NOT EXISTS (SELECT 1 FROM statistic d WHERE d.run_id = s.run_id AND d.phase = s.phase AND d.clock = 'device');

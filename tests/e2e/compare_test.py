@@ -8,8 +8,9 @@ import unittest
 from kymo_tool import SAXPY, KymoTest, needs_torch_parts
 
 RUN = ["run", "saxpy", "--set", "n=4096", "--warmup", "1", "--steps", "20", "--repeat", "5", "--no-verify"]
-# Synthetic times, independent of the machine: the k-th run of a side takes base + k.
-FIVE_STEPS = "UPDATE statistic SET median_ns = {base} + (SELECT count(*) FROM run r WHERE r.run_id < statistic.run_id)"
+# Synthetic times, independent of the machine: the k-th run of a side takes base + k, in the mean as in the median.
+TIMES = "UPDATE statistic SET (median_ns, mean_ns, represented_by) = (SELECT t, t, 'median' FROM (SELECT {time} AS t))"
+FIVE_STEPS = TIMES.format(time="{base} + (SELECT count(*) FROM run r WHERE r.run_id < statistic.run_id)")
 
 
 class CompareTest(KymoTest):
@@ -73,16 +74,40 @@ class CompareTest(KymoTest):
     def test_report_of_a_slower_side(self):
         self.measure("old", "--fresh")
         self.measure("new", "--fresh")
-        self.change("UPDATE statistic SET median_ns = 100000 + run_id * 10 + (run_id > 5) * 50000")
+        self.change(TIMES.format(time="100000 + run_id * 10 + (run_id > 5) * 50000"))
         text = self.report("old", "new")
         self.assertIn("old against new: 1 case. **Slower: saxpy (1.50 times as long).**", text)
         self.assertRegex(
             text,
-            r"\| saxpy \| 0\.1000 \| 0\.1501 \| 1\.50 times as long \| 1\.\d+ to 1\.\d+ times \| SLOWER \| 5 \+ 5 \|",
+            r"\| saxpy \| median step \| 0\.1000 \| 0\.1501 \| 1\.50 times as long \| 1\.\d+ to 1\.\d+ times "
+            r"\| SLOWER \| 5 \+ 5 \|",
         )
         self.assertRegex(text, r"`compute` \| 0\.1000 \| 0\.1501 \| 0\.0501 \|")
         self.assertIn("No case has records on both sides", text)
         self.assertIn("Faster: saxpy (1.50 times as fast)", self.report("2", "1"))
+        self.assertIn("Mean and median agree in all cases.", text)
+
+    def test_report_of_steps_that_are_not_alike(self):
+        """Ten steps of 0.1 ms before; nine of 0.02 ms and one of 0.8 ms after, as a program would have them."""
+        self.measure("old", "--fresh")
+        self.measure("new", "--fresh")
+        self.change(
+            "UPDATE statistic SET represented_by = 'mean', count = 10, mean_ns = (CASE WHEN run_id > 5 THEN 98000 ELSE "
+            "100000 END) + run_id % 5 * 10, median_ns = CASE WHEN run_id > 5 THEN 20000 ELSE 100000 END + run_id % 5, "
+            "slow_count = run_id > 5, slow_ns = (run_id > 5) * 800000.0, fast_count = 0, fast_ns = 0"
+        )
+        text = self.report("old", "new")
+        self.assertIn("Faster: saxpy (2.0 % faster)", text)
+        row = r"\| saxpy \| mean step \| 0\.1000 \| 0\.09802 \| 2\.0 % faster \| [\d.]+ to [\d.]+ % \| FASTER "
+        self.assertRegex(text, row + r"\| 5 \+ 5 \| median step \| 0\.1000 \| 0\.02000 \|")
+        self.assertIn("| new | 10 % of the steps take more than 1.5 times the median; they are 81.6 % of", text)
+        (case,) = self.comparisons("old", "new")
+        self.assertEqual((case["statistic"], case["by_other"]["verdict"]), ("mean", "FASTER"))
+        self.assertAlmostEqual(case["by_other"]["ratio"], 0.2, places=3)
+        self.assertIn("after: 10 % of the steps take more than 1.5 times the median; they are 81.6 %", case["notes"][0])
+        done = self.kymo("compare", "old", "new")
+        self.assertIn("mean before", done.stdout)
+        self.assertIn("the medians say something else: after is ", done.stderr)
 
     def test_sides_that_no_report_can_compare(self):
         self.measure("old")

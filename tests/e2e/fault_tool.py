@@ -95,6 +95,9 @@ class FaultTest(KymoTest):
     def setUp(self):
         super().setUp()
         self.database = self.work / "kymo.db"
+        self.begun = self.folder / "begun"
+        self.begun.mkdir()
+        self.environment["KYMO_TEST_BEGUN"] = str(self.begun)
         self.addCleanup(self.check_nothing_is_left)
 
     def check_nothing_is_left(self):
@@ -125,6 +128,11 @@ class FaultTest(KymoTest):
         self.addCleanup(process.wait, timeout=HANG_S)
         self.addCleanup(process.kill)
         return process
+
+    def wait_for_steps(self, process, workers=1):
+        """Waits until each worker has begun its first step."""
+        self.assertTrue(wait_until(lambda: len(os.listdir(self.begun)) == workers or process.poll() is not None))
+        self.assertIsNone(process.poll())
 
     def scratch_folders(self):
         root = self.work / "kymo.db.scratch"

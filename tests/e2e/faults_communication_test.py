@@ -8,9 +8,10 @@ import time
 import unittest
 
 from fault_tool import BAD, FaultTest
+from kymo_tool import HANG_S
 
-# Without progress, which includes loading LibTorch and joining the other ranks.
-PATIENCE_S = 100
+# Without progress, which includes loading LibTorch and joining the other ranks; less than the limit of the command.
+PATIENCE_S = HANG_S / 2
 STATUS = {"dies": "crashed", "hangs": "timeout", "throws": "failed", "memory": "oom"}
 # The reported activity of a rank: a phase, or the stage if there is no phase.
 STAGE = {"begin": "prepare", "middle": "communication", "end": "communication"}

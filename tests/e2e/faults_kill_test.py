@@ -9,7 +9,7 @@ import kill_sweep
 from fault_tool import BAD, FaultTest, damage_of, wait_until
 from kymo_tool import HANG_S
 
-LONG = ["--warmup", "0", "--steps", "100000", "--no-verify", "--timeout", "100"]
+LONG = ["--warmup", "0", "--steps", "100000", "--no-verify", "--timeout", str(HANG_S)]
 SHORT = ["--warmup", "0", "--steps", "2", "--no-verify"]
 
 
@@ -64,6 +64,7 @@ class KillTest(FaultTest):
 
     def test_a_live_tool_is_left_alone(self):
         process = self.start_long_run()
+        self.wait_for_steps(process, workers=2)
         self.kymo("run", BAD / "raw_valid.so", *SHORT)
         self.assertEqual(self.status_of_first()[0], "running")
         self.assertEqual(len(self.scratch_folders()), 1)

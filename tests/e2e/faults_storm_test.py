@@ -19,11 +19,12 @@ from launcher_tool import PROBE, LaunchTest, free_port
 IDLE = 600
 STORM = int(os.environ.get("KYMO_STORM", "1"))
 MALFORMED = 3000 * STORM
-STEPS = 300 + 100 * STORM  # of 40 ms: the run lasts longer than the attack
+STEPS = 300  # of 40 ms; the last one lasts until the attack is over
 SLOW = 300
 GROWTH_KIB = 16 << 10
 
-RUN = ["run", PROBE, "--device", "cpu", "--warmup", "1", "--no-verify", "--timeout", "20", "--set", "sleep=20000"]
+RUN = ["run", PROBE, "--device", "cpu", "--warmup", "1", "--no-verify", "--timeout", HANG_S]
+RUN += ["--set", "sleep=20000"]
 # Each is the length of a frame and the beginning of its content.
 FRAMES = [
     struct.pack("<I", 0),
@@ -98,6 +99,8 @@ class StormTest(LaunchTest):
                 stranger.sendall(b"x" * (64 << 10))
 
     def test_a_run_survives_them(self):
+        is_over = self.folder / "over"
+        self.environment["KYMO_TEST_HOLD"] = f"{STEPS}:{is_over}"  # a step of warm-up precedes them
         leader, follower = self.rank(0, STEPS), self.rank(1, STEPS)
         self.both_work(leader)
         before = resident_kib(leader.pid)
@@ -108,6 +111,8 @@ class StormTest(LaunchTest):
                 peak = max(peak, resident_kib(leader.pid))
         for each in attacks:
             each.result()
+        self.assertIsNone(leader.poll())
+        is_over.touch()
         for process in (leader, follower):
             self.ended(process, 0)
         self.assertEqual(self.rows("SELECT status, detail FROM run"), [("ok", "")])

@@ -36,7 +36,7 @@ WORK = [
     "--steps",
     "5",
     "--timeout",
-    "60",
+    str(HANG_S),
     "--passes",
     "verify,time,memory,trace,ops",
     "--observed-steps",

@@ -49,6 +49,7 @@ class LaunchTest(KymoTest):
         for name in list(self.environment):
             if name in LAUNCH_VARIABLES or name.startswith("SLURM_"):
                 self.environment.pop(name)
+        self.environment["KYMO_JOIN_TIMEOUT"] = str(HANG_S)
         # A killed follower leaves its folder behind.
         self.environment["TMPDIR"] = str(self.folder / "tmp")
         (self.folder / "tmp").mkdir()

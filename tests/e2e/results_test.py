@@ -430,7 +430,8 @@ class CompareTest(InWork):
         self.assertEqual(_results.compare(first, second).before_runs[0], 5)
         # Synthetic times, independent of the machine.
         for results, base in ((first, 1e5), (second, 2e5)):
-            write(results.path, f"UPDATE statistic SET median_ns = {base} + run_id")
+            values = f"median_ns = {base} + run_id, mean_ns = {base} + run_id, represented_by = 'median'"
+            write(results.path, f"UPDATE statistic SET {values}")
         slower = _results.compare(first, second).iloc[0]
         self.assertEqual((slower.verdict, slower.n, slower.notes), ("SLOWER", 4096, ""))
         self.assertAlmostEqual(slower.ratio, 2, places=3)

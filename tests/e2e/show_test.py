@@ -2,11 +2,18 @@
 """Stored runs on the terminal: kymo runs, kymo show and kymo log, and what observed passes print."""
 
 import contextlib
+import fcntl
 import json
+import os
+import re
+import signal
 import sqlite3
+import struct
+import subprocess
+import termios
 import unittest
 
-from kymo_tool import PLUGINS, KymoTest, SharedRunTest, needs_torch_parts
+from kymo_tool import KYMO, PLUGINS, KymoTest, SharedRunTest, needs_torch_parts
 from small_model import CASE, METHOD
 
 PROBE = PLUGINS / "probe.so"
@@ -166,7 +173,8 @@ class AbTest(KymoTest):
         self.assertTrue(2 < pair["ratio_low"] <= pair["ratio"] <= pair["ratio_high"], pair)
         self.assertRegex(
             pair["sentence"],
-            r"burns:work=200 takes [\d.]+ times as long as \S+ \(95 % interval [\d.]+ to [\d.]+ times\)",
+            r"burns:work=200 takes [\d.]+ times as long as \S+ by the (median|mean) step "
+            r"\(95 % interval [\d.]+ to [\d.]+ times\)",
         )
         self.assertEqual([each["rank"] for each in found["candidates"]], [1, 2])
         labels = [label for (label,) in self.rows("SELECT label FROM run ORDER BY run_id LIMIT 4")]
@@ -178,9 +186,11 @@ class AbTest(KymoTest):
         self.environment["COLUMNS"] = str(3 * len(self.BURNS) + 100)
         words = [self.BURNS, f"{self.BURNS}:work=30", f"{self.BURNS}:work=900"]
         done = self.kymo("ab", *words, "--set", "work=2", "--steps", "5")
-        self.assertRegex(done.stdout, r"\Arank +candidate +runs +median step +between runs\n")
+        statistic = "(median|mean) step"
+        header = rf"\Arank +candidate +runs +{statistic} +between runs( +{statistic})?\n"
+        self.assertRegex(done.stdout, header)
         self.assertRegex(done.stdout, r"\n +1 +\S+burns +\d+ +\d[^\n]+\n +2 +\S+work=30 [^\n]+\n +3 +\S+work=900 ")
-        self.assertEqual(done.stdout.count(" times as long as "), 3)
+        self.assertEqual(done.stdout.count(" times as long as "), 3 + done.stdout.count("say something else"))
         self.assertRegex(done.stdout, r"\(95 % interval [\d.]+ to [\d.]+ times\), \d+ runs each, \d+ s\n")
 
     def test_time_is_bounded(self):
@@ -188,6 +198,29 @@ class AbTest(KymoTest):
         words = [f"{self.BURNS}:work=20", f"{self.BURNS}:work=20,spare=1", "--max-time", "1"]
         found = self.ab(*words, "--margin", "0.001%")
         self.assertLess(found["candidates"][0]["runs"], 80)
+
+    def test_interrupted_before_a_verdict(self):
+        words = [f"{self.BURNS}:work=20", f"{self.BURNS}:work=20,spare=1", "--margin", "0.0001%", "--max-time", "3000"]
+        terminal, ours = os.openpty()
+        self.addCleanup(os.close, terminal)
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("4H", 24, 200, 0, 0))
+        command = [str(KYMO), "ab", *words, "--steps", "5"]
+        with subprocess.Popen(
+            command, cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=ours
+        ) as running:
+            os.close(ours)
+            shown = bytearray()
+            while b"run 4 " not in shown:  # the fourth run has begun: one round is complete
+                shown += os.read(terminal, 4096)
+            running.send_signal(signal.SIGINT)
+            stdout = running.communicate(timeout=300)[0].decode()
+        self.assertEqual(running.returncode, 128 + signal.SIGINT)
+        self.assertRegex(shown.decode(errors="replace"), r"\] run \d+ .*at most \d+ min \d+ s left")
+        self.assertNotIn(b"/160", shown)
+        (rounds,) = re.findall(r"\ninterrupted after (\d+) runs? each\n", stdout)
+        complete = self.rows("SELECT count(*) FROM run WHERE status = 'ok'")[0][0] // 2
+        self.assertIn(int(rounds), (complete, complete - 1))
+        self.assertNotIn("maximum", stdout)
 
     def test_errors(self):
         for words, reason in (

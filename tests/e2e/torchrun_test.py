@@ -114,7 +114,7 @@ class ByHandTest(LaunchTest):
         )
 
     def test_another_job_is_rejected(self):
-        leader = self.rank(0, *RUN, TORCHELASTIC_RUN_ID="ours", KYMO_JOIN_TIMEOUT="60")
+        leader = self.rank(0, *RUN, TORCHELASTIC_RUN_ID="ours")
         _, err = self.ended(self.rank(1, *RUN, TORCHELASTIC_RUN_ID="theirs"), 1)
         self.assertRegex(err, "'torchrun ours at .*'torchrun theirs at .*KYMO_PORT")
         _, err = self.ended(self.rank(1, *RUN, TORCHELASTIC_RUN_ID="ours", KYMO_JOB_TOKEN="wrong"), 1)

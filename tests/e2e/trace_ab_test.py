@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kymo ab` of two programs: they are started in turn, and the verdict comes from the starts."""
 
+import json
 import shutil
 import unittest
 
@@ -19,11 +20,29 @@ print("done")
 """
 
 
+# Each step sleeps for the next of these times in ms, in turn.
+CYCLE = """\
+import sys, time, torch
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+times = [float(word) for word in sys.argv[1].split(",")]
+for step in range(40):
+    model(torch.ones(2, 2)).mean().backward()
+    optimizer.step()
+    time.sleep(times[step % len(times)] / 1000)
+"""
+
+
+def cycle(usual_ms, slow_ms):
+    return f"{PYTHON} cycle.py " + ",".join([str(usual_ms)] * 9 + [str(slow_ms)])
+
+
 @needs_torch_parts
 class AbTest(TraceTest):
     def setUp(self):
         super().setUp()
         (self.work / "work.py").write_text(WORK)
+        (self.work / "cycle.py").write_text(CYCLE)
         shutil.copy(PROGRAMS / "light_torch.py", self.work)
 
     def ab(self, *candidates, options=("--max-time", "1"), code=0):
@@ -47,6 +66,33 @@ class AbTest(TraceTest):
         steps = dict(self.rows("SELECT r.label, max(s.count) FROM run r JOIN statistic s USING (run_id) GROUP BY 1"))
         self.assertEqual(steps, {fast: 17, slow: 12})
 
+    def compare_cycles(self, first, second):
+        """The pair as JSON; totals that differ by less than half count as the same, whatever else the machine does."""
+        words = ["ab", first, second, "--steps", "20", "--margin", "50%", "--max-time", "600", "--json"]
+        found = json.loads(self.kymo(*words).stdout)
+        self.assertEqual((found["statistic"], found["ended_by"]), ("mean", "verdict"))
+        return found, found["pairs"][0]
+
+    def test_stalls_count_although_the_median_does_not_see_them(self):
+        found, pair = self.compare_cycles(cycle(30, 30), cycle(6, 240))  # 30 ms and 29.4 ms per step
+        self.assertEqual(pair["verdict"], "SAME", pair)
+        self.assertIn("by the mean step", pair["sentence"])
+        self.assertEqual((pair["by_other"]["statistic"], pair["by_other"]["verdict"]), ("median", "FASTER"))
+        self.assertLess(pair["by_other"]["ratio"], 0.7)
+        self.assertIn("the medians say something else: ", pair["other_sentence"])
+        (stalling,) = (each for each in found["candidates"] if each["candidate"] == cycle(6, 240))
+        self.assertGreater(stalling["mean_ns"], 29.4e6)
+        self.assertLess(stalling["median_ns"], stalling["mean_ns"] / 1.5)
+        self.assertRegex(stalling["unlike_steps"], r"^[\d.]+ % of the steps take more than 1.5 times the median; they ")
+        shown = self.kymo("show", "2").stdout
+        self.assertRegex(shown, r"\nphase +clock +samples +mean +median ")
+        self.assertRegex(shown, r"warning: run 2: unlike steps: [\d.]+ % of the steps take more than 1.5 times")
+
+    def test_a_speed_up_of_the_slow_steps_alone_is_found(self):
+        _, pair = self.compare_cycles(cycle(6, 600), cycle(6, 60))  # 65.4 ms and 11.4 ms per step
+        self.assertEqual(pair["verdict"], "FASTER", pair)
+        self.assertLess(pair["ratio"], 0.5)
+
     def test_one_program_with_other_arguments_and_environment(self):
         plain, more = f"{PYTHON} work.py 1", f"TIMES=2 {PYTHON} work.py '1'"
         self.ab(plain, more, options=["--max-time", "1", "--steps", "5"])
@@ -57,9 +103,10 @@ class AbTest(TraceTest):
         # The steps were given, so that the program was ended after them.
         self.assertEqual(set(self.rows("SELECT stdout FROM rank")), {("",)})
         self.assertEqual(set(self.rows("SELECT count FROM statistic WHERE phase = 'step'")), {(5,)})
-        json = self.kymo_json("ab", f"{PYTHON} work.py 1", f"{PYTHON} work.py 2", "--max-time", "1", "--steps", "5")
-        self.assertEqual([pair["runs"] for pair in json["pairs"]], [1])
-        self.assertEqual({each["workload"] for each in json["candidates"]}, {"work.py"})
+        found = self.kymo_json("ab", f"{PYTHON} work.py 1", f"{PYTHON} work.py 2", "--max-time", "1", "--steps", "5")
+        self.assertEqual([pair["runs"] for pair in found["pairs"]], [1])
+        self.assertEqual({each["workload"] for each in found["candidates"]}, {"work.py"})
+        self.assertEqual(found["ended_by"], "max-time")
 
     def test_a_program_that_fails(self):
         done = self.ab(f"{PYTHON} work.py 1", f"{PYTHON} {ENDS} exit_early", code=3)

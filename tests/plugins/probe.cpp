@@ -54,6 +54,7 @@ class Probe final : public kymo::Workload {
   void step(kymo::Context& ctx) override {
     const std::int64_t step = steps_++;
     if (step == 0) kymo::test::report_begun();
+    kymo::test::hold(step);
     {
       auto phase = ctx.phase("first");
       auto scope = ctx.scope("outer");

@@ -259,10 +259,12 @@ TEST(Reports, ComparisonInCsvOut) {
   const Database database = make_report_database("collected");
   execute(database.get(),
           "CREATE TEMP TABLE compared_case (case_id, title, before, after, before_runs, after_runs, before_ms, "
-          "after_ms, ratio, ratio_low, ratio_high, verdict);"
+          "after_ms, ratio, ratio_low, ratio_high, verdict, statistic, before_other_ms, after_other_ms, "
+          "before_unlike_steps, after_unlike_steps);"
           "CREATE TEMP TABLE compared_run (run_id, is_after, case_id, side);"
-          "INSERT INTO compared_case VALUES (1, 'traced', 'old', 'new', 5, 6, 2.2, 0.79, 0.359, 0.35, 0.37, 'FASTER'),"
-          " (2, 'one side', 'old', 'new', 1, 0, 4, NULL, NULL, NULL, NULL, 'only before');"
+          "INSERT INTO compared_case VALUES (1, 'traced', 'old', 'new', 5, 6, 2.2, 0.79, 0.359, 0.35, 0.37, 'FASTER', "
+          "'mean', 0.5, 0.79, '5 % are slow', ''), "
+          "(2, 'one side', 'old', 'new', 1, 0, 4, NULL, NULL, NULL, NULL, 'only before', 'median', NULL, NULL, '', '');"
           "INSERT INTO compared_run VALUES (11, 0, 1, 'old'), (12, 1, 1, 'new'), (14, 0, 2, 'old');");
   for (const auto& [name, query] : queries_of("compare")) {
     SCOPED_TRACE(name);

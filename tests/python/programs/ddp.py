@@ -4,7 +4,6 @@ step, exactly."""
 
 import sys
 
-import light_torch  # noqa: F401
 import ranks
 import torch
 from torch import nn

@@ -10,8 +10,6 @@ import signal
 import sys
 import time
 
-if not sys.flags.isolated and not sys.argv[1].startswith(("compiled", "inductor", "reduce_overhead")):
-    import light_torch  # noqa: F401
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy

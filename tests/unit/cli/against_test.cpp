@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "cli/expand.hpp"
+#include "cli/step_times.hpp"
 #include "cli/verdict.hpp"
 #include "unit/cli/sample_workload.hpp"
 
@@ -116,13 +117,13 @@ TEST_F(Against, RejectsAPeerThatTheTimingDoesNotFit) {
 }
 
 Json result(int run_id, const char* workload, const char* key, double median_ns, const char* status = "ok") {
-  return {{"run_id", run_id},
-          {"workload", workload},
-          {"plan_key", key},
-          {"status", status},
-          {"parameters", {{"n", 8}}},
-          {"phases", {{"step", {{"median_ns", median_ns}, {"clock", "device"}}}}},
-          {"ranks", 1}};
+  const Json step{{"median_ns", median_ns},
+                  {"mean_ns", median_ns},
+                  {"statistic", "median"},
+                  {"unlike_steps", ""},
+                  {"clock", "device"}};
+  return {{"run_id", run_id},         {"workload", workload},       {"plan_key", key}, {"status", status},
+          {"parameters", {{"n", 8}}}, {"phases", {{"step", step}}}, {"ranks", 1}};
 }
 
 TEST(AgainstRows, CompareMediansOfRuns) {
@@ -141,7 +142,7 @@ TEST(AgainstRows, CompareMediansOfRuns) {
   EXPECT_THAT(table.rows.at(1),
               ElementsAre("b", "", "1", "device", "1", "-", "3", "3.00 times as fast", "-", "AMBIGUOUS"));
   EXPECT_THAT(against_sentences(rows),
-              ElementsAre("no verdict: b measured 3.00 times as fast as a, 1 run; a verdict needs 5 "
+              ElementsAre("no verdict: b measured 3.00 times as fast as a by the median step, 1 run; a verdict needs 5 "
                           "runs of each: --repeat, --fresh or 'kymo ab'"));
 }
 
@@ -185,8 +186,9 @@ TEST(AgainstRows, StateTheIntervalAndTheVerdict) {
   EXPECT_TRUE(rows[0]["verdict"].is_null());
   EXPECT_THAT(against_table(rows).rows.at(1),
               ElementsAre("a", "n=9", "5", "device", "1.8", "-", "-", "10.0 % faster", "10.0 to 10.0 %", "FASTER"));
-  EXPECT_THAT(against_sentences(rows),
-              ElementsAre("a:n=9 is 10.0 % faster than a:n=8 (95 % interval 10.0 to 10.0 %), 5 runs"));
+  EXPECT_THAT(
+      against_sentences(rows),
+      ElementsAre("a:n=9 is 10.0 % faster than a:n=8 by the median step (95 % interval 10.0 to 10.0 %), 5 runs"));
 }
 
 TEST(VerdictSentence, NamesTheSides) {
@@ -198,19 +200,44 @@ TEST(VerdictSentence, NamesTheSides) {
     found.verdict = verdict;
     return found;
   };
+  constexpr auto kMedian = StepStatistic::kMedian;
   measure::Comparison found = comparison(0.949, 0.94, 0.958, measure::Verdict::kFaster);
-  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01), "B is 5.1 % faster than A (95 % interval 4.2 to 6.0 %)");
+  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01, kMedian),
+            "B is 5.1 % faster than A by the median step (95 % interval 4.2 to 6.0 %)");
   found = comparison(2.5, 2.3, 2.7, measure::Verdict::kSlower);
-  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01),
-            "B takes 2.50 times as long as A (95 % interval 2.30 to 2.70 times)");
+  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01, kMedian),
+            "B takes 2.50 times as long as A by the median step (95 % interval 2.30 to 2.70 times)");
   found = comparison(0.508, 0.493, 0.526, measure::Verdict::kFaster);
-  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01), "B is 1.97 times as fast as A (95 % interval 1.90 to 2.03 times)");
+  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01, kMedian),
+            "B is 1.97 times as fast as A by the median step (95 % interval 1.90 to 2.03 times)");
   found = comparison(1.001, 0.996, 1.003, measure::Verdict::kSame);
-  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01),
-            "A and B take the same time within 1.0 % (95 % interval 0.40 % faster to 0.30 % slower)");
+  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01, StepStatistic::kMean),
+            "A and B take the same time within 1.0 % by the mean step (95 % interval 0.40 % faster to 0.30 % slower)");
   found.verdict = measure::Verdict::kAmbiguous;
-  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01),
-            "no verdict: B measured 0.10 % slower than A (95 % interval 0.40 % faster to 0.30 % slower)");
+  EXPECT_EQ(verdict_sentence("A", "B", found, 0.01, StepStatistic::kMean),
+            "no verdict: B measured 0.10 % slower than A by the mean step (95 % interval 0.40 % faster to 0.30 % "
+            "slower)");
+}
+
+TEST(AgainstRows, CompareMeansWhereStepsAreNotAlike) {
+  Json results = Json::array();
+  for (int i = 0; i < 5; ++i) {
+    results.push_back(result(2 * i, "a", "ka", 10e6 + i));
+    Json& step = results.emplace_back(result(2 * i + 1, "b", "kb", 2e6 + i))["phases"]["step"];
+    step["mean_ns"] = 9.8e6 + i;
+    step["statistic"] = "mean";
+    step["unlike_steps"] = "10 % of the steps take more than 1.5 times the median; they are 82 % of the time";
+  }
+  const Json rows = against_rows(results, {{1, {0, 9.8e6}}}, {{"ka", "kb"}});
+  EXPECT_EQ(rows[1]["statistic"], "mean");
+  EXPECT_NEAR(rows[1]["ratio"].get<double>(), 0.98, 1e-6);
+  EXPECT_NEAR(rows[1]["bytes_per_s"].get<double>(), 1e9, 1e4);
+  EXPECT_EQ(against_table(rows).header.at(4), "mean ms");
+  EXPECT_EQ(against_table(rows).rows.at(1).at(4), "9.8");
+  EXPECT_THAT(against_sentences(rows),
+              ElementsAre("b is 2.0 % faster than a by the mean step (95 % interval 2.0 to 2.0 %), 5 runs",
+                          "the medians say something else: b is 5.00 times as fast as a by the median step (95 % "
+                          "interval 5.00 to 5.00 times)"));
 }
 
 TEST(AgainstRows, SayNothingOfWhatIsNotKnown) {

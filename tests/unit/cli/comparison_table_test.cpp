@@ -17,10 +17,18 @@ using testing::IsSupersetOf;
 
 constexpr double kMargin = 0.01;
 
+Json phase(double median_ns, double mean_ns, const char* statistic, const char* unlike_steps = "") {
+  return {{"median_ns", median_ns},
+          {"mean_ns", mean_ns},
+          {"statistic", statistic},
+          {"unlike_steps", unlike_steps},
+          {"clock", "host"}};
+}
+
 Json run(double median_ns, int n = 8) {
   static int count = 0;
   ++count;
-  const Json time{{"median_ns", median_ns}, {"clock", "host"}};
+  const Json time = phase(median_ns, median_ns, "median");
   return {{"workload", "w"},
           {"case_key", "w n=" + std::to_string(n)},
           {"parameters", {{"n", n}, {"dtype", "fp32"}}},
@@ -167,11 +175,76 @@ TEST(ComparisonRows, AnUnknownPhaseNamesThoseThatThereAre) {
       << "nothing was timed at all: failures, not a wrong name";
 }
 
+/// Runs of a program: all of its steps count.
+Json program(const std::vector<double>& medians_ns, const std::vector<double>& means_ns, const char* unlike_steps) {
+  Json runs = side(medians_ns);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    runs[i]["phases"]["step"] = phase(medians_ns[i], means_ns[i], "mean", unlike_steps);
+  return runs;
+}
+
+constexpr const char* kStalls = "10 % of the steps take more than 1.5 times the median; they are 82 % of the time";
+const std::vector<double> kTen{10.0e6, 10.01e6, 9.99e6, 10.02e6, 9.98e6};
+const std::vector<double> kNearlyTen{9.8e6, 9.81e6, 9.79e6, 9.82e6, 9.78e6};
+const std::vector<double> kTwo{2.0e6, 2.01e6, 1.99e6, 2.02e6, 1.98e6};
+
+TEST(ComparisonRows, CompareTheTimeOfAllStepsOfPrograms) {
+  // Ten steps of 10 ms against nine of 2 ms and one of 80 ms.
+  const Json rows = comparison_rows(program(kTen, kTen, ""), program(kTwo, kNearlyTen, kStalls), "step", kMargin);
+  EXPECT_EQ(rows[0]["statistic"], "mean");
+  EXPECT_NEAR(rows[0]["ratio"].get<double>(), 0.98, 1e-9);
+  EXPECT_EQ(rows[0]["verdict"], "FASTER") << "by 2 %, not by 80 %";
+  EXPECT_EQ(rows[0]["after"]["time_ns"], 9.8e6);
+  EXPECT_EQ(rows[0]["after"]["mean_ns"], 9.8e6);
+  EXPECT_EQ(rows[0]["after"]["median_ns"], 2.0e6);
+  EXPECT_EQ(rows[0]["after"]["unlike_steps"], kStalls);
+  EXPECT_EQ(rows[0]["by_other"]["statistic"], "median");
+  EXPECT_NEAR(rows[0]["by_other"]["ratio"].get<double>(), 0.2, 1e-9);
+  EXPECT_THAT(comparison_notes(rows), ElementsAre("w: after: " + std::string(kStalls),
+                                                  testing::StartsWith("w: the medians say something else: after is ")));
+  const TextTable table = comparison_table(rows);
+  EXPECT_THAT(table.header, IsSupersetOf({"mean before", "mean after"}));
+  EXPECT_EQ(table.rows.at(0).at(2), "10.0 ms");
+  EXPECT_EQ(table.rows.at(0).at(4), "9.80 ms");
+}
+
+TEST(ComparisonRows, FindASpeedUpOfTheSlowStepsAlone) {
+  // The median is 2 ms on both sides; the slow steps take half as long.
+  const Json rows = comparison_rows(program(kTwo, kNearlyTen, kStalls),
+                                    program(kTwo, {5.8e6, 5.81e6, 5.79e6, 5.82e6, 5.78e6}, kStalls), "step", kMargin);
+  EXPECT_EQ(rows[0]["verdict"], "FASTER");
+  EXPECT_NEAR(rows[0]["ratio"].get<double>(), 5.8 / 9.8, 1e-9);
+  EXPECT_NEAR(rows[0]["by_other"]["ratio"].get<double>(), 1, 1e-9);
+}
+
+TEST(ComparisonRows, BothSidesUseTheMeanIfEitherNeedsIt) {
+  Json stalling = side(kTwo);
+  for (std::size_t i = 0; i < 5; ++i)
+    stalling[i]["phases"]["step"] = phase(kTwo[i], kNearlyTen[i], i < 3 ? "mean" : "median", kStalls);
+  for (const auto& [before, after] : {std::pair{side(kTen), stalling}, std::pair{stalling, side(kTen)}})
+    EXPECT_EQ(comparison_rows(before, after, "step", kMargin)[0]["statistic"], "mean");
+  // Two runs of five are a minority, such as runs that another process disturbed.
+  for (std::size_t i = 2; i < 5; ++i) stalling[i]["phases"]["step"]["statistic"] = "median";
+  const Json rows = comparison_rows(side(kTen), stalling, "step", kMargin);
+  EXPECT_EQ(rows[0]["statistic"], "median");
+  EXPECT_NEAR(rows[0]["ratio"].get<double>(), 0.2, 1e-9);
+  EXPECT_EQ(rows[0]["by_other"]["statistic"], "mean") << "equal verdicts: FASTER by 2 % is another ratio, and is said";
+}
+
+TEST(ComparisonTable, SaysOfEachRowWhatItComparesIfThatDiffers) {
+  Json before = together(side(kTen, 16), program(kTen, kTen, ""));
+  Json after = together(side(kTwo, 16), program(kTwo, kNearlyTen, kStalls));
+  const TextTable table = comparison_table(comparison_rows(before, after, "step", kMargin));
+  EXPECT_EQ(table.header.at(2), "times");
+  EXPECT_EQ(table.rows.at(0).at(2), "medians");
+  EXPECT_EQ(table.rows.at(1).at(2), "means");
+}
+
 TEST(ComparisonTable, ShowsRatioIntervalAndVerdict) {
   const TextTable table = comparison_table(comparison_rows(side(kFast), side(kSlow), "step", kMargin));
   EXPECT_THAT(table.rows.at(0), ElementsAre("w", "", "100 µs", "5", "200 µs", "5", "2.00 times as long",
                                             HasSubstr(" times"), "0.008", "SLOWER"));
-  EXPECT_THAT(table.header, IsSupersetOf({"before", "after", "change"}));
+  EXPECT_THAT(table.header, IsSupersetOf({"median before", "median after", "change"}));
 }
 
 TEST(ComparisonTable, SaysHowManyMoreRunsWouldDecide) {
@@ -184,7 +257,8 @@ TEST(ComparisonTable, SaysHowManyMoreRunsWouldDecide) {
 TEST(ComparisonTable, NamesThePhaseIfItIsNotTheStep) {
   Json before = side(kFast);
   for (Json& each : before) each["phases"]["backward"] = each["phases"]["step"];
-  EXPECT_EQ(comparison_table(comparison_rows(before, before, "backward", kMargin)).header.at(2), "backward before");
+  EXPECT_EQ(comparison_table(comparison_rows(before, before, "backward", kMargin)).header.at(2),
+            "median backward before");
 }
 
 TEST(ComparisonNotes, NameFewCasesAndCountMany) {

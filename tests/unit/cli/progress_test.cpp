@@ -30,7 +30,16 @@ TEST(Progress, LineFitsTheTerminal) {
 TEST(Progress, UnknownPartsAreLeftOut) {
   supervisor::ProgressView unknown;
   unknown.title = "w";
-  EXPECT_EQ(progress_line(unknown, 200), "[....................] 1/0 w");
+  EXPECT_EQ(progress_line(unknown, 200), "[....................] run 1 w");
+}
+
+TEST(Progress, ALimitOfTimeReplacesTheNumberOfRuns) {
+  supervisor::ProgressView limited = view();
+  limited.run_count = 0;
+  limited.share_done = 0.25;
+  limited.seconds_left = 6;
+  limited.may_end_earlier = true;
+  EXPECT_EQ(progress_line(limited, 200), "[#####...............] run 2 w size=\\ntiny | step 5/8 | at most 6 s left");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "cli/step_times.hpp"
+
 namespace kymo::cli {
 namespace {
 
@@ -16,6 +18,10 @@ Json phase_times(double median_ns) {
           {"median_low_ns", 0.98 * median_ns},
           {"median_high_ns", 1.05 * median_ns},
           {"mean_ns", 1.1 * median_ns},
+          {"ci_low_ns", 1.0 * median_ns},
+          {"ci_high_ns", 1.32 * median_ns},
+          {"statistic", "median"},
+          {"unlike_steps", ""},
           {"std_ns", 0.25 * median_ns},
           {"flops", 3e9},
           {"bytes", 6e6},
@@ -73,6 +79,20 @@ TEST(ResultsTable, ShowsTheMedianItsIntervalAndThroughput) {
             "---  --------  ---------------  ------  ---\n"
             "  1  w         2.00 ms ± 5.0 %   1.5 T  3 G\n"
             "run ok, verification passed\n");
+}
+
+TEST(ResultsTable, ShowsTheMeanWhereItRepresentsTheRun) {
+  Json run = case_run(1);
+  for (Json& phase : run["phases"]) phase["statistic"] = "mean";
+  EXPECT_EQ(text_of(Json::array({run})),
+            "run  workload       mean step      median step  FLOP/s     B/s\n"
+            "---  --------  --------------  ---------------  ------  ------\n"
+            "  1  w         2.20 ms ± 20 %  2.00 ms ± 5.0 %  1.36 T  2.73 G\n"
+            "run ok, verification passed\n");
+  EXPECT_EQ(result_line(run), "run 1: w n=8 dtype=fp32: ok, mean step 2.20 ms ± 20 % (median 2.00 ms)");
+  run["phases"]["step"]["mean_ns"] = 2.04e6;  // 2 % more than the median, which adds nothing
+  EXPECT_THAT(text_of(Json::array({run})), Not(HasSubstr("median step")));
+  EXPECT_THAT(result_line(run), Not(HasSubstr("median")));
 }
 
 TEST(ResultsTable, SaysThatRatesOfSeveralRanksArePerRank) {
@@ -231,9 +251,9 @@ TEST(ResultsTable, MarksAMedianThatIsNotReproducible) {
   Json phase = phase_times(2e6);
   phase["median_low_ns"] = 1e6;
   phase["median_high_ns"] = 3e6;
-  EXPECT_EQ(median_text(phase), "2.00 ms ± 50 %");
+  EXPECT_EQ(time_text(phase, StepStatistic::kMedian), "2.00 ms ± 50 %");
   phase["median_high_ns"] = 6.22e6;
-  EXPECT_EQ(median_text(phase), "2.00 ms ± 211 % (not reproducible)");
+  EXPECT_EQ(time_text(phase, StepStatistic::kMedian), "2.00 ms ± 211 % (not reproducible)");
 }
 
 TEST(ResultsTable, NamesARunOnceThatHasAWarningSeveralTimes) {

@@ -8,6 +8,7 @@
 
 #include "rendezvous.hpp"
 #include "unit/comm/ranks.hpp"
+#include "unit/comm/shared_count.hpp"
 #include "unit/hang.hpp"
 
 namespace {
@@ -18,49 +19,53 @@ using kymo::comm::join_rendezvous;
 using std::chrono::milliseconds;
 using Seconds = std::chrono::duration<double>;
 
-/// Rank 0 serves the store until the others have queried it.
-void stay(const RankHost& host) {
-  if (host.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(3));
+kymo::comm::JoinedRendezvous join(RankHost& host) {
+  return join_rendezvous(host.context(), Backend::kGloo, {.deadline = kymo::kHang});
 }
 
 TEST(CoordinatedShutdown, SucceedsWhenAllJoin) {
-  on_ranks(3, [](RankHost& host) {
-    const auto rendezvous = join_rendezvous(host.context(), Backend::kGloo, {});
+  SharedCount answered;
+  on_ranks(3, [&](RankHost& host) {
+    const auto rendezvous = join(host);
     std::this_thread::sleep_for(milliseconds(100 * host.rank()));
     EXPECT_TRUE(coordinated_shutdown(rendezvous, 3, kymo::kHang));
-    stay(host);
+    answered.add();
+    if (host.rank() == 0) answered.wait_for(3);  // it serves the store
   });
 }
 
 TEST(CoordinatedShutdown, FailsForAllWhenOneIsMissing) {
-  on_ranks(3, [](RankHost& host) {
-    const auto rendezvous = join_rendezvous(host.context(), Backend::kGloo, {});
+  SharedCount answered;
+  on_ranks(3, [&](RankHost& host) {
+    const auto rendezvous = join(host);
     const auto start = std::chrono::steady_clock::now();
-    if (host.rank() != 1) {
-      EXPECT_FALSE(coordinated_shutdown(rendezvous, 3, milliseconds(300)));
-      EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), kymo::kHang_s);
-    }
-    stay(host);
+    if (host.rank() == 1) return;
+    EXPECT_FALSE(coordinated_shutdown(rendezvous, 3, milliseconds(300)));
+    EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), kymo::kHang_s);
+    answered.add();
+    if (host.rank() == 0) answered.wait_for(2);  // it serves the store
   });
 }
 
 TEST(CoordinatedShutdown, FailsForOneThatComesTooLate) {
-  on_ranks(2, [](RankHost& host) {
-    const auto rendezvous = join_rendezvous(host.context(), Backend::kGloo, {});
-    if (host.rank() == 1) std::this_thread::sleep_for(milliseconds(1500));
+  SharedCount answered;
+  on_ranks(2, [&](RankHost& host) {
+    const auto rendezvous = join(host);
+    if (host.rank() == 1) answered.wait_for(1);
     EXPECT_FALSE(coordinated_shutdown(rendezvous, 2, milliseconds(100)));
-    stay(host);
+    answered.add();
+    if (host.rank() == 0) answered.wait_for(2);  // it serves the store
   });
 }
 
 TEST(CoordinatedShutdown, FailsWithoutTheStore) {
   on_ranks(2, [](RankHost& host) {
-    const auto rendezvous = join_rendezvous(host.context(), Backend::kGloo, {});
+    const auto rendezvous = join(host);
     // Rank 0 destroys the store that the other rank still uses for its rendezvous.
     if (host.rank() == 0) return rendezvous.store->wait({"met"});
     rendezvous.store->set("met", std::string("yes"));
-    std::this_thread::sleep_for(milliseconds(1500));
-    EXPECT_FALSE(coordinated_shutdown(rendezvous, 2, milliseconds(100)));
+    EXPECT_ANY_THROW(while (rendezvous.store->check({"met"})) std::this_thread::sleep_for(milliseconds(1)));
+    EXPECT_FALSE(coordinated_shutdown(rendezvous, 2, kymo::kHang));
   });
 }
 

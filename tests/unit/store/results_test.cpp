@@ -154,6 +154,34 @@ TEST_F(Results, StatisticsLeaveOutWarmUpAndTakeTheSlowestRank) {
             "compute|device;compute|host;step|host");
 }
 
+/// Every tenth step takes 40 times as long.
+TEST_F(Results, TheStatisticThatRepresentsARunIsStored) {
+  const auto represented_by = [&](measure::Timing timing, std::int64_t longest_wait_ns) {
+    event::PassRecord record = make_record(62);
+    for (auto& sample : record.samples)
+      if (sample.step % 10 == 5) sample.host_ns *= 40;
+    record.scheduling.push_back({61, 60, 0, 1000, 900, 0, 3, longest_wait_ns, longest_wait_ns, {}, {}});
+    RunRow run = make_run(invocation_);
+    run.method.timing = timing;
+    const std::int64_t run_id = database_->begin_run(run);
+    database_->finalize_run(run_id, Outcome{}, {}, {write(run_id, 0, measure::Pass::kTime, record)});
+    return ask(*database_,
+               "SELECT phase, clock, represented_by, slow_count, fast_count FROM statistic WHERE run_id = " +
+                   std::to_string(run_id) + " ORDER BY phase, clock");
+  };
+  const std::string by_mean = "compute|device|mean|0|0;compute|host|mean|6|0;step|host|mean|6|0";
+  const std::string by_median = "compute|device|median|0|0;compute|host|median|6|0;step|host|median|6|0";
+  EXPECT_EQ(represented_by(measure::Timing::kSync, 0), by_mean) << "the phases as the step";
+  EXPECT_EQ(represented_by(measure::Timing::kSync, 101), by_median) << "the thread waited for other processes";
+  EXPECT_EQ(represented_by(measure::Timing::kHot, 0), by_median);
+  EXPECT_EQ(represented_by(measure::Timing::kFree, 101), by_mean);
+  EXPECT_EQ(ask(*database_,
+                "SELECT slow_ns = (SELECT sum(host_ns) FROM step_duration d WHERE d.run_id = s.run_id AND "
+                "d.phase = 'step' AND d.step % 10 = 5 AND d.warmup = 0) FROM statistic s WHERE s.run_id = 1 "
+                "AND s.phase = 'step'"),
+            "1");
+}
+
 TEST_F(Results, StepsThatSomeRankDidNotFinishDoNotCount) {
   const std::int64_t run_id = database_->begin_run(make_run(invocation_, 8, 2));
   const auto first = write(run_id, 0, measure::Pass::kTime, make_record(12));

@@ -78,7 +78,7 @@ TEST_F(WriterLockTest, ExcludesOtherProcessesUntilItEnds) {
     ::waitpid(writer, nullptr, 0);
   });
   {
-    const WriterLock lock(path("a.db"), std::chrono::seconds(60));  // replaces that of the killed process
+    const WriterLock lock(path("a.db"), kymo::kHang);  // replaces that of the killed process
     expect_locked_by("process " + std::to_string(::getpid()));
   }
   killer.join();

@@ -54,6 +54,17 @@ class ControlServerTest : public testing::Test {
     asio::read(socket, asio::buffer(body));
     return Json::parse(body);
   }
+  /// Runs the event loop until a whole message has arrived.
+  Json await_message(tcp::socket& socket) {
+    const auto has_arrived = [&] {
+      std::array<unsigned char, 4> header{};
+      if (socket.available() < header.size()) return false;
+      socket.receive(asio::buffer(header), tcp::socket::message_peek);
+      return socket.available() >= header.size() + (header[0] | header[1] << 8 | header[2] << 16);
+    };
+    EXPECT_TRUE(run_until(has_arrived));
+    return receive_message(socket);
+  }
   /// Runs the event loop until `ready` returns true or a generous deadline passes.
   template <typename Ready>
   bool run_until(Ready ready) {
@@ -98,9 +109,8 @@ TEST_F(ControlServerTest, ExchangesFramesWithAWorkerItExpects) {
   EXPECT_THAT(events_[1], HasSubstr("\"stage\":\"load\""));
   server_.send(id, protocol::Released{4, true});
   server_.send(id, protocol::Exit{});
-  loop_.run_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(receive_message(socket).get<protocol::Released>().sequence, 4);
-  EXPECT_EQ(protocol::type_of(receive_message(socket)), "exit");
+  EXPECT_EQ(await_message(socket).get<protocol::Released>().sequence, 4);
+  EXPECT_EQ(protocol::type_of(await_message(socket)), "exit");
   socket.close();
   EXPECT_TRUE(run_until([&] { return events_.size() == 3; }));
   EXPECT_EQ(events_[2], "closed " + std::to_string(id) + " ");
@@ -162,10 +172,8 @@ TEST_F(ControlServerTest, SendsItsClock) {
   const std::int64_t before_ns = now_ns();
   send_message(socket, protocol::ClockRequest{0});
   send_message(socket, protocol::ClockRequest{7});
-  ASSERT_TRUE(run_until([&] { return socket.available() > 8; }));
-  loop_.run_for(std::chrono::milliseconds(20));
-  const protocol::Clock first = receive_message(socket).get<protocol::Clock>();
-  const protocol::Clock second = receive_message(socket).get<protocol::Clock>();
+  const protocol::Clock first = await_message(socket).get<protocol::Clock>();
+  const protocol::Clock second = await_message(socket).get<protocol::Clock>();
   EXPECT_EQ(first.sequence, 0);
   EXPECT_EQ(second.sequence, 7);
   EXPECT_LE(before_ns, first.clock_ns);
@@ -261,7 +269,8 @@ class LocalControlServer : public testing::Test {
     server.expect(token, 0);
     const std::string hello = encode_frame(protocol::Hello{protocol::kVersion, token, 0, 1});
     EXPECT_EQ(::send(socket, hello.data(), hello.size(), MSG_NOSIGNAL), static_cast<ssize_t>(hello.size()));
-    for (int i = 0; i < 1000 && accepted.empty(); ++i) loop_.run_for(std::chrono::milliseconds(5));
+    const auto deadline = std::chrono::steady_clock::now() + kymo::kHang;
+    while (accepted.empty() && std::chrono::steady_clock::now() < deadline) loop_.run_for(std::chrono::milliseconds(5));
     close(socket);
     return !accepted.empty();
   }
@@ -308,7 +317,9 @@ TEST_F(LocalControlServer, RejectsAnotherUserEvenWithTheToken) {
     _exit(recv(socket, &byte, 1, 0) <= 0 ? 0 : 2);
   }
   int status = -1;
-  for (int i = 0; i < 4000 && waitpid(other, &status, WNOHANG) == 0; ++i) loop_.run_for(std::chrono::milliseconds(5));
+  const auto deadline = std::chrono::steady_clock::now() + kymo::kHang;
+  while (waitpid(other, &status, WNOHANG) == 0 && std::chrono::steady_clock::now() < deadline)
+    loop_.run_for(std::chrono::milliseconds(5));
   EXPECT_EQ(status, 0) << "the connection was not closed";
   EXPECT_THAT(accepted_, IsEmpty());
 }

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "base/tcp.hpp"
 #include "supervisor/process_reaper.hpp"
 #include "supervisor/scratch.hpp"
@@ -24,6 +25,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::StartsWith;
 
 constexpr const char* kFakeWorker = KYMO_SOURCE_DIR "/tests/unit/supervisor/fake_worker.py";
 
@@ -264,6 +266,20 @@ TEST_F(ExecuteRuns, RecordsRunsAsSkippedWhenTheTimeIsUsedUp) {
   EXPECT_THAT(lines("SELECT status FROM run WHERE run_id > 2"), ElementsAre("ok", "ok"));
 }
 
+TEST_F(ExecuteRuns, StopsARunWhenTheTimeIsUsedUp) {
+  Options options;
+  options.max_time_s = 3;
+  make({behaving("hang"), fake_run({}, 2), behaving("hang")}, fake_setup(), options);
+  const std::string limit = "all runs together may take 3 s (--max-time)";
+  EXPECT_THAT(
+      lines("SELECT status, detail FROM run ORDER BY run_id"),
+      ElementsAre(
+          AllOf(StartsWith("skipped|no time left: the run was stopped: rank 0, pass time, last reported stage "),
+                HasSubstr(limit)),
+          "skipped|no time left: " + limit, "skipped|no time left: " + limit))
+      << "the reason of a run that was stopped is not that of its repetitions";
+}
+
 TEST_F(ExecuteRuns, ShowsProgress) {
   std::vector<ProgressView> views;
   Options options;
@@ -357,23 +373,26 @@ TEST_F(ExecuteRuns, AnIgnoredHangUpStaysIgnored) {
 }
 
 TEST_F(ExecuteRuns, ASuspensionStopsTheWorkersAndTheDeadlines) {
+  const std::int64_t begin_ns = now_ns();
+  make({behaving("work_a_second")});
+  const double timeout_s = 3e-9 * static_cast<double>(now_ns() - begin_ns);
   const pid_t continues = fork();
   if (continues == 0) {
-    usleep(2'500'000);
+    usleep(static_cast<useconds_t>(1e6 * (timeout_s + 0.5)));
     // The suspension may be late on a busy machine.
-    for (int i = 0; i < 200 && kill(getppid(), SIGCONT) == 0; ++i) usleep(50'000);
+    for (double waited_s = 0; waited_s < kHang_s && kill(getppid(), SIGCONT) == 0; waited_s += 0.05) usleep(50'000);
     _exit(0);
   }
   PlannedRun run = behaving("work_a_second");
-  run.method.timeout_s = 2;
+  run.method.timeout_s = timeout_s;
   Options options;
   options.on_progress = [sent = false](const ProgressView& view) mutable {
     if (view.step == 2 && !std::exchange(sent, true)) raise(SIGTSTP);
   };
   const Summary summary = make({run}, fake_setup(), options);
   EXPECT_EQ(summary.signal, 0);
-  EXPECT_EQ(line("SELECT status, detail FROM run"), "ok|");
-  EXPECT_THAT(line("SELECT stdout FROM rank"), HasSubstr("was stopped"));
+  EXPECT_EQ(line("SELECT status, detail FROM run WHERE run_id = 2"), "ok|");
+  EXPECT_THAT(line("SELECT stdout FROM rank WHERE run_id = 2"), HasSubstr("was stopped"));
   kill(continues, SIGKILL);
   waitpid(continues, nullptr, 0);
 }

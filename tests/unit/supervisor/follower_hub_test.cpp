@@ -79,32 +79,34 @@ class HubTest : public testing::Test {
     EXPECT_EQ(received_message(peer)["type"], "accepted");
     return peer;
   }
-  std::string failure() {
+  std::string failure() { return failure(hub_); }
+  static std::string failure(FollowerHub& hub) {
     try {
-      hub_.gather([] { return false; });
+      hub.gather([] { return false; });
     } catch (const Error& error) {
       return error.what();
     }
     return "";
   }
-  void run(int milliseconds = 200) {
-    loop_.restart();
-    loop_.run_for(std::chrono::milliseconds(milliseconds));
+  /// Runs the event loop until the hub has read all that the peer has sent.
+  void run_until_read(Peer& peer) {
+    peer.send_message(messages::Signalled{SIGUSR1});
+    ASSERT_TRUE(run_until([&] { return !signals_.empty() && signals_.back() == SIGUSR1; }));
+    signals_.pop_back();
   }
 
-  static LauncherEnvironment patient() {
-    LauncherEnvironment launcher_env = launch_of(0, 1);
-    launcher_env.join_timeout_s = 0.2;
-    return launcher_env;
-  }
   std::vector<PlannedRun> plan_{fake_run({}, 2)};
   asio::io_context loop_;
   std::vector<int> signals_;
-  FollowerHub hub_{loop_, patient(), messages::plan_of(plan_), [this](int, int number) { signals_.push_back(number); }};
+  FollowerHub hub_{loop_, launch_of(0, 1), messages::plan_of(plan_),
+                   [this](int, int number) { signals_.push_back(number); }};
 };
 
 TEST_F(HubTest, NamesTheRanksThatAreMissing) {
-  EXPECT_THAT(failure(), AllOf(HasSubstr("rank 1 of 2 did not join"), HasSubstr("port 1;")));
+  LauncherEnvironment impatient = launch_of(0, 1);
+  impatient.join_timeout_s = 0.2;
+  FollowerHub hub(loop_, impatient, messages::plan_of(plan_), [](int, int) {});
+  EXPECT_THAT(failure(hub), AllOf(HasSubstr("rank 1 of 2 did not join"), HasSubstr("port 1;")));
 }
 
 TEST_F(HubTest, RejectsUnauthenticatedConnectionsAndContinues) {
@@ -192,12 +194,12 @@ TEST_F(HubTest, ARemoteProcessReceivesAndSends) {
   process.begin_pass(9, measure::Pass::kTime);
   EXPECT_EQ(received_message(peer).get<messages::Begin>().run_id, 9);
   peer.send_message(messages::Memory{start.worker, {100, 50}});
-  run();
+  run_until_read(peer);
   EXPECT_EQ(process.memory_use(10)->available_bytes, 50);
   EXPECT_FALSE(process.memory_use(10));
   peer.send_message(messages::Ended{start.worker, {{std::nullopt, SIGSEGV}, false, "last words", ""}, 200});
   peer.send_message(messages::Signalled{SIGTERM});
-  run();
+  run_until_read(peer);
   EXPECT_FALSE(process.reaped());
   ASSERT_TRUE(process.poll_end());
   EXPECT_EQ(process.poll_end()->end.signal, SIGSEGV);
@@ -215,11 +217,11 @@ TEST_F(HubTest, AFileComesWholeOrNotAtAll) {
   EXPECT_FALSE(process.collected(0));
   peer.send_message(messages::WorkerOutput{worker, "out", "err", 5});
   peer.write(encode_frame(messages::FilePart{worker, ""}, "abc"));
-  run();
+  run_until_read(peer);
   EXPECT_FALSE(std::filesystem::exists(folder / "whole"));
   peer.write(encode_frame(messages::FilePart{worker + 1, ""}, "of another worker"));
   peer.write(encode_frame(messages::FilePart{worker, ""}, "de"));
-  run();
+  run_until_read(peer);
   EXPECT_TRUE(process.collected(0));
   EXPECT_EQ(read_file(folder / "whole"), "abcde");
   EXPECT_EQ(process.take_output().stdout_text, "out");
@@ -228,8 +230,7 @@ TEST_F(HubTest, AFileComesWholeOrNotAtAll) {
   peer.send_message(messages::WorkerOutput{worker, "", "", 5});
   peer.write(encode_frame(messages::FilePart{worker, ""}, "abc"));
   peer.close();
-  run();
-  EXPECT_TRUE(process.collected(0));
+  EXPECT_TRUE(run_until([&] { return process.collected(0); }));
   EXPECT_TRUE(std::filesystem::exists(folder / "whole"));
   EXPECT_FALSE(std::filesystem::exists(folder / "half"));
   EXPECT_FALSE(std::filesystem::exists(folder / "half.part"));
@@ -288,7 +289,7 @@ TEST_F(HubTest, BadFramesOfAFollowerLoseItsRank) {
       {framed(R"({"type": "worker_output", "worker": 1, "stdout": "", "stderr": "", "file_bytes": -7})"), "-7 bytes"},
   };
   for (const auto& frame : frames) {
-    FollowerHub hub(loop_, patient(), messages::plan_of(plan_), [](int, int) {});
+    FollowerHub hub(loop_, launch_of(0, 1), messages::plan_of(plan_), [](int, int) {});
     tcp::acceptor acceptor(loop_, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
     tcp::socket ours(loop_);
     ours.connect(acceptor.local_endpoint());
@@ -308,7 +309,7 @@ TEST_F(HubTest, NotifiesFollowersOfTheEnd) {
     peer.close();
   });
   loop_.restart();
-  hub_.finish(3, 20);
+  hub_.finish(3, kHang_s);
   follower.join();
   EXPECT_TRUE(hub_.intact());
 }

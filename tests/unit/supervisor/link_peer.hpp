@@ -9,6 +9,7 @@
 
 #include "base/frame.hpp"
 #include "supervisor/launcher_environment.hpp"
+#include "unit/hang.hpp"
 
 namespace kymo::supervisor {
 
@@ -61,7 +62,7 @@ inline LauncherEnvironment launch_of(int rank, std::uint16_t port) {
   launcher_env.leader_host = "localhost";
   launcher_env.port = port;
   launcher_env.token = "secret";
-  launcher_env.join_timeout_s = 20;
+  launcher_env.join_timeout_s = kHang_s;
   return launcher_env;
 }
 

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "unit/supervisor/pass_actions.hpp"
+
 namespace kymo::supervisor {
 namespace {
 
@@ -13,37 +15,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Outcome outcome(RunStatus status, const std::string& detail = "") {
-  return {.status = status, .detail = detail, .stage = "step", .phase = "forward", .step = 3};
-}
 WorkerEnd by_signal(int number) { return {{std::nullopt, number}, false, ""}; }
 WorkerEnd by_exit(int code) { return {{code, std::nullopt}, false, ""}; }
-
-/// Actions as short strings, so that a test reads like a protocol.
-std::vector<std::string> texts(const Actions& actions) {
-  struct Writer {
-    std::string operator()(const Release& a) const {
-      return "release " + std::to_string(a.rank) + " #" + std::to_string(a.sequence) + (a.stop ? " stop" : "");
-    }
-    std::string operator()(const Collected& a) const {
-      std::string text = "gathered " + std::to_string(a.rank) + " #" + std::to_string(a.sequence);
-      for (const auto& payload : a.payloads) text += " " + payload;
-      return text;
-    }
-    std::string operator()(const SendCancel& a) const { return "cancel " + std::to_string(a.rank); }
-    std::string operator()(const SendExit& a) const { return "exit " + std::to_string(a.rank); }
-    std::string operator()(const Kill& a) const { return "kill " + std::to_string(a.rank); }
-  };
-  std::vector<std::string> result;
-  for (const auto& action : actions) result.push_back(std::visit(Writer{}, action));
-  return result;
-}
-
-PassState started(int ranks, PassLimits limits = {}) {
-  PassState state(Pass::kTime, ranks, limits, 0);
-  for (int rank = 0; rank < ranks; ++rank) state.connected(rank, 0);
-  return state;
-}
 
 TEST(PassState, IsDoneWhenAllReportOk) {
   PassState state = started(2);
@@ -274,85 +247,6 @@ TEST(PassState, ASecondWaitOfOneRankBreaksTheProtocol) {
   EXPECT_THAT(texts(state.barrier(0, {1, false}, 1)), ElementsAre("kill 0", "kill 1"));
   EXPECT_EQ(state.verdict().status, RunStatus::kFailed);
   EXPECT_EQ(state.verdict().rank, 0);
-}
-
-TEST(PassState, TimeOutNamesTheRankThatHangsNotTheOneThatWaits) {
-  PassLimits limits;
-  limits.timeout_s = 10;
-  PassState state = started(2, limits);
-  state.progress(1, {"step", 3, 15}, 1);
-  state.barrier(0, {3, false}, 1);
-  EXPECT_THAT(texts(state.tick(10.9)), IsEmpty());
-  EXPECT_THAT(texts(state.tick(11.1)), ElementsAre("kill 0", "kill 1"));
-  EXPECT_EQ(state.verdict().status, RunStatus::kTimeout);
-  EXPECT_EQ(state.verdict().rank, 1);
-  EXPECT_EQ(state.verdict().step, 3);
-  EXPECT_EQ(state.verdict().detail, "no progress for 10 s: rank 1, pass time, last reported stage 'step', step 3");
-  EXPECT_EQ(state.status_of(1), RunStatus::kTimeout);
-}
-
-TEST(PassState, ProgressAndReleasesRenewTheDeadline) {
-  PassLimits limits;
-  limits.timeout_s = 10;
-  PassState state = started(2, limits);
-  state.barrier(0, {0, false}, 1);
-  state.progress(1, {"step", 0, 1}, 9);
-  state.barrier(1, {0, false}, 18);
-  EXPECT_THAT(texts(state.tick(27)), IsEmpty());
-  EXPECT_THAT(texts(state.tick(28.1)), ElementsAre("kill 0", "kill 1"));
-}
-
-TEST(PassState, AWorkerThatNeverConnectsTimesOut) {
-  PassLimits limits;
-  limits.timeout_s = 10;
-  PassState state(Pass::kTime, 1, limits, 100);
-  EXPECT_THAT(texts(state.tick(109)), IsEmpty());
-  EXPECT_THAT(texts(state.tick(111)), ElementsAre("kill 0"));
-  EXPECT_EQ(state.verdict().status, RunStatus::kTimeout);
-}
-
-TEST(PassState, NoTimeOutWithoutABound) {
-  PassLimits limits;
-  limits.timeout_s = 0;
-  PassState state = started(1, limits);
-  EXPECT_THAT(texts(state.tick(1e9)), IsEmpty());
-}
-
-TEST(PassState, AFirstStepThatExceedsTheLimitOfThePassSkipsTheRun) {
-  PassLimits limits;
-  limits.timeout_s = 600;
-  limits.max_pass_time_s = 10;
-  PassState state = started(2, limits);
-  state.progress(1, {"warmup", 0, 15}, 1);
-  state.barrier(0, {0, false}, 1);
-  EXPECT_THAT(texts(state.tick(10.9)), IsEmpty());
-  EXPECT_THAT(texts(state.tick(11.1)), ElementsAre("kill 0", "kill 1"));
-  EXPECT_EQ(state.verdict().status, RunStatus::kSkipped);
-  EXPECT_EQ(state.verdict().detail,
-            "too slow: no progress for 10 s: rank 1, pass time, last reported stage 'warmup', step 0; a pass may take "
-            "10 s (--max-pass-time)");
-}
-
-TEST(PassState, ALaterStepThatExceedsTheLimitOfThePassHangs) {
-  PassLimits limits;
-  limits.timeout_s = 600;
-  limits.max_pass_time_s = 10;
-  PassState state = started(1, limits);
-  state.progress(0, {"step", 2, 15}, 1);
-  EXPECT_THAT(texts(state.tick(11.1)), ElementsAre("kill 0"));
-  EXPECT_EQ(state.verdict().status, RunStatus::kTimeout);
-  EXPECT_EQ(state.verdict().detail, "no progress for 10 s: rank 0, pass time, last reported stage 'step', step 2");
-}
-
-TEST(PassState, LoadingDoesNotCountTowardsTheLimitOfThePass) {
-  PassLimits limits;
-  limits.timeout_s = 600;
-  limits.max_pass_time_s = 10;
-  PassState state = started(1, limits);
-  state.progress(0, {"load", -1, 0}, 1);
-  EXPECT_THAT(texts(state.tick(600)), IsEmpty());
-  EXPECT_THAT(texts(state.tick(601.1)), ElementsAre("kill 0"));
-  EXPECT_EQ(state.verdict().status, RunStatus::kTimeout);
 }
 
 TEST(PassState, AWorkerThatHangsUpIsFailedUnlessItIsAboutToEnd) {

@@ -7,6 +7,7 @@
 #include "base/file.hpp"
 #include "store/results.hpp"
 #include "supervisor/supervisor.hpp"
+#include "unit/hang.hpp"
 
 namespace kymo::supervisor {
 
@@ -49,7 +50,7 @@ inline PlannedRun fake_run(measure::Parameters parameters = {}, int ranks = 1) {
   run.method.steps = 4;
   run.method.warmup = 0;
   run.method.passes = {measure::Pass::kTime};
-  run.method.timeout_s = 60;
+  run.method.timeout_s = kHang_s;
   run.plugin.name = "fake";
   run.plugin.sha256 = "00";
   return run;

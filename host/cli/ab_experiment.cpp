@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/ab_experiment.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "cli/against.hpp"
+#include "cli/run_results.hpp"
+#include "measure/step_statistic.hpp"
+
+namespace kymo::cli {
+
+using measure::SequentialComparison;
+
+Experiment::Experiment(const store::ResultsDatabase& database, std::int64_t invocation, std::size_t candidates,
+                       double max_time_s, double margin)
+    : database_(database),
+      invocation_(invocation),
+      max_time_s_(max_time_s),
+      by_median_(candidates, margin),
+      by_mean_(candidates, margin),
+      times_(candidates),
+      round_(candidates) {}
+
+bool Experiment::proceed(std::size_t finished) {
+  if (finished == 0) return true;
+  if (!take(finished - 1)) return false;
+  if (finished % count() != 0) return true;
+  const double now_s = elapsed_s();
+  longest_round_s_ = std::max(longest_round_s_, now_s - round_started_s_);
+  if (rounds() == 0) first_round_s_ = std::exchange(longest_round_s_, 0.0);  // it includes verification
+  round_started_s_ = now_s;
+  if (!add_round()) return false;
+  const double expected_s = longest_round_s_ > 0 ? longest_round_s_ : first_round_s_;
+  out_of_time_ = now_s + expected_s > max_time_s_;
+  return !out_of_time_;
+}
+
+void Experiment::finish(bool interrupted) {
+  seconds_ = elapsed_s();
+  interrupted_ = interrupted;
+  if (rounds() == 0) return;
+  if (rounds() < SequentialComparison::kLooks.front()) choose_statistic();
+  by_median_.finish();
+  by_mean_.finish();
+}
+
+TimeComparison Experiment::time_comparison(std::size_t pair) const {
+  const SequentialComparison& other = statistic_ == StepStatistic::kMean ? by_median_ : by_mean_;
+  return {statistic_, comparison().pairs().at(pair).result, other.pairs().at(pair).result};
+}
+
+Experiment::End Experiment::end() const {
+  if (std::ranges::all_of(comparison().pairs(), &SequentialComparison::Pair::decided)) return End::kVerdict;
+  if (interrupted_) return End::kInterrupted;
+  if (failed_) return End::kFailed;
+  return out_of_time_ ? End::kMaxTime : End::kMaxRuns;
+}
+
+void Experiment::limit(supervisor::ProgressView& view) const {
+  view.run_count = 0;
+  view.share_done = std::min(1.0, elapsed_s() / max_time_s_);
+  view.seconds_left = std::max(0.0, max_time_s_ - elapsed_s());
+  view.may_end_earlier = true;
+}
+
+double Experiment::elapsed_s() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+bool Experiment::take(std::size_t index) {
+  const Json run = brief_result(database_, invocation_, index);
+  failed_ = run.is_null() || run["status"] != "ok" || !run["phases"].contains("step");
+  if (failed_) return false;
+  const std::size_t round = index / count();
+  const std::size_t candidate = round % 2 == 0 ? index % count() : count() - 1 - index % count();
+  const Json& step = run["phases"]["step"];
+  clocks_.insert(step["clock"].get<std::string>());
+  if (clocks_.size() > 1) throw UsageError("the candidates are timed on different clocks: host and device");
+  round_[candidate] = step;
+  if (round == 0) first_results_[candidate] = run;
+  return true;
+}
+
+bool Experiment::add_round() {
+  std::vector<double> medians, means;
+  for (std::size_t i = 0; i < count(); ++i) {
+    times_[i].add(round_[i]);
+    medians.push_back(value_ns(round_[i], StepStatistic::kMedian));
+    means.push_back(value_ns(round_[i], StepStatistic::kMean));
+  }
+  const bool open_by_median = by_median_.add_round(medians);
+  const bool open_by_mean = by_mean_.add_round(means);
+  if (rounds() <= SequentialComparison::kLooks.front()) choose_statistic();
+  return statistic_ == StepStatistic::kMean ? open_by_mean : open_by_median;
+}
+
+void Experiment::choose_statistic() {
+  std::vector<std::vector<StepStatistic>> sides;
+  for (const SideTimes& times : times_) sides.push_back(times.statistics());
+  statistic_ = measure::common_statistic(sides);
+}
+
+}  // namespace kymo::cli
