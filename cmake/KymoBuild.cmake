@@ -14,10 +14,6 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # Below 1 GB, the compiler does not look for memory that it could use again, which would take 7 % of its time.
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=1000000>)
-endif()
 
 find_program(KYMO_CCACHE ccache)
 if(KYMO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

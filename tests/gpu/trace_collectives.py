@@ -91,6 +91,7 @@ def main(kymo, folder):
     if gpus < 2:
         print("fewer than two GPUs")
         return 77
+    os.makedirs(folder, exist_ok=True)
     os.environ["DEVICE"] = "cuda"
     failed = False
     for program in PROGRAMS:

@@ -184,6 +184,7 @@ def main(kymo, folder, kinds):
     if count_gpus(kymo) == 0:
         print("no GPU")
         return 77
+    Path(folder).mkdir(parents=True, exist_ok=True)
     failed = False
     with concurrent.futures.ThreadPoolExecutor(5) as pool:  # nothing is timed
         checks = {

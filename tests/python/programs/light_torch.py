@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Imports torch in less than half of the time, for programs that are about something else and compile nothing. They
-import this module before torch. `train.py` and `ddp.py` import all of torch, as users do."""
+"""Imports torch in a third of the time, for programs whose subject is not what they compute. Programs import this
+module before torch; programs that compile do not import it. `train.py` and `ddp.py` import torch as users do."""
 
 import gc
 import sys
