@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <regex>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/installation.hpp"
 #include "base/json.hpp"
 #include "base/ranges.hpp"
 
@@ -16,6 +20,16 @@ namespace kymo::collect {
 namespace {
 
 constexpr const char* kAnyDevice = "any";
+
+constexpr const char* kTorchFolder = "torch-";  // followed by the minor version
+
+/// "2.12" of "2.12.1" and "2.12.1+cu130". Empty if the version is not that of a release: the structs of a nightly or
+/// source build are those of some commit.
+std::string minor_version(const std::string& torch_version) {
+  static const std::regex kRelease(R"((\d+\.\d+)\.\d+(\+.*)?)");
+  std::smatch found;
+  return std::regex_match(torch_version, found, kRelease) ? found[1].str() : std::string();
+}
 
 std::string loader_message() {
   const char* message = dlerror();
@@ -70,15 +84,27 @@ std::vector<ModuleDeclaration> read_declarations(const std::filesystem::path& mo
 std::vector<ModuleDeclaration> read_declarations(const std::filesystem::path& modules,
                                                  const std::string& torch_version) {
   auto declarations = read_declarations(modules);
-  // A patch release does not change the interfaces that modules use.
-  const auto folder = modules / ("torch-" + torch_version.substr(0, torch_version.rfind('.')));
-  if (!std::filesystem::is_directory(folder)) return declarations;
-  std::erase_if(declarations, [](const ModuleDeclaration& declaration) {
-    return declaration.needs_torch || declaration.device != kAnyDevice;  // links LibTorch or the CUDA of its wheel
-  });
-  append_range(declarations, read_declarations(folder));
+  const std::string minor = minor_version(torch_version);
+  if (!minor.empty() && minor == minor_version(build_torch_version())) return declarations;
+  std::erase_if(declarations, [](const ModuleDeclaration& declaration) { return declaration.needs_torch; });
+  if (minor.empty()) return declarations;
+  append_range(declarations, read_declarations(modules / (kTorchFolder + minor)));
   std::ranges::stable_sort(declarations, {}, &ModuleDeclaration::order);
   return declarations;
+}
+
+std::vector<std::string> torch_versions(const std::filesystem::path& modules) {
+  std::vector<std::string> versions;
+  const auto needs_torch = [](const ModuleDeclaration& declaration) { return declaration.needs_torch; };
+  if (std::ranges::any_of(read_declarations(modules), needs_torch))
+    versions.push_back(minor_version(build_torch_version()));
+  std::error_code no_directory;
+  for (const auto& entry : std::filesystem::directory_iterator(modules, no_directory))
+    if (const std::string name = entry.path().filename().string(); name.starts_with(kTorchFolder))
+      versions.push_back(name.substr(std::string_view(kTorchFolder).size()));
+  // "2.9" comes before "2.10".
+  std::ranges::sort(versions, {}, [](const std::string& version) { return std::pair(version.size(), version); });
+  return versions;
 }
 
 std::vector<ModuleDeclaration> select_modules(const std::vector<ModuleDeclaration>& declarations, measure::Pass pass,

@@ -39,10 +39,15 @@ struct ModuleDeclaration {
 /// that names the module if its declaration is missing or invalid.
 std::vector<ModuleDeclaration> read_declarations(const std::filesystem::path& modules);
 
-/// The same for workloads in Python under this version of torch. If `modules` has a directory torch-MAJOR.MINOR of that
-/// version, the modules that use libraries of torch's wheel are the ones in it.
+/// The same for a process with this version of torch, such as "2.12.1+cu130". The modules that need LibTorch are those
+/// of its minor version: in `modules` for the version that kymo was built with, otherwise in the directory
+/// torch-MAJOR.MINOR in it. There are none for other versions and for those that are no release, because LibTorch's
+/// structs differ between versions.
 std::vector<ModuleDeclaration> read_declarations(const std::filesystem::path& modules,
                                                  const std::string& torch_version);
+
+/// Minor versions of torch, such as "2.12", for which the modules that need LibTorch exist; in ascending order.
+std::vector<std::string> torch_versions(const std::filesystem::path& modules);
 
 /// Selects the modules for a run on this device.
 std::vector<ModuleDeclaration> select_modules(const std::vector<ModuleDeclaration>& declarations, measure::Pass pass,

@@ -6,11 +6,9 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/installation.hpp"
 #include "base/text.hpp"
 #include "cli/regex.hpp"
 #include "measure/plan.hpp"
-#include "worker/installed_environment.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -23,50 +21,6 @@ struct Placement {
   std::string missing;
 };
 
-/// The passes of a case whose modules an installation has for the torch of a Python file and this device.
-struct Observable {
-  std::vector<measure::Pass> passes;
-  std::vector<measure::Pass> others;
-  std::set<std::string> missing_modules;
-};
-
-std::string names_of_passes(const std::vector<measure::Pass>& passes) {
-  std::vector<std::string> names;
-  for (const measure::Pass pass : passes) names.emplace_back(to_string(pass));
-  return join(names, ",");
-}
-
-Observable observable(const CaseSpec& spec, const catalog::PluginFile& file, measure::DeviceKind device,
-                      const std::filesystem::path& modules) {
-  Observable result;
-  for (const measure::Pass pass : spec.method.passes) {
-    const auto missing = worker::missing_modules(modules, file.framework_version, pass, device);
-    (missing.empty() ? result.passes : result.others).push_back(pass);
-    result.missing_modules.insert(missing.begin(), missing.end());
-  }
-  return result;
-}
-
-/// Why a Python file cannot be observed on a device under its torch; empty if it can. C++ plugins are only accepted
-/// with the torch of this build.
-std::string module_shortage(const CaseSpec& spec, const catalog::Plugin& plugin, const catalog::Workload& workload,
-                            measure::DeviceKind device, const std::filesystem::path& modules) {
-  const catalog::PluginFile& file = plugin.file;
-  if (file.interpreter.empty() || file.framework.empty()) return "";
-  const Observable found = observable(spec, file, device, modules);
-  if (found.others.empty()) return "";
-  std::vector<std::string> remedies;
-  if (device == measure::DeviceKind::kCuda && workload.runs_on_cpu &&
-      observable(spec, file, measure::DeviceKind::kCpu, modules).others.empty())
-    remedies.emplace_back("--device cpu");
-  if (!found.passes.empty()) remedies.push_back("--passes " + names_of_passes(found.passes));
-  remedies.push_back("an interpreter with torch " + build_torch_version() + " (--python)");
-  const std::vector<std::string> missing(found.missing_modules.begin(), found.missing_modules.end());
-  return "under torch " + file.framework_version + ", the passes " + names_of_passes(found.others) +
-         " need the collector modules " + join(missing, ", ") + ", which this kymo has only for torch " +
-         build_torch_version() + "; use " + join(remedies, " or ");
-}
-
 std::string gpu_shortage(const Gpus& gpus, std::int64_t all_ranks) {
   const std::int64_t ranks = std::min(all_ranks, gpus.max_needed);
   if (gpus.count == 0) return "no GPU available: " + gpus.reason;
@@ -76,17 +30,13 @@ std::string gpu_shortage(const Gpus& gpus, std::int64_t all_ranks) {
 }
 
 Placement choose_placement(const CaseSpec& spec, const catalog::Workload& workload, std::int64_t ranks,
-                           const std::function<Gpus()>& gpus,
-                           const std::function<std::string(measure::DeviceKind)>& module_shortage_on) {
+                           const std::function<Gpus()>& gpus) {
   using measure::DeviceKind;
   const auto admit = [&](bool supported, const char* device) {
     if (!supported) throw UsageError("workload " + quote(workload.name) + " does not run on device " + device);
   };
-  const auto on_cpu = [&] { return Placement{DeviceKind::kCpu, module_shortage_on(DeviceKind::kCpu)}; };
-  const auto on_cuda = [&] {
-    const std::string shortage = module_shortage_on(DeviceKind::kCuda);
-    return Placement{DeviceKind::kCuda, shortage.empty() ? gpu_shortage(gpus(), ranks) : shortage};
-  };
+  const auto on_cpu = [] { return Placement{DeviceKind::kCpu, ""}; };
+  const auto on_cuda = [&] { return Placement{DeviceKind::kCuda, gpu_shortage(gpus(), ranks)}; };
   if (spec.device == DeviceChoice::kCpu) {
     admit(workload.runs_on_cpu, "cpu");
     return on_cpu();
@@ -197,17 +147,14 @@ store::RunTitle run_title(const catalog::Workload& workload, const measure::Para
 }  // namespace
 
 std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plugin, const catalog::Workload& workload,
-                                const std::function<Gpus()>& gpus, MissingDevice missing,
-                                const std::filesystem::path& modules) {
+                                const std::function<Gpus()>& gpus, MissingDevice missing) {
   const std::vector<Texts> combinations = combine(spec, workload);
   const std::vector<measure::Method> methods = methods_of(spec);
   std::vector<PlannedCase> cases;
   cases.reserve(spec.ranks.size() * combinations.size() * methods.size());
   for (const std::int64_t ranks : spec.ranks) {
     check_ranks(workload, ranks);
-    const Placement placement = choose_placement(spec, workload, ranks, gpus, [&](measure::DeviceKind device) {
-      return module_shortage(spec, plugin, workload, device, modules);
-    });
+    const Placement placement = choose_placement(spec, workload, ranks, gpus);
     if (!placement.missing.empty() && missing == MissingDevice::kUsageError) {
       throw UsageError("workload " + quote(workload.name) + " cannot run on device " + to_string(placement.device) +
                        ": " + placement.missing);

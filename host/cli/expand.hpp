@@ -2,20 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "base/installation.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/case_spec.hpp"
 #include "cli/option_text.hpp"
 #include "supervisor/supervisor.hpp"
 
-/// Expansion of cases, and selection and order of the expanded cases. Apart from the directory of the collector
-/// modules, pure functions.
+/// Expansion of cases, and selection and order of the expanded cases: pure functions.
 namespace kymo::cli {
 
 /// Information needed to choose a device.
@@ -36,12 +33,10 @@ struct PlannedCase {
 };
 
 /// Expands a specification into all cases: ranks vary slowest, then the axes in their order, then the warm-up. `gpus`
-/// is called only if the result depends on it. `modules` is the directory of the collector modules, which determines
-/// where Python files run under another version of torch. Throws UsageError for values the workload does not accept and
-/// for more than kMaxCases cases.
+/// is called only if the result depends on it. Throws UsageError for values the workload does not accept and for more
+/// than kMaxCases cases.
 std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plugin, const catalog::Workload& workload,
-                                const std::function<Gpus()>& gpus, MissingDevice missing,
-                                const std::filesystem::path& modules = installation().modules);
+                                const std::function<Gpus()>& gpus, MissingDevice missing);
 
 /// "workload p=v q=w" with every parameter, preceded by the name of the suite's case. --filter matches this text.
 std::string full_title(const supervisor::PlannedRun& run);

@@ -18,8 +18,10 @@ namespace {
 /// Plugins that the process provides, instead of shared libraries.
 class ProvidedEnvironment final : public worker::InstalledEnvironment {
  public:
-  ProvidedEnvironment(const std::filesystem::path& modules, const kymo_engine_plugins& plugins)
-      : InstalledEnvironment(modules), plugins_(plugins) {}
+  ProvidedEnvironment(const std::filesystem::path& modules, const kymo_engine_options& options)
+      : InstalledEnvironment(modules), plugins_(*options.plugins) {
+    if (options.torch_version) use_torch(options.torch_version);
+  }
 
   void flush_output() override {
     plugins_.flush(plugins_.user);
@@ -60,7 +62,7 @@ std::int32_t serve(const kymo_engine_options* options) {
   try {
     if (const std::string problem = validation_error(options); !problem.empty())
       throw Error("the worker engine cannot start: " + problem);
-    ProvidedEnvironment environment(installation_at(options->root).modules, *options->plugins);
+    ProvidedEnvironment environment(installation_at(options->root).modules, *options);
     return worker::run_worker({.address = options->address,
                                .rank = options->rank,
                                .token = options->token,

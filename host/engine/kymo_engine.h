@@ -54,6 +54,8 @@ typedef struct kymo_engine_options {
   uint32_t flags;          /* KYMO_ENGINE_OBSERVES or 0 */
   int32_t ranks;           /* of the process group that an observed program has made; 0: not known, or a worker */
   kymo_noted_steps* noted; /* of an observed program, otherwise NULL */
+  /* Version of the torch that an observed program has imported. NULL: a worker, whose plugin's description says it. */
+  const char* torch_version;
 } kymo_engine_options;
 
 typedef struct kymo_engine {

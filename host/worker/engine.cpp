@@ -115,6 +115,7 @@ class Engine {
         .observation = assignment_.method.observation,
         .phases = workload_.phases().names()};
     record_.dropped_records = observers_.dropped_records;
+    record_.warnings = observers_.warnings;
     for (const Observer& observer : observers_.all) {
       try {
         observer.collector->arm(setting);

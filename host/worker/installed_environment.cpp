@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/installed_environment.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 
@@ -29,7 +30,7 @@ const kymo_plugin& InstalledEnvironment::plugin(const measure::protocol::Assignm
     plugin_ = load(assignment);
     if (const std::string& text = assignment.plugin_description; !text.empty()) {
       const Json description = parse_json(text, "the description of the plugin");
-      declarations_ = collect::read_declarations(modules_, description.at("framework_version").get<std::string>());
+      use_torch(description.at("framework_version").get<std::string>());
     }
     plugin_file_ = file;
   }
@@ -38,6 +39,23 @@ const kymo_plugin& InstalledEnvironment::plugin(const measure::protocol::Assignm
 
 const kymo_plugin* InstalledEnvironment::load(const measure::protocol::Assignment& assignment) {
   return static_cast<const kymo_plugin*>(catalog::load_plugin(assignment.what.plugin_file));
+}
+
+void InstalledEnvironment::use_torch(const std::string& version) {
+  torch_version_ = version;
+  declarations_ = collect::read_declarations(modules_, version);
+}
+
+std::vector<event::Warning> InstalledEnvironment::warnings(measure::Pass pass, measure::DeviceKind device) const {
+  const auto needs_torch = [&](const std::vector<collect::ModuleDeclaration>& declarations) {
+    return std::ranges::any_of(select_modules(declarations, pass, device, true),
+                               [](const auto& module) { return module.needs_torch; });
+  };
+  if (!torch_version_ || needs_torch(declarations_) || !needs_torch(collect::read_declarations(modules_))) return {};
+  return {{"torch version", "operators, collectives and LibTorch's memory are not recorded under torch " +
+                                (torch_version_->empty() ? "of an unknown version" : *torch_version_) +
+                                "; this kymo records them under releases of torch " +
+                                join(collect::torch_versions(modules_), ", ")}};
 }
 
 Observer InstalledEnvironment::observer(const collect::ModuleDeclaration& declaration) {
@@ -49,6 +67,7 @@ Observer InstalledEnvironment::observer(const collect::ModuleDeclaration& declar
 
 Observers InstalledEnvironment::observers(measure::Pass pass, measure::DeviceKind device, bool uses_torch) {
   Observers observers;
+  if (uses_torch) observers.warnings = warnings(pass, device);
   for (const collect::ModuleDeclaration& module : select_modules(declarations_, pass, device, uses_torch)) {
     try {
       observers.all.push_back(observer(module));
@@ -74,19 +93,6 @@ void InstalledEnvironment::flush_output() {
 
 void InstalledEnvironment::store(const measure::protocol::Assignment& assignment, const event::PassRecord& record) {
   store::write_rank_file(assignment.rank_file, assignment.run_id, assignment.rank, assignment.pass, record);
-}
-
-std::vector<std::string> missing_modules(const std::filesystem::path& modules, const std::string& torch_version,
-                                         measure::Pass pass, measure::DeviceKind device) {
-  const auto names_in = [&](const std::vector<collect::ModuleDeclaration>& declarations) {
-    std::vector<std::string> names;
-    for (const auto& module : select_modules(declarations, pass, device, true)) names.push_back(module.name());
-    return names;
-  };
-  auto missing = names_in(collect::read_declarations(modules));
-  const auto present = names_in(collect::read_declarations(modules, torch_version));
-  std::erase_if(missing, [&](const std::string& name) { return contains(present, name); });
-  return missing;
 }
 
 }  // namespace kymo::worker

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class InstalledEnvironment : public WorkerEnvironment {
   void flush_output() override;
 
  protected:
+  /// Uses the collector modules for this version of torch instead of those for the build's version.
+  void use_torch(const std::string& version);
   /// Loads the table of a plugin. Throws Error.
   virtual const kymo_plugin* load(const measure::protocol::Assignment& assignment);
 
@@ -32,16 +35,15 @@ class InstalledEnvironment : public WorkerEnvironment {
   /// Throws collect::Unavailable.
   Observer observer(const collect::ModuleDeclaration& declaration);
 
+  /// Empty unless a pass lacks the modules that need LibTorch because there are none for the process's torch.
+  std::vector<event::Warning> warnings(measure::Pass pass, measure::DeviceKind device) const;
+
   std::filesystem::path modules_;
+  std::optional<std::string> torch_version_;  // as the process says
   std::string plugin_file_;
   const kymo_plugin* plugin_ = nullptr;
   std::vector<collect::ModuleDeclaration> declarations_;
   std::map<const collect::Module*, std::unique_ptr<collect::Collector>> collectors_;
 };
-
-/// Names of the modules that a pass uses under the torch of this build, but that are missing for workloads in Python
-/// under this version of torch. Throws Error for an invalid declaration.
-std::vector<std::string> missing_modules(const std::filesystem::path& modules, const std::string& torch_version,
-                                         measure::Pass pass, measure::DeviceKind device);
 
 }  // namespace kymo::worker

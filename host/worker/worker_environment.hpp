@@ -22,6 +22,7 @@ struct Observer {
 struct Observers {
   std::vector<Observer> all;
   std::vector<event::DroppedRecords> dropped_records;  ///< collectors that could not be loaded, with the reasons
+  std::vector<event::Warning> warnings;                ///< that collectors do not exist for the process's torch
 };
 
 /// Environment of a session other than the control server: plugins, collectors, devices and storage of results.

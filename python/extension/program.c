@@ -37,7 +37,7 @@ static struct {
   ucontext_t program, engine;
   const kymo_engine* library;
   kymo_engine_options options;
-  char address[kMaxText], token[kMaxText], root[kMaxText], workload[kMaxText];
+  char address[kMaxText], token[kMaxText], root[kMaxText], workload[kMaxText], torch_version[kMaxText];
   unsigned long thread;
   kymo_context* context;
   const kymo_host* host; /* NULL outside of the pass */
@@ -153,18 +153,19 @@ static int is_stepping(void) { return self_.state == kStepping && is_own_thread(
 static PyObject* begin(PyObject* module, PyObject* arguments) {
   (void)module;
   static const kymo_engine_plugins plugins = {sizeof plugins, 0, NULL, load, flush};
-  const char *engine_file, *root, *address, *token, *name;
+  const char *engine_file, *root, *address, *token, *name, *torch_version;
   int rank, ranks;
   long long start_ns;
-  if (!PyArg_ParseTuple(arguments, "sssiisLs:begin", &engine_file, &root, &address, &rank, &ranks, &token, &start_ns,
-                        &name))
+  if (!PyArg_ParseTuple(arguments, "sssiisLss:begin", &engine_file, &root, &address, &rank, &ranks, &token, &start_ns,
+                        &name, &torch_version))
     return NULL;
   if (self_.state != kNotBegun) {
     PyErr_SetString(PyExc_RuntimeError, "this process has been observed before");
     return NULL;
   }
   if (copy_text(self_.root, root, "the root") || copy_text(self_.address, address, "the address") ||
-      copy_text(self_.token, token, "the token") || copy_text(self_.workload, name, "the name"))
+      copy_text(self_.token, token, "the token") || copy_text(self_.workload, name, "the name") ||
+      copy_text(self_.torch_version, torch_version, "the version of torch"))
     return NULL;
   if (!(self_.library = load_engine(engine_file)) || make_stack()) return NULL;
   parameters[0] = (kymo_parameter){.size = sizeof parameters[0],
@@ -196,7 +197,8 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
                                         .plugins = &plugins,
                                         .flags = KYMO_ENGINE_OBSERVES,
                                         .ranks = ranks,
-                                        .noted = &noted_steps};
+                                        .noted = &noted_steps,
+                                        .torch_version = self_.torch_version};
   self_.thread = PyThread_get_thread_ident();
   to_engine();
   return PyBool_FromLong(self_.state == kStepping);
@@ -371,7 +373,7 @@ static PyObject* wants_scopes(PyObject* module, PyObject* unused) {
 
 static PyMethodDef functions[] = {
     {"begin", begin, METH_VARARGS,
-     "begin(engine, root, address, rank, ranks, token, process_start_ns, workload) -> bool: connects to the supervisor "
+     "begin(engine, root, address, rank, ranks, token, process_start_ns, workload, torch_version) -> bool: connects to the supervisor "
      "and begins the pass on this thread. True if a step has begun. Raises OSError or RuntimeError if the engine "
      "cannot be "
      "used."},

@@ -14,7 +14,7 @@ from importlib.machinery import SourceFileLoader
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from . import _build, _engine
+from . import _engine
 from ._errors import FileRejected
 from ._workload import Workload, ranks_of
 
@@ -30,17 +30,8 @@ class Torch(NamedTuple):
     cuda: str = ""
 
 
-def _other_torch_versions() -> list[str]:
-    """Versions such as "2.10" for which the installation has collector modules of their own."""
-    try:
-        names = os.listdir(os.path.join(LIBRARY, "modules"))
-    except OSError:
-        return []
-    return sorted(name.removeprefix("torch-") for name in names if name.startswith("torch-"))
-
-
 def find_torch() -> Torch:
-    """Finds the torch package without importing it. Raises FileRejected for a version that kymo was not built for."""
+    """Finds the torch package without importing it."""
     spec = importlib.util.find_spec("torch")
     if spec is None or not spec.submodule_search_locations:
         return Torch()
@@ -51,15 +42,7 @@ def find_torch() -> Torch:
             facts = dict(re.findall(r"^(__version__|cuda)\b[^=\n]*= *'([^']*)'", file.read(), re.MULTILINE))
     except (OSError, ValueError):
         pass
-    version = facts.get("__version__", "").split("+")[0]
-    others = _other_torch_versions()
-    if _build.TORCH_VERSION and version != _build.TORCH_VERSION and version.rpartition(".")[0] not in others:
-        also = f" and, for Python workloads on a CPU, torch {', '.join(others)}" if others else ""
-        raise FileRejected(
-            f"torch {version or 'of an unknown version'} of {sys.executable} cannot be used: kymo was built for torch "
-            f"{_build.TORCH_VERSION}{also}; choose another interpreter with --python"
-        )
-    return Torch(folder, version, facts.get("cuda", ""))
+    return Torch(folder, facts.get("__version__", "").split("+")[0], facts.get("cuda", ""))
 
 
 class _Loader(SourceFileLoader):

@@ -46,7 +46,6 @@ class Worker:
         self.file, self.sha256 = file, plugin["sha256"]
         self.uses_torch = plugin["framework"] == "libtorch"
         if self.uses_torch:
-            _describe.find_torch()
             importlib.import_module("torch")
         return plugin["framework"], tuple(self._table_of(workload) for workload in plugin["workloads"])
 

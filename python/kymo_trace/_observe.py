@@ -23,7 +23,7 @@ from ._names import Names
 from ._ranks import Place
 from ._replacement import in_place_of, wrap_method
 from ._steps import Steps
-from ._usable import Unusable, check_version
+from ._usable import Unusable
 
 # What is followed, in this order.
 _BEFORE, _DURING, _AFTER, _NOTHING = range(4)  # the steps before, in and after the pass
@@ -167,6 +167,7 @@ class Observation:
             setting["token"],
             self.start_ns,
             setting["workload"],
+            str(self.torch.__version__),
         )
         _program.metric(_program.PER_RUN, "first_step", float(self.steps_before))
         _program.metric(_program.PER_RUN, "torch_version", str(self.torch.__version__))
@@ -462,7 +463,6 @@ def _watch_process(observation: Observation) -> None:
 def start(setting: dict[str, Any], start_ns: int) -> None:
     """Called right after torch was imported. Raises Unusable."""
     torch: Any = sys.modules["torch"]
-    check_version(torch, _LIBRARY)
     place = _ranks.place_at_start(setting)
     if place.rank is None and not place.joins:
         return

@@ -18,7 +18,15 @@ FAILED_COMPILATION: int
 GRAPH_BREAK: int
 
 def begin(
-    engine: str, root: str, address: str, rank: int, ranks: int, token: str, process_start_ns: int, workload: str
+    engine: str,
+    root: str,
+    address: str,
+    rank: int,
+    ranks: int,
+    token: str,
+    process_start_ns: int,
+    workload: str,
+    torch_version: str,
 ) -> bool: ...
 def next_step() -> bool: ...
 def recorded() -> bool: ...

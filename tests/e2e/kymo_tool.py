@@ -34,11 +34,16 @@ def cached_variable(name):
     return next((line.partition("=")[2] for line in lines if line.startswith(f"{name}:")), "")
 
 
-# The torch package of another version that the build has modules for, and the interpreter of its environment.
-OTHER_TORCH = Path(cached_variable("KYMO_OTHER_TORCH")) if cached_variable("KYMO_OTHER_TORCH") else None
-OTHER_PYTHON = OTHER_TORCH.parents[3] / "bin" / "python" if OTHER_TORCH else None
+# The torch packages of other versions that the build has modules for and that are in a virtual environment, and the
+# interpreters of these environments.
+OTHER_TORCHES = {
+    torch: torch.parents[3] / "bin" / "python"
+    for torch in map(Path, filter(None, cached_variable("KYMO_OTHER_TORCH").split(";")))
+    if (torch.parents[3] / "bin" / "python").exists()
+}
+OTHER_TORCH, OTHER_PYTHON = next(reversed(OTHER_TORCHES.items()), (None, None))
 needs_other_torch = unittest.skipUnless(
-    OTHER_PYTHON and OTHER_PYTHON.exists(), "KYMO_OTHER_TORCH names no torch package in a virtual environment"
+    OTHER_TORCHES, "KYMO_OTHER_TORCH names no torch package in a virtual environment"
 )
 
 

@@ -4,23 +4,19 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
-#include "base/installation.hpp"
 #include "unit/cli/sample_workload.hpp"
 
 namespace kymo::cli {
 namespace {
 
-using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 class Expand : public testing::Test {
  protected:
   std::vector<PlannedCase> cases(MissingDevice missing = MissingDevice::kUsageError) {
-    return expand(spec_, plugin_, plugin_.workloads.front(), [this] { return ++asked_, gpus_; }, missing, modules());
+    return expand(spec_, plugin_, plugin_.workloads.front(), [this] { return ++asked_, gpus_; }, missing);
   }
-  virtual std::filesystem::path modules() const { return {}; }
   std::vector<std::string> titles() {
     std::vector<std::string> result;
     for (const auto& planned : cases()) result.push_back(full_title(planned.run));
@@ -155,78 +151,6 @@ TEST_F(Expand, MissingGpuIsAUsageErrorOrASkippedRun) {
   spec_.ranks = {1};
   plugin_.workloads[0].runs_on_cuda = false;
   EXPECT_THAT(failure_reason(), HasSubstr("does not run on device cuda"));
-}
-
-/// A Python file under another torch, with an installation that has only one module for it.
-class ExpandUnderAnotherTorch : public Expand {
- protected:
-  ExpandUnderAnotherTorch() : modules_(make_private_folder("kymo-expand-test")) {
-    declare("operators", R"({"device": "any", "needs_torch": true, "passes": ["ops", "memory"], "order": 0})");
-    declare("stacks", R"({"device": "any", "needs_torch": true, "passes": ["memory"], "order": 0})");
-    declare("gpu", R"({"device": "cuda", "needs_torch": false, "passes": ["time", "ops", "memory"], "order": 0})");
-    std::filesystem::create_directory(modules_ / "torch-2.1");
-    std::filesystem::copy(modules_ / "operators.json", modules_ / "torch-2.1");
-    plugin_.file.interpreter = "/usr/bin/python3";
-    plugin_.file.framework = "libtorch";
-    plugin_.file.framework_version = "2.1.3";
-    gpus_ = {1, ""};
-  }
-  ~ExpandUnderAnotherTorch() override { std::filesystem::remove_all(modules_); }
-
-  std::filesystem::path modules() const override { return modules_; }
-  void declare(const std::string& name, const std::string& declaration) const {
-    write_file(modules_ / (name + ".json"), declaration);
-  }
-  measure::Case place(DeviceChoice device, std::vector<measure::Pass> passes) {
-    spec_.device = device;
-    spec_.method.passes = std::move(passes);
-    return cases(MissingDevice::kUsageError).at(0).run.what;
-  }
-  std::string rejection(DeviceChoice device, std::vector<measure::Pass> passes) {
-    try {
-      place(device, std::move(passes));
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
-  }
-
-  std::filesystem::path modules_;
-};
-
-using measure::DeviceKind;
-using measure::Pass;
-
-TEST_F(ExpandUnderAnotherTorch, RunsOnTheCpu) {
-  for (const DeviceChoice device : {DeviceChoice::kCpu, DeviceChoice::kAuto})
-    EXPECT_EQ(place(device, {Pass::kTime, Pass::kOps}).device, DeviceKind::kCpu);
-  EXPECT_EQ(asked_, 0) << "GPUs are not searched";
-}
-
-TEST_F(ExpandUnderAnotherTorch, RejectsGpusWithTheVersionsAndWhatWorks) {
-  EXPECT_EQ(rejection(DeviceChoice::kCuda, {Pass::kTime, Pass::kOps}),
-            "workload 'sample' cannot run on device cuda: under torch 2.1.3, the passes time,ops need the collector "
-            "modules gpu, which this kymo has only for torch " +
-                build_torch_version() + "; use --device cpu or an interpreter with torch " + build_torch_version() +
-                " (--python)");
-  spec_.device = DeviceChoice::kCuda;
-  EXPECT_THAT(cases(MissingDevice::kSkippedRun).at(0).run.skip_reason, HasSubstr("under torch 2.1.3"));
-  plugin_.workloads[0].runs_on_cpu = false;
-  EXPECT_THAT(rejection(DeviceChoice::kAuto, {Pass::kTime}), HasSubstr("only for torch"));
-}
-
-TEST_F(ExpandUnderAnotherTorch, RejectsPassesWithoutTheirModuleAndNamesTheOthers) {
-  EXPECT_THAT(rejection(DeviceChoice::kCpu, {Pass::kTime, Pass::kMemory, Pass::kOps}),
-              AllOf(HasSubstr("on device cpu: under torch 2.1.3, the passes memory need the collector modules stacks"),
-                    HasSubstr("use --passes time,ops or an interpreter")));
-}
-
-TEST_F(ExpandUnderAnotherTorch, AcceptsTheTorchOfTheBuildAndLibraries) {
-  plugin_.file.framework_version = "2.2.0";
-  EXPECT_EQ(place(DeviceChoice::kCuda, {Pass::kMemory}).device, DeviceKind::kCuda);
-  plugin_.file.framework_version = "2.1.3";
-  plugin_.file.interpreter.clear();
-  EXPECT_EQ(place(DeviceChoice::kCuda, {Pass::kMemory}).device, DeviceKind::kCuda);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/installation.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -104,23 +105,32 @@ TEST_F(ModuleDeclarationTest, SelectsByPassDeviceAndFramework) {
   EXPECT_THAT(selected(Pass::kMemory, DeviceKind::kCpu, true), testing::IsEmpty());
 }
 
-TEST_F(ModuleDeclarationTest, AnotherTorchReplacesModulesThatUseItsLibraries) {
+TEST_F(ModuleDeclarationTest, TheVersionOfTorchChoosesTheModulesThatNeedIt) {
   using measure::DeviceKind;
   using measure::Pass;
   declare("gpu", R"({"device": "cuda", "needs_torch": false, "passes": ["time", "ops"], "order": 1})");
   declare("operators", R"({"device": "any", "needs_torch": true, "passes": ["ops"], "order": 2})");
   declare("faults", R"({"device": "any", "needs_torch": false, "passes": ["ops"], "order": 4})");
-  std::filesystem::create_directory(folder_ / "torch-2.1");
-  std::filesystem::copy_file(folder_ / "operators.json", folder_ / "torch-2.1" / "operators.json");
+  for (const char* version : {"2.1", "2.10"}) {
+    const auto folder = folder_ / (std::string("torch-") + version);
+    std::filesystem::create_directory(folder);
+    std::filesystem::copy_file(folder_ / "operators.json", folder / "operators.json");
+  }
   const auto files = [&](const std::string& version) {
     std::vector<std::string> found;
     for (const auto& module : select_modules(read_declarations(folder_, version), Pass::kOps, DeviceKind::kCuda, true))
       found.push_back(module.file.lexically_relative(folder_).string());
     return found;
   };
-  EXPECT_THAT(files("2.1.3"), testing::ElementsAre("torch-2.1/operators.so", "faults.so"));
-  for (const char* version : {"2.11.0", "2.10.0", "1", ""})
-    EXPECT_THAT(files(version), testing::ElementsAre("gpu.so", "operators.so", "faults.so")) << version;
+  for (const char* version : {"2.1.3", "2.1.0+cpu", "2.1.0+cu118"})
+    EXPECT_THAT(files(version), testing::ElementsAre("gpu.so", "torch-2.1/operators.so", "faults.so")) << version;
+  EXPECT_THAT(files("2.10.0"), testing::ElementsAre("gpu.so", "torch-2.10/operators.so", "faults.so"));
+  for (const char* version : {"2.2.0", "2.1", "2.1.0a0", "2.1.0.dev20261101+cu132", "2.1.0rc1", "1", "", "../../x.1.1"})
+    EXPECT_THAT(files(version), testing::ElementsAre("gpu.so", "faults.so")) << version;
+#if KYMO_HAS_CUDA_MODULES
+  EXPECT_THAT(files(build_torch_version()), testing::ElementsAre("gpu.so", "operators.so", "faults.so"));
+  EXPECT_THAT(torch_versions(folder_), testing::ElementsAre("2.1", "2.10", "2.11"));
+#endif
 }
 
 TEST_F(ModuleDeclarationTest, WithoutADirectoryThereAreNone) {

@@ -89,28 +89,54 @@ TEST_F(InstalledEnvironmentTest, AModuleThatCannotBeLoadedIsADroppedRecord) {
   EXPECT_THROW(environment.device(measure::DeviceKind::kCuda, 0), collect::Unavailable);
 }
 
-TEST_F(InstalledEnvironmentTest, TheTorchOfAPythonFileChoosesTheModules) {
-  std::filesystem::create_directory(folder_ / "torch-2.1");
-  const auto declare = [](const std::filesystem::path& file, const char* device) {
-    write_file(file, std::string(R"({"device": ")") + device +
-                         R"(", "needs_torch": true, "passes": ["ops", "memory"], "order": 0})");
-  };
-  declare(folder_ / "absent.json", "any");
-  declare(folder_ / "gpu_only.json", "cuda");
-  declare(folder_ / "torch-2.1" / "absent.json", "any");
-  InstalledEnvironment environment(folder_);
-  auto described = assignment(measure::Pass::kOps);
-  described.plugin_description = R"({"framework_version": "2.1.3"})";
-  environment.plugin(described);
-  const Observers observers = environment.observers(measure::Pass::kOps, measure::DeviceKind::kCuda, true);
-  ASSERT_EQ(observers.dropped_records.size(), 1u);
-  EXPECT_THAT(observers.dropped_records[0].detail, HasSubstr("torch-2.1/absent.so"));
+class EnvironmentUnderAnotherTorch : public InstalledEnvironmentTest {
+ protected:
+  EnvironmentUnderAnotherTorch() {
+    std::filesystem::create_directory(folder_ / "torch-2.1");
+    declare("operators", true, R"(["ops", "memory"])");
+    declare("torch-2.1/operators", true, R"(["ops", "memory"])");
+    declare("faults", false, R"(["time"])");
+  }
+  void declare(const std::string& name, bool needs_torch, const std::string& passes) const {
+    write_file(folder_ / (name + ".json"), R"({"device": "any", "needs_torch": )" +
+                                               std::string(needs_torch ? "true" : "false") + R"(, "passes": )" +
+                                               passes + R"(, "order": 0})");
+  }
+  /// For a workload in Python under this version.
+  Observers observers(const std::string& torch_version, measure::Pass pass, bool uses_torch = true) {
+    InstalledEnvironment environment(folder_);
+    auto described = assignment(pass);
+    described.plugin_description = R"({"framework_version": ")" + torch_version + R"("})";
+    environment.plugin(described);
+    return environment.observers(pass, measure::DeviceKind::kCpu, uses_torch);
+  }
+};
 
-  using measure::DeviceKind;
-  EXPECT_THAT(missing_modules(folder_, "2.1.3", measure::Pass::kOps, DeviceKind::kCpu), testing::IsEmpty());
-  EXPECT_THAT(missing_modules(folder_, "2.1.3", measure::Pass::kOps, DeviceKind::kCuda),
-              testing::ElementsAre("gpu_only"));
-  EXPECT_THAT(missing_modules(folder_, "2.11.0", measure::Pass::kOps, DeviceKind::kCuda), testing::IsEmpty());
+TEST_F(EnvironmentUnderAnotherTorch, UsesTheModulesOfThatVersion) {
+  const Observers found = observers("2.1.3", measure::Pass::kOps);
+  ASSERT_EQ(found.dropped_records.size(), 1u);  // the module itself does not exist
+  EXPECT_THAT(found.dropped_records[0].detail, HasSubstr("torch-2.1/operators.so"));
+  EXPECT_TRUE(found.warnings.empty());
+}
+
+TEST_F(EnvironmentUnderAnotherTorch, WithoutModulesAPassThatNeedsThemHasOneWarning) {
+  for (const char* version : {"2.99.0", "2.1.3.dev20261101", "2.1.0a0"}) {
+    const Observers found = observers(version, measure::Pass::kOps);
+    EXPECT_TRUE(found.dropped_records.empty()) << version << ": a module was loaded";
+    ASSERT_EQ(found.warnings.size(), 1u) << version;
+    EXPECT_EQ(found.warnings[0].kind, "torch version");
+    EXPECT_THAT(found.warnings[0].detail, HasSubstr(std::string("under torch ") + version + ";"));
+    EXPECT_THAT(found.warnings[0].detail, HasSubstr("releases of torch 2.1, "));
+  }
+  EXPECT_EQ(observers("2.99.0", measure::Pass::kMemory).warnings[0].detail,
+            observers("2.99.0", measure::Pass::kOps).warnings[0].detail)
+      << "several passes of a run show it once";
+}
+
+TEST_F(EnvironmentUnderAnotherTorch, WhatNeedsNoModuleHasNoWarning) {
+  EXPECT_TRUE(observers("2.99.0", measure::Pass::kTime).warnings.empty());
+  EXPECT_EQ(observers("2.99.0", measure::Pass::kTime).dropped_records.size(), 1u) << "modules without LibTorch remain";
+  EXPECT_TRUE(observers("", measure::Pass::kOps, false).warnings.empty()) << "a workload without torch";
 }
 
 #if KYMO_HAS_CUDA_MODULES

@@ -26,7 +26,7 @@ class FakeEnvironment final : public WorkerEnvironment {
     if (file != "/fake.so") throw Error("no plugin " + file);
     return workload.plugin();
   }
-  Observers observers(measure::Pass, measure::DeviceKind, bool) override { return {{{&collector, nullptr}}, {}}; }
+  Observers observers(measure::Pass, measure::DeviceKind, bool) override { return {{{&collector, nullptr}}, {}, {}}; }
   event::Device device(measure::DeviceKind kind, int index) override {
     devices.emplace_back(kind, index);
     if (!device_reason.empty()) throw collect::Unavailable(device_reason);
