@@ -19,7 +19,7 @@ import tempfile
 
 # The extension uses the limited API of 3.10. Debian 12's and Ubuntu 22.04's libstdc++ are the oldest that work.
 TAG = "cp310-abi3-manylinux_2_35_x86_64"
-LIMIT_MB = 15
+LIMIT_MB = 25
 # Libraries of torch's wheel and its dependencies, which workers load before the modules that need them.
 FROM_TORCH = {
     *(f"lib{name}.so" for name in ("c10", "c10_cuda", "torch", "torch_cpu", "torch_cuda")),
@@ -65,7 +65,7 @@ def cached(build, name):
 
 
 def other_torch_folders(root):
-    """The directories of modules for other versions of torch in an installation, such as torch-2.10."""
+    """The directories of modules for other versions of torch in an installation, such as torch-2.15."""
     return sorted(folder.name for folder in (root / "lib" / "kymo" / "modules").glob("torch-*"))
 
 
@@ -89,7 +89,7 @@ def assemble(build, folder, version):
     torch = (pathlib.Path(cached(build, "KYMO_TORCH")) / "version.py").read_text(encoding="utf-8")
     torch_version = torch.partition("__version__ = '")[2].partition("+")[0]
     others = ", ".join(name.removeprefix("torch-") for name in other_torch_folders(contents / "data"))
-    also = f" Workloads in Python also run on a CPU under torch {others}." if others else ""
+    also = f" Workloads in Python and observed programs may use torch {others}, too." if others else ""
     (information / "METADATA").write_text(METADATA.format(version=version, torch=torch_version, also=also))
     (information / "WHEEL").write_text(WHEEL.format(tag=TAG))
 

@@ -373,7 +373,8 @@ static PyObject* wants_scopes(PyObject* module, PyObject* unused) {
 
 static PyMethodDef functions[] = {
     {"begin", begin, METH_VARARGS,
-     "begin(engine, root, address, rank, ranks, token, process_start_ns, workload, torch_version) -> bool: connects to the supervisor "
+     "begin(engine, root, address, rank, ranks, token, process_start_ns, workload, torch_version) -> bool: connects to "
+     "the supervisor "
      "and begins the pass on this thread. True if a step has begun. Raises OSError or RuntimeError if the engine "
      "cannot be "
      "used."},

@@ -132,7 +132,8 @@ static PyObject* serve(PyObject* module, PyObject* arguments) {
   const kymo_engine* engine = load_engine(engine_file);
   if (!engine) return NULL;
   const kymo_engine_plugins plugins = {sizeof plugins, 0, NULL, load, flush};
-  const kymo_engine_options options = {sizeof options, rank, address, token, root, start_ns, &plugins, 0, 0, NULL, NULL};
+  const kymo_engine_options options = {sizeof options, rank, address, token, root, start_ns,
+                                       &plugins,       0,    0,       NULL,  NULL};
   server.load = load_function; /* kept alive by `arguments` */
   server.report = report_function;
   server.flush = flush_function;

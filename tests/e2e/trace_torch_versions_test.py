@@ -75,7 +75,7 @@ class WithModulesTest(TraceTest):
                     database = f"{program[1]}-{torch.parents[3].name}.db"
                     self.assertEqual(self.observed(python, database, *program), expected)
                     self.assertGreater(self.rows("SELECT count(*) FROM op")[0][0], 100)
-                    self.assertGreater(self.rows("SELECT count(*) FROM segment")[0][0], 0)
+                    self.assertGreater(self.rows("SELECT count(*) FROM allocation")[0][0], 0)
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ namespace kymo::collect {
 namespace {
 
 constexpr auto kKey = c10::DispatchKey::BackendSelect;
-// LibTorch itself uses this kind nowhere, and passes it on like the others. An enumerator before LibTorch 2.13, since then
-// an object of libc10.
+// LibTorch itself uses this kind nowhere, and passes it on like the others. An enumerator before LibTorch 2.13, since
+// then an object of libc10.
 const auto kKind = c10::DebugInfoKind::PRODUCER_INFO;
 constexpr std::string_view kGroupType = "__torch__.torch.classes.c10d.ProcessGroup";
 
