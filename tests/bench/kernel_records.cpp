@@ -55,7 +55,9 @@ kymo::collect::LaunchLog& launch_log() {
 }
 
 bool watch_launches(CUpti_SubscriberHandle subscriber) {
-  for (const kymo::collect::LaunchCall& launch : kymo::collect::launch_calls()) {
+  std::uint32_t version = 0;
+  if (cuptiGetVersion(&version) != CUPTI_SUCCESS) return false;
+  for (const kymo::collect::LaunchCall& launch : kymo::collect::launch_calls(version)) {
     // the trace pass does not observe them by default either
     if (launch.kind == kymo::event::LaunchKind::kMemset) continue;
     const CUptiResult result = cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, launch.call);

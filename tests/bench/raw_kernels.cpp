@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "collect/cuda/activity_parser.hpp"
+#include "collect/cuda/record_sizes.hpp"
 #include "collect/event_log/event_arena.hpp"
 #include "training_run.hpp"
 
@@ -19,12 +20,12 @@ class RawKernels final : public KernelSource {
  public:
   explicit RawKernels(const TrainingRun& run) : names_(run.names()), arena_(arena_bytes(run.kernels().size())) {
     for (const TrainingRun::Kernel& kernel : run.kernels()) {
-      if (buffers_.empty() || buffers_.back().bytes + sizeof(CUpti_ActivityKernel10) > kBufferBytes)
+      if (buffers_.empty() || buffers_.back().bytes + kernel_bytes() > kBufferBytes)
         buffers_.push_back({arena_.take_low(kBufferBytes), 0});
       Buffer& buffer = buffers_.back();
       const CUpti_ActivityKernel10 record = record_of(kernel, run.shapes()[kernel.shape]);
       std::memcpy(buffer.memory + buffer.bytes, &record, sizeof(record));
-      buffer.bytes += sizeof(record);
+      buffer.bytes += kernel_bytes();
     }
   }
 
@@ -48,8 +49,9 @@ class RawKernels final : public KernelSource {
     std::size_t bytes = 0;
   };
 
+  static std::size_t kernel_bytes() { return collect::record_size(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL); }
   static std::int64_t arena_bytes(std::size_t kernels) {
-    return static_cast<std::int64_t>((kernels / (kBufferBytes / sizeof(CUpti_ActivityKernel10)) + 1) * kBufferBytes);
+    return static_cast<std::int64_t>((kernels / (kBufferBytes / kernel_bytes()) + 1) * kBufferBytes);
   }
   static std::uint8_t* bytes_of(const Buffer& buffer) { return reinterpret_cast<std::uint8_t*>(buffer.memory); }
 

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "collect/cuda/activity_names.hpp"
+#include "collect/cuda/record_sizes.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -19,30 +20,6 @@ constexpr const char* kSource = "kymo_cuda";
 constexpr std::size_t kRecent = 1024;
 constexpr std::size_t kSampledRecords = 256;
 constexpr double kSpare = 1.05;
-
-/// Returns the size of the record kinds that are used here, and 0 for all others, which CUPTI skips.
-std::size_t size_of(CUpti_ActivityKind kind) {
-  switch (kind) {
-    case CUPTI_ACTIVITY_KIND_KERNEL:
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      return sizeof(CUpti_ActivityKernel10);
-    case CUPTI_ACTIVITY_KIND_MEMCPY:
-      return sizeof(CUpti_ActivityMemcpy6);
-    case CUPTI_ACTIVITY_KIND_MEMCPY2:
-      return sizeof(CUpti_ActivityMemcpyPtoP4);
-    case CUPTI_ACTIVITY_KIND_MEMSET:
-      return sizeof(CUpti_ActivityMemset4);
-    case CUPTI_ACTIVITY_KIND_RUNTIME:
-    case CUPTI_ACTIVITY_KIND_DRIVER:
-      return sizeof(CUpti_ActivityAPI);
-    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-      return sizeof(CUpti_ActivitySynchronization2);
-    case CUPTI_ACTIVITY_KIND_OVERHEAD:
-      return sizeof(CUpti_ActivityOverhead3);
-    default:
-      return 0;
-  }
-}
 
 struct LaunchShapeHash {
   std::size_t operator()(const event::LaunchShape& s) const noexcept {
@@ -69,7 +46,8 @@ void ask_for_large_pages(std::vector<Event>& events) {
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
-/// Iterates over the records of a buffer and passes each to `visit`. Returns the number of unreadable bytes.
+/// Iterates over the records of a buffer and passes each with its record_size() to `visit`. Returns the number of
+/// unreadable bytes.
 template <typename Visit>
 std::size_t walk(std::uint8_t* buffer, std::size_t valid_bytes, Visit&& visit) {
   CUpti_Activity* record = nullptr;
@@ -77,11 +55,11 @@ std::size_t walk(std::uint8_t* buffer, std::size_t valid_bytes, Visit&& visit) {
   bool end_is_known = true;
   CUptiResult result = CUPTI_ERROR_MAX_LIMIT_REACHED;
   while (valid_bytes > 0 && (result = cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) == CUPTI_SUCCESS) {
-    const std::size_t bytes = size_of(record->kind);
+    const std::size_t bytes = record_size(record->kind);
     const auto begin = static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(record) - buffer);
     end_is_known = bytes > 0;
     end = begin + bytes;
-    visit(*record);
+    visit(*record, bytes);
   }
   const bool reached_the_end = result == CUPTI_ERROR_MAX_LIMIT_REACHED && (!end_is_known || end >= valid_bytes);
   return reached_the_end ? 0 : valid_bytes - std::min(end, valid_bytes);
@@ -91,7 +69,7 @@ std::size_t walk(std::uint8_t* buffer, std::size_t valid_bytes, Visit&& visit) {
 
 std::int64_t count_activity_records(std::uint8_t* buffer, std::size_t valid_bytes) {
   std::int64_t count = 0;
-  walk(buffer, valid_bytes, [&](const CUpti_Activity&) { ++count; });
+  walk(buffer, valid_bytes, [&](const CUpti_Activity&, std::size_t) { ++count; });
   return count;
 }
 
@@ -134,7 +112,7 @@ struct ActivityParser::Counts {
         ++overhead_records;
         break;
       default:
-        activities += size_of(record.kind) > 0;
+        activities += record_size(record.kind) > 0;
     }
   }
   void add(const Counts& other, double factor) {
@@ -169,7 +147,7 @@ void ActivityParser::expect(std::uint8_t* buffer, std::size_t valid_bytes) {
   while (records < kSampledRecords && valid_bytes > 0 &&
          cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
     first.add(*record);
-    bytes = static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(record) - buffer) + size_of(record->kind);
+    bytes = static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(record) - buffer) + record_size(record->kind);
     ++records;
   }
   // Extrapolate from the sampled records to the rest of the buffer. A slight overestimate is harmless: memory that is
@@ -192,7 +170,13 @@ void ActivityParser::reserve() {
 void ActivityParser::parse(std::uint8_t* buffer, std::size_t valid_bytes) {
   if (expected_->activities + expected_->calls + expected_->synchronizations + expected_->overhead_records > 0)
     reserve();
-  const std::size_t unread = walk(buffer, valid_bytes, [this](const CUpti_Activity& record) { take(record); });
+  const std::size_t unread = walk(buffer, valid_bytes, [this](const CUpti_Activity& record, std::size_t bytes) {
+    if (bytes > 0) {
+      take(record);
+    } else {
+      ++unused_;
+    }
+  });
   if (unread == 0) return;
   ++truncated_buffers_;
   unread_bytes_ += static_cast<std::int64_t>(unread);
@@ -223,7 +207,7 @@ void ActivityParser::take(const CUpti_Activity& record) {
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return take_overhead_record(reinterpret_cast<const CUpti_ActivityOverhead3&>(record));
     default:
-      ++unused_;
+      return;  // has no size, either
   }
 }
 

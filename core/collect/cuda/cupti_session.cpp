@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 #include <cupti.h>
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <atomic>
@@ -95,6 +96,13 @@ std::string reason_of(CUptiResult result) {
     default:
       return "CUPTI initialization failed: " + to_string(result);
   }
+}
+
+/// Without a driver, every function of CUPTI 13.2 calls itself until the stack overflows.
+void require_driver() {
+  if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)) return;  // never closed; CUDA uses it until the process ends
+  const char* reason = dlerror();
+  throw Unavailable(std::string("no NVIDIA driver: ") + (reason ? reason : "libcuda.so.1 cannot be loaded"));
 }
 
 void require(CUptiResult result) {
@@ -190,9 +198,16 @@ void CuptiSession::State::watch(CUpti_CallbackDomain domain, CUpti_CallbackId ca
 }
 
 void CuptiSession::State::watch_calls() {
-  for (const LaunchCall& each : launch_calls()) {
+  std::uint32_t version = 0;
+  require(cuptiGetVersion(&version));
+  for (const LaunchCall& each : launch_calls(version)) {
     // Without an activity record, the launch would look like a dropped record.
-    if (each.kind != event::LaunchKind::kMemset || options.memsets) watch(CUPTI_CB_DOMAIN_DRIVER_API, each.call);
+    if (each.kind == event::LaunchKind::kMemset && !options.memsets) continue;
+    if (each.cupti_version == 0) {
+      watch(CUPTI_CB_DOMAIN_DRIVER_API, each.call);
+    } else {  // fails if the driver is older than CUPTI and has no such function
+      cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, each.call);
+    }
   }
   watch(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
   watch(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
@@ -238,6 +253,7 @@ CuptiSession::~CuptiSession() {
 
 void CuptiSession::start() {
   State& state = *state_;
+  require_driver();
   g_pool.store(&state.pool, std::memory_order_release);
   if (state.new_activities) g_new_activities.store(&*state.new_activities, std::memory_order_release);
   warm();

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collect/cuda/launch_calls.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace kymo::collect {
 namespace {
 
 using event::LaunchKind;
+
+// Since CUPTI 13.2; the headers of this build may be older.
+constexpr std::uint32_t kCupti132 = 130200;
+constexpr CUpti_CallbackId kGraphLaunchWithArguments = 819;
+constexpr CUpti_CallbackId kMemcpyWithAttributesAsync = 837;
+constexpr CUpti_CallbackId kMemcpyWithAttributesAsyncPtsz = 838;
+constexpr CUpti_CallbackId kMemcpy3DWithAttributesAsync = 839;
+constexpr CUpti_CallbackId kMemcpy3DWithAttributesAsyncPtsz = 840;
 
 // For calls with several versions, the one that current runtimes and headers use, for both default stream modes.
 constexpr LaunchCall kCalls[] = {
@@ -85,10 +95,16 @@ constexpr LaunchCall kCalls[] = {
     {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D8Async_ptsz, LaunchKind::kMemset},
     {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D16Async_ptsz, LaunchKind::kMemset},
     {CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D32Async_ptsz, LaunchKind::kMemset},
+    {kGraphLaunchWithArguments, LaunchKind::kGraph, kCupti132},
+    {kMemcpyWithAttributesAsync, LaunchKind::kMemcpy, kCupti132},
+    {kMemcpyWithAttributesAsyncPtsz, LaunchKind::kMemcpy, kCupti132},
+    {kMemcpy3DWithAttributesAsync, LaunchKind::kMemcpy, kCupti132},
+    {kMemcpy3DWithAttributesAsyncPtsz, LaunchKind::kMemcpy, kCupti132},
 };
+constexpr CUpti_CallbackId kLastCall = std::ranges::max_element(kCalls, {}, &LaunchCall::call)->call;
 
-constexpr std::array<LaunchKind, CUPTI_DRIVER_TRACE_CBID_SIZE> kinds_by_call() {
-  std::array<LaunchKind, CUPTI_DRIVER_TRACE_CBID_SIZE> kinds{};
+constexpr std::array<LaunchKind, kLastCall + 1> kinds_by_call() {
+  std::array<LaunchKind, kLastCall + 1> kinds{};
   for (const LaunchCall& each : kCalls) kinds[each.call] = each.kind;
   return kinds;
 }
@@ -96,7 +112,12 @@ constexpr auto kKindByCall = kinds_by_call();
 
 }  // namespace
 
-std::span<const LaunchCall> launch_calls() { return kCalls; }
+std::vector<LaunchCall> launch_calls(std::uint32_t cupti_version) {
+  std::vector<LaunchCall> calls;
+  std::ranges::copy_if(kCalls, std::back_inserter(calls),
+                       [=](const LaunchCall& each) { return each.cupti_version <= cupti_version; });
+  return calls;
+}
 
 LaunchKind kind_of_launch(CUpti_CallbackId call) noexcept {
   return call < kKindByCall.size() ? kKindByCall[call] : LaunchKind::kKernel;

@@ -3,7 +3,8 @@
 
 #include <cupti.h>
 
-#include <span>
+#include <cstdint>
+#include <vector>
 
 #include "event/trace.hpp"
 
@@ -12,11 +13,13 @@
 namespace kymo::collect {
 
 struct LaunchCall {
-  CUpti_driver_api_trace_cbid call;
+  CUpti_CallbackId call;
   event::LaunchKind kind;
+  std::uint32_t cupti_version = 0;  ///< the first with this function, as CUPTI_API_VERSION
 };
 
-std::span<const LaunchCall> launch_calls();
+/// The functions that all supported versions of CUPTI report, and those that this version reports, too.
+std::vector<LaunchCall> launch_calls(std::uint32_t cupti_version);
 /// Returns the kind of work that one of these functions launches.
 event::LaunchKind kind_of_launch(CUpti_CallbackId call) noexcept;
 

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/text.hpp"
 #include "unit/collect/cuda/raw_records.hpp"
 
 namespace kymo::collect {
@@ -172,6 +173,7 @@ TEST_F(ActivityParserTest, KindsThatNobodyAskedForAreSteppedOver) {
 }
 
 TEST_F(ActivityParserTest, AnUnknownKindEndsItsBufferAlone) {
+  const auto kernel_bytes = static_cast<std::int64_t>(record_size(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
   auto strange = raw_kernel("?", 1, 2);
   strange.kind = static_cast<CUpti_ActivityKind>(4711);
   RawRecords broken;
@@ -184,12 +186,13 @@ TEST_F(ActivityParserTest, AnUnknownKindEndsItsBufferAlone) {
   EXPECT_EQ(name_of(1), "b");
   ASSERT_THAT(parser_.dropped_records(), SizeIs(1));
   EXPECT_EQ(parser_.dropped_records()[0].count, -1) << "how many records that is, nobody knows";
-  EXPECT_THAT(parser_.dropped_records()[0].detail, HasSubstr("432 B at the end of 1 buffer"));
+  EXPECT_THAT(parser_.dropped_records()[0].detail,
+              HasSubstr(format_bytes(2 * kernel_bytes) + " at the end of 1 buffer"));
 }
 
 TEST_F(ActivityParserTest, ATruncatedBufferKeepsItsWholeRecords) {
-  for (const std::size_t cut :
-       {std::size_t{1}, sizeof(CUpti_ActivityKernel10) - 4, sizeof(CUpti_ActivityKernel10) - 1}) {
+  const std::size_t kernel_bytes = record_size(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  for (const std::size_t cut : {std::size_t{1}, kernel_bytes - 4, kernel_bytes - 1}) {
     event::Trace trace;
     ActivityParser parser(ClockConversion(), 0, trace);
     RawRecords records;
@@ -203,7 +206,7 @@ TEST_F(ActivityParserTest, ATruncatedBufferKeepsItsWholeRecords) {
 
 TEST_F(ActivityParserTest, BuffersOfNothing) {
   RawRecords tiny;
-  tiny.add(raw_kernel("a", 2000, 2001)).cut(sizeof(CUpti_ActivityKernel10) - 2);
+  tiny.add(raw_kernel("a", 2000, 2001)).cut(record_size(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) - 2);
   parser_.parse(tiny.buffer(), 0);
   EXPECT_THAT(parser_.dropped_records(), IsEmpty());
   parse(tiny);

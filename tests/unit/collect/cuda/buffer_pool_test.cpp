@@ -101,11 +101,12 @@ class BufferPoolTest : public testing::Test {
  protected:
   static constexpr std::size_t kBuffer = 128 << 10;
 
+  static std::size_t kernel_bytes() { return record_size(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL); }
   /// Writes kernel records into a buffer, as many as fit but at most `most`; returns the bytes written.
   static std::size_t fill(const BufferPool::Buffer& buffer, std::size_t most = SIZE_MAX) {
     const auto record = raw_kernel("k", 1, 2);
     std::size_t bytes = 0;
-    for (std::size_t i = 0; i < most && bytes + sizeof(record) <= buffer.bytes; ++i, bytes += sizeof(record)) {
+    for (std::size_t i = 0; i < most && bytes + kernel_bytes() <= buffer.bytes; ++i, bytes += kernel_bytes()) {
       std::memcpy(buffer.memory + bytes, &record, sizeof(record));
     }
     return bytes;
@@ -155,7 +156,7 @@ TEST_F(BufferPoolTest, NeverGrowsBeyondItsBoundAndCountsTheRest) {
     EXPECT_TRUE(arena_.holds(buffer.memory + buffer.bytes - 1));
     seen.insert(buffer.memory);
     const std::size_t bytes = fill(buffer);
-    written += static_cast<std::int64_t>(bytes / sizeof(CUpti_ActivityKernel10));
+    written += static_cast<std::int64_t>(bytes / kernel_bytes());
     pool_.complete(buffer.memory, bytes, 0);
   }
   EXPECT_LT(seen.size(), 12u);

@@ -3,20 +3,24 @@
 
 #include <cupti.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
+#include "collect/cuda/record_sizes.hpp"
+
 namespace kymo::collect {
 
-/// A buffer of activity records as filled by CUPTI.
+/// A buffer of activity records as filled by the CUPTI of this process, which may append fields to those of the
+/// headers.
 class RawRecords {
  public:
   template <typename Record>
   RawRecords& add(const Record& record) {
     const std::size_t at = bytes_;
-    bytes_ += sizeof(Record);
-    words_.resize((bytes_ + 7) / 8);
+    bytes_ += std::max(sizeof(Record), record_size(record.kind));
+    words_.resize((bytes_ + 7) / 8, ~std::uint64_t{0});
     std::memcpy(buffer() + at, &record, sizeof(Record));
     return *this;
   }
