@@ -17,8 +17,13 @@ namespace {
 /// Returns the value of `name = 'value'` or `name: type = 'value'` in a version.py, or an empty string.
 std::string python_assignment(const std::string& text, const std::string& name) {
   std::smatch found;
-  const std::regex pattern("(^|\\n)" + name + "[^=\\n]*= *'([0-9.]+)");
+  const std::regex pattern("(^|\\n)" + name + "[^=\\n]*= *'([^'\\n]*)'");
   return std::regex_search(text, found, pattern) ? found[2].str() : std::string();
+}
+
+/// "2.11.0" of "2.11.0+cu130".
+std::string digits_of(const std::string& version) {
+  return version.substr(0, version.find_first_not_of("0123456789."));
 }
 
 TorchLocation describe(const fs::path& torch) {
@@ -27,8 +32,9 @@ TorchLocation describe(const fs::path& torch) {
   TorchLocation location;
   location.torch = fs::canonical(torch);
   const auto text = read_file(torch / "version.py");
-  location.version = python_assignment(text, "__version__");
-  location.cuda = python_assignment(text, "cuda");
+  location.full_version = python_assignment(text, "__version__");
+  location.version = digits_of(location.full_version);
+  location.cuda = digits_of(python_assignment(text, "cuda"));
   location.library_folders.push_back(location.torch / "lib");
   const auto wheels = location.torch.parent_path() / "nvidia";
   for (const char* part : {"cu13/lib", "nccl/lib", "cudnn/lib"}) {
@@ -57,15 +63,15 @@ fs::path checked_interpreter(const std::string& source, const std::string& progr
   throw UsageError(source + ": " + quote(program) + " is not an executable file");
 }
 
-/// Locates the torch package of the python3 on PATH. Importing torch would take seconds, so only its path is queried.
-fs::path torch_of_python() {
-  const auto result = run_command({{"python3", "-c",
+/// Locates the torch package of an interpreter. Importing torch would take seconds, so only its path is queried.
+fs::path torch_package_of(const std::string& python) {
+  const auto result = run_command({{python, "-c",
                                     "import importlib.util as u; s = u.find_spec('torch'); "
                                     "print(s.submodule_search_locations[0] if s else '', end='')"},
                                    {}},
                                   20);
-  if (result.timed_out || result.end.exit_code != 0) throw Error("running python3 failed");
-  if (result.stdout_text.empty()) throw Error("python3 has no torch");
+  if (result.timed_out || result.end.exit_code != 0) throw Error("running " + python + " failed");
+  if (result.stdout_text.empty()) throw Error(python + " has no torch");
   return result.stdout_text;
 }
 
@@ -113,6 +119,10 @@ std::vector<std::string> python_worker_command(const fs::path& interpreter) {
   return {interpreter.string(), (installation().python / "kymo_worker.py").string()};
 }
 
+TorchLocation torch_of_interpreter(const fs::path& interpreter) {
+  return describe(torch_package_of(interpreter.string()));
+}
+
 TorchLocation find_torch() {
   std::vector<std::string> reasons;
   if (const char* chosen = std::getenv("KYMO_TORCH"); chosen && *chosen) {
@@ -122,7 +132,7 @@ TorchLocation find_torch() {
   if (auto found = attempt("this installation", reasons, [] { return torch_of_environment(installation().root); }))
     return *found;
   if (auto found = attempt("the build's torch", reasons, [] { return fs::path(KYMO_BUILD_TORCH); })) return *found;
-  if (auto found = attempt("python3 on PATH", reasons, torch_of_python)) return *found;
+  if (auto found = attempt("python3 on PATH", reasons, [] { return torch_package_of("python3"); })) return *found;
   throw Error("no LibTorch found (" + join(reasons, "; ") + "); set KYMO_TORCH to the directory of the torch package");
 }
 

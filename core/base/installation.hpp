@@ -40,6 +40,7 @@ std::vector<std::string> python_worker_command(const std::filesystem::path& inte
 struct TorchLocation {
   std::filesystem::path torch;                         ///< directory of the torch package; contains lib/ and version.py
   std::string version;                                 ///< "2.11.0"
+  std::string full_version;                            ///< as torch.__version__, "2.11.0+cu130"
   std::string cuda;                                    ///< "13.0", or empty for a CPU build
   std::vector<std::filesystem::path> library_folders;  ///< torch/lib and the lib directories of the CUDA wheels
 };
@@ -48,5 +49,8 @@ struct TorchLocation {
 /// the `python3` on PATH, in this order. Throws Error that
 /// gives the reason for each of them.
 TorchLocation find_torch();
+
+/// The torch that an interpreter imports. Starts the interpreter, but does not import torch. Throws Error.
+TorchLocation torch_of_interpreter(const std::filesystem::path& interpreter);
 
 }  // namespace kymo

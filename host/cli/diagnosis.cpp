@@ -75,9 +75,11 @@ std::optional<TorchLocation> examine_torch(Findings& findings) {
   }
 }
 
-/// Tries to load a library that workers need, from LibTorch's folders or from the system.
+/// Tries to load a library that workers need, from LibTorch's folders or from the system. Calls nothing in it, because
+/// CUPTI 13.2 needs a driver.
 void examine_library(Findings& findings, const std::string& subject, const char* soname,
-                     const std::optional<TorchLocation>& torch, const std::string& remedy) {
+                     const std::optional<TorchLocation>& torch, const std::string& remedy,
+                     const std::string& library_version = "") {
   std::vector<std::string> candidates;
   for (const Path& folder : torch ? torch->library_folders : std::vector<Path>{}) {
     if (std::filesystem::exists(folder / soname)) candidates.push_back((folder / soname).string());
@@ -86,7 +88,8 @@ void examine_library(Findings& findings, const std::string& subject, const char*
   std::string reason;
   for (const std::string& candidate : candidates) {
     if (dlopen(candidate.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) {  // never closed; this process exits soon
-      findings.push_back({subject, Health::kOk, candidate, ""});
+      findings.push_back(
+          {subject, Health::kOk, library_version.empty() ? candidate : library_version + " in " + candidate, ""});
       return;
     }
     const char* message = dlerror();
@@ -138,12 +141,25 @@ void examine_plugins(Findings& findings, const std::optional<TorchLocation>& tor
   }
 }
 
-void examine_python(Findings& findings) {
+/// Returns the torch that programs and workloads in Python use by default.
+std::optional<TorchLocation> examine_python(Findings& findings) {
   constexpr const char* kRemedy = "only needed for workloads in Python: activate an environment or pass --python";
+  Path interpreter;
   try {
-    findings.push_back({"python", Health::kOk, find_interpreter("").string(), ""});
+    interpreter = find_interpreter("");
+    findings.push_back({"python", Health::kOk, interpreter.string(), ""});
   } catch (const Error& error) {
     findings.push_back({"python", Health::kWarning, error.what(), kRemedy});
+    return std::nullopt;
+  }
+  try {
+    const TorchLocation torch = torch_of_interpreter(interpreter);
+    findings.push_back(examine_python_torch(torch, installation().modules));
+    return torch;
+  } catch (const Error& error) {
+    findings.push_back({"torch of python", Health::kWarning, error.what(),
+                        "only needed for programs and workloads with torch: pip install torch"});
+    return std::nullopt;
   }
 }
 
@@ -200,12 +216,14 @@ Findings examine(const Path& database, const catalog::Options& options) {
   Findings findings{{"kymo", Health::kOk, version() + " in " + installation().root.string(), ""}};
   const auto devices = examine_devices(findings);
   const auto torch = examine_torch(findings);
-  examine_library(findings, "cupti", "libcupti.so.13", torch,
-                  "install the wheel nvidia-cuda-cupti; GPU tracing requires it");
-  examine_library(findings, "nccl", "libnccl.so.2", torch,
+  const auto python_torch = examine_python(findings);
+  const auto& libraries = python_torch ? python_torch : torch;
+  examine_library(findings, "cupti", "libcupti.so.13", libraries,
+                  "install the wheel nvidia-cuda-cupti; GPU tracing requires it",
+                  libraries ? cupti_version(*libraries) : "");
+  examine_library(findings, "nccl", "libnccl.so.2", libraries,
                   "install the wheel nvidia-nccl-cu13; collectives on GPUs require it");
   examine_tracing_permission(findings);
-  examine_python(findings);
   examine_plugins(findings, torch, options);
   examine_database_folder(findings, database);
   if (devices) examine_peaks(findings, database, *devices);

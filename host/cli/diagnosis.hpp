@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/enum_names.hpp"
+#include "base/installation.hpp"
 #include "catalog/catalog.hpp"
 
 namespace kymo::cli {
@@ -27,6 +28,12 @@ struct Finding {
 /// Checks everything kymo depends on. A warning means that a feature is unavailable; an error means that kymo cannot
 /// run workloads.
 std::vector<Finding> examine(const std::filesystem::path& database, const catalog::Options& options);
+
+/// What kymo records in processes of Python with this torch. `modules` is the directory of the collector modules.
+Finding examine_python_torch(const TorchLocation& torch, const std::filesystem::path& modules);
+
+/// Version of the CUPTI that was installed for a torch, such as "13.2.86"; empty if its wheel says none.
+std::string cupti_version(const TorchLocation& torch);
 
 /// True if the driver restricts GPU tracing to administrators, given the text of /proc/driver/nvidia/params.
 bool profiling_is_restricted(const std::string& driver_parameters);

@@ -17,6 +17,12 @@
 
 namespace kymo::worker {
 
+TorchSupport torch_support(const std::filesystem::path& modules, const std::string& torch_version) {
+  const auto needs_torch = [](const collect::ModuleDeclaration& module) { return module.needs_torch; };
+  return {.minors = collect::torch_versions(modules),
+          .has_version = std::ranges::any_of(collect::read_declarations(modules, torch_version), needs_torch)};
+}
+
 InstalledEnvironment::InstalledEnvironment(const std::filesystem::path& modules)
     : modules_(modules), declarations_(collect::read_declarations(modules)) {}
 

@@ -14,6 +14,13 @@
 
 namespace kymo::worker {
 
+/// The minor versions of torch, such as "2.15", for which an installation has the collector modules that need LibTorch.
+struct TorchSupport {
+  std::vector<std::string> minors;  ///< in ascending order
+  bool has_version = false;         ///< the version that was asked for is a release of one of them
+};
+TorchSupport torch_support(const std::filesystem::path& modules, const std::string& torch_version);
+
 /// The plugin loader, the installed collector modules, and rank files.
 class InstalledEnvironment : public WorkerEnvironment {
  public:

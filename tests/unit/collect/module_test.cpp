@@ -128,8 +128,9 @@ TEST_F(ModuleDeclarationTest, TheVersionOfTorchChoosesTheModulesThatNeedIt) {
   for (const char* version : {"2.2.0", "2.1", "2.1.0a0", "2.1.0.dev20261101+cu132", "2.1.0rc1", "1", "", "../../x.1.1"})
     EXPECT_THAT(files(version), testing::ElementsAre("gpu.so", "faults.so")) << version;
 #if KYMO_HAS_CUDA_MODULES
-  EXPECT_THAT(files(build_torch_version()), testing::ElementsAre("gpu.so", "operators.so", "faults.so"));
-  EXPECT_THAT(torch_versions(folder_), testing::ElementsAre("2.1", "2.10", "2.11"));
+  const std::string own = build_torch_version();
+  EXPECT_THAT(files(own), testing::ElementsAre("gpu.so", "operators.so", "faults.so"));
+  EXPECT_THAT(torch_versions(folder_), testing::ElementsAre("2.1", "2.10", own.substr(0, own.rfind('.'))));
 #endif
 }
 
