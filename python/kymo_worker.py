@@ -13,6 +13,12 @@ if sys.version_info < (3, 10):  # noqa: UP036
     print('{"error": "kymo requires Python 3.10 or later, not %d.%d"}' % sys.version_info[:2])  # noqa: UP031
     sys.exit(1)
 
+if "t" in sys.abiflags:
+    version = f"{sys.version_info.major}.{sys.version_info.minor}t"
+    remedy = "use a build with the global interpreter lock"
+    print(f'{{"error": "kymo does not support free-threaded builds of Python, such as this {version}: {remedy}"}}')
+    sys.exit(1)
+
 start_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
 
 # Python has added the folder with symbolic links resolved, and not at all with -P. The workload's own folder may

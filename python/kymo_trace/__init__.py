@@ -66,6 +66,9 @@ def after_import(name: str, function: Callable[[ModuleType], None]) -> None:
 def _observe_torch(setting: dict[str, Any], start_ns: int) -> None:
     file = setting["notes"]
     try:
+        from ._usable import check_interpreter
+
+        check_interpreter()  # before an extension is loaded
         from . import _observe
 
         _note(file, "torch")

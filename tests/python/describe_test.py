@@ -3,12 +3,13 @@
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from fake_host import describe, needs_torch, start, write_file
+from fake_host import PACKAGE, describe, needs_torch, start, write_file
 
 CLASS = """
 import kymo
@@ -332,6 +333,16 @@ class Process(unittest.TestCase):
             with self.subTest(source):
                 code, plugin, done = describe(source + workload("pass"))
                 self.assertEqual((code, plugin["workloads"][0]["name"]), (0, "a"), done.stderr)
+
+    def test_a_free_threaded_interpreter_is_rejected(self):
+        program = (
+            "import sys, runpy; sys.abiflags += 't'; sys.argv = [sys.argv[1], 'describe', 'my_kernel.py']; "
+            "runpy.run_path(sys.argv[0], run_name='__main__')"
+        )
+        command = [sys.executable, "-c", program, str(PACKAGE / "kymo_worker.py")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(json.loads(done.stdout)["error"], r"free-threaded builds of Python, such as this 3\.\d+t: use")
 
     def test_that_the_file_ends_gives_no_answer(self):
         with tempfile.TemporaryDirectory() as folder:
