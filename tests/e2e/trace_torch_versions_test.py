@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kymo trace` under other versions of torch than that of the build: with collector modules for them, and without."""
+"""`kymo trace` under versions of torch without collector modules. tests/versions runs programs under those that have
+some."""
 
 import re
 import unittest
 
-from kymo_tool import OTHER_TORCHES, needs_other_torch, needs_torch_parts
-from trace_program_test import OPERATORS, PHASES, PROGRAMS, PYTHON, STEPS, TRAIN, TraceTest
+from kymo_tool import needs_torch_parts
+from trace_program_test import PHASES, STEPS, TRAIN, TraceTest
 
 PASSES = ("--device", "cpu", "--passes", "time,ops,memory,trace")
-OPS = ("--device", "cpu", "--passes", "ops")
 WARNINGS = "SELECT kind, detail FROM run_warning WHERE kind IN ('torch version', 'dropped records')"
 # As if a program used another torch: modules are chosen when it first calls a module.
 OF_ANOTHER_VERSION = """import runpy, sys, torch
@@ -55,30 +55,13 @@ class WithoutModulesTest(TraceTest):
         self.assertEqual(kind, "torch version")
         self.assertRegex(detail, rf"not recorded under torch {re.escape(version)}; .*releases of torch 2\.11")
 
-
-@needs_torch_parts
-@needs_other_torch
-class WithModulesTest(TraceTest):
-    def observed(self, passes, python, database, *program):
-        done = self.kymo("trace", *passes, "--db", self.work / database, "--", python, *program)
-        (self.work / "kymo.db").unlink(missing_ok=True)
-        (self.work / "kymo.db").symlink_to(self.work / database)
-        self.assertEqual(self.outcome(), ("ok", ""), done.stderr)
-        self.assertEqual(self.rows(WARNINGS), [])
-        self.assertEqual(self.rows("SELECT DISTINCT value FROM metric WHERE name = 'not_observed'"), [])
-        return self.rows(PHASES), {row[2:] for row in self.rows(OPERATORS)}
-
-    def test_steps_phases_and_modules_are_the_same(self):
-        compiled = (PROGRAMS / "compiled.py", "whole", STEPS, "inductor")  # is compiled in each pass
-        for passes, program in ((PASSES, (TRAIN, "by_hand", STEPS)), (OPS, compiled)):
-            expected = self.observed(passes, PYTHON, f"{program[1]}.db", *program)
-            for torch, python in OTHER_TORCHES.items():
-                with self.subTest(torch=torch, program=program[1]):
-                    database = f"{program[1]}-{torch.parents[3].name}.db"
-                    self.assertEqual(self.observed(passes, python, database, *program), expected)
-                    self.assertGreater(self.rows("SELECT count(*) FROM op")[0][0], 0)
-                    blocks = self.rows("SELECT count(*) FROM allocation")[0][0]
-                    self.assertEqual(blocks > 0, passes is PASSES, "only the memory pass records them")
+    def test_a_free_threaded_interpreter_is_refused(self):
+        program = self.work / "free_threaded.py"
+        program.write_text(f"import sys\nsys.abiflags += 't'\n{OF_ANOTHER_VERSION}", encoding="utf-8")
+        losses = self.plain(TRAIN, "by_hand", STEPS)
+        done = self.trace(program, "2.11.0", TRAIN, "by_hand", STEPS, options=("--passes", "time"), code=3)
+        self.assertEqual(done.stdout, losses)
+        self.assertIn("is a free-threaded build of Python, which kymo does not support", self.outcome()[1])
 
 
 if __name__ == "__main__":
