@@ -44,8 +44,9 @@ Provides-Extra: pandas
 Requires-Dist: pandas; extra == "pandas"
 Description-Content-Type: text/markdown
 
-Workloads that use torch need torch {torch}, which is not installed with this wheel:
-`pip install torch=={torch} kymo[pandas]`.{also} See `share/doc/kymo/docs/python.md` in the environment.
+`pip install kymo` into an environment with torch, which is not installed with this wheel. Programs and workloads in
+Python are observed under any torch, and completely under releases of torch {minors}. The included workloads in C++
+need torch {torch}. See `share/doc/kymo/docs/python.md` in the environment.
 """
 
 WHEEL = """\
@@ -88,9 +89,11 @@ def assemble(build, folder, version):
         shutil.copy(share / "doc" / "kymo" / "LICENSE", folder_with_license)
     torch = (pathlib.Path(cached(build, "KYMO_TORCH")) / "version.py").read_text(encoding="utf-8")
     torch_version = torch.partition("__version__ = '")[2].partition("+")[0]
-    others = ", ".join(name.removeprefix("torch-") for name in other_torch_folders(contents / "data"))
-    also = f" Workloads in Python and observed programs may use torch {others}, too." if others else ""
-    (information / "METADATA").write_text(METADATA.format(version=version, torch=torch_version, also=also))
+    minors = [torch_version.rpartition(".")[0]]
+    minors += (name.removeprefix("torch-") for name in other_torch_folders(contents / "data"))
+    minors.sort(key=lambda minor: [*map(int, minor.split("."))])
+    metadata = METADATA.format(version=version, torch=torch_version, minors=", ".join(minors))
+    (information / "METADATA").write_text(metadata)
     (information / "WHEEL").write_text(WHEEL.format(tag=TAG))
 
 
@@ -125,7 +128,8 @@ def main(build, out):
     megabytes = wheel.stat().st_size / 1e6
     if megabytes > LIMIT_MB:
         sys.exit(f"build_wheel.py: {wheel} has {megabytes:.1f} MB, more than the limit of {LIMIT_MB} MB")
-    print(", with modules for ".join([f"{wheel} ({megabytes:.1f} MB)", *other_torch_folders(build)]))
+    others = ", ".join(name.removeprefix("torch-") for name in other_torch_folders(build))
+    print(f"{wheel} ({megabytes:.1f} MB)" + (f", also for torch {others}" if others else ""))
 
 
 if __name__ == "__main__":

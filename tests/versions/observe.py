@@ -142,13 +142,18 @@ def report(environment):
     return "".join(file.read_text(encoding="utf-8") for file in sorted((environment.results / "report").rglob("*.md")))
 
 
-def loaded(environment, version):
-    """Paths of the modules for a version, and of the libraries that they share with its torch."""
-    folder = environment.folder / "lib" / "kymo" / "modules"
+def modules_for(root, version):
+    """The collector modules of an installation for a version of torch."""
+    folder = Path(root) / "lib" / "kymo" / "modules"
     own = folder / f"torch-{'.'.join(version.split('.')[:2])}"
-    modules = [*own.glob("*.so"), *(each for each in folder.glob("*.so") if not (own / each.name).exists())]
+    return [*own.glob("*.so"), *(each for each in folder.glob("*.so") if not (own / each.name).exists())]
+
+
+def loaded(environment, version):
+    """The modules for a version, and the libraries that they share with its torch."""
+    modules = modules_for(environment.folder, version)
     libraries = environment.run(environment.python, "-c", LOAD, *modules).splitlines()
-    return {"modules": [each.relative_to(folder) for each in modules], "libraries": [Path(each) for each in libraries]}
+    return {"modules": [each.name for each in modules], "libraries": [Path(each) for each in libraries]}
 
 
 def doctor(environment):

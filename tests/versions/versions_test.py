@@ -68,9 +68,7 @@ class VersionsTest(unittest.TestCase):
         for environment, each in zip(environments, self.found, strict=True):
             with self.subTest(torch=each["version"]):
                 modules, libraries = each["loaded"]["modules"], each["loaded"]["libraries"]
-                self.assertEqual(len({module.name for module in modules}), len(modules))
-                self.assertLessEqual({"kymo_cuda.so", "kymo_torch.so", "kymo_torch_cuda.so"},
-                                     {module.name for module in modules})
+                self.assertEqual(sorted(modules), ["kymo_cuda.so", "kymo_torch.so", "kymo_torch_cuda.so"])
                 self.assertEqual(len(libraries), 7, libraries)  # one copy of each
                 torch = next(Path(environment).glob("lib/python3*/site-packages/torch")).resolve()
                 for library in libraries:
