@@ -58,6 +58,8 @@ function(kymo_add_torch target folder)
 endfunction()
 
 kymo_read_torch_version("${KYMO_TORCH}" KYMO_TORCH_VERSION KYMO_TORCH_CUDA_VERSION)
+# Another version can be installed in the same directory.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${KYMO_TORCH}/version.py)
 kymo_add_torch(kymo_torch "${KYMO_TORCH}")
 add_library(kymo::torch ALIAS kymo_torch)
 
