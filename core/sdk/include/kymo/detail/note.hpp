@@ -5,6 +5,7 @@
 #include <kymo_plugin.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 // kymo_add_plugin() defines these macros. Without it the note declares no framework.
