@@ -30,7 +30,8 @@ OPERATORS = """SELECT DISTINCT n.text, o.backward, p.text, q.text FROM op o
                JOIN string n ON n.string_id = o.name_id LEFT JOIN string p ON p.string_id = o.phase_id
                LEFT JOIN string q ON q.string_id = o.scope_id WHERE o.pass = 'ops' AND o.step >= 3"""
 FAULTS = """SELECT 'warning', kind || ': ' || detail FROM run_warning
-            WHERE kind NOT IN ('unstable', 'interference', 'clock drift', 'not reproducible', 'not verified')
+            WHERE kind NOT IN ('unstable', 'interference', 'clock drift', 'not reproducible', 'not verified',
+                               'unlike steps')
             UNION ALL SELECT 'dropped by ' || source, detail FROM dropped_record
             UNION ALL SELECT 'not observed', value FROM metric WHERE name = 'not_observed'
             UNION ALL SELECT status, detail FROM run WHERE status <> 'ok'"""
@@ -47,8 +48,9 @@ shared = r"/.*/lib(?:torch|torch_cpu|torch_cuda|c10|c10_cuda|cudart|cupti)[.]so.
 print(*sorted(set(re.findall(shared, open("/proc/self/maps").read()))), sep="\\n")
 """
 
-# checkpoint() of torch 2.11 alone calls this autograd function, outside of the checkpointed module.
-ONLY_IN_SOME = {"_NoopSaveInputs"}
+# Operators outside of the checkpointed modules by program, module and phase: checkpoint() of torch 2.11 alone makes an
+# empty tensor there and passes it to the autograd function _NoopSaveInputs.
+ONLY_IN_SOME = {"checkpointed": {(0, "forward", "Transformer")}}
 
 
 class Environment:
@@ -100,7 +102,7 @@ def traced(environment, name):
     return {
         "faults": environment.rows(f"{name}.db", FAULTS),
         "phases": environment.rows(f"{name}.db", PHASES),
-        "modules": {row[1:] for row in operators if row[0] not in ONLY_IN_SOME},
+        "modules": {row[1:] for row in operators} - ONLY_IN_SOME.get(name, set()),
         "names": {row[0] for row in operators},
     }
 
