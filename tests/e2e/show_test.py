@@ -22,6 +22,7 @@ SHORT = ["--set", "sleep=10", "--warmup", "1", "--steps", "3"]
 
 class ShowTest(KymoTest):
     def test_runs_are_listed_newest_first(self):
+        self.environment["COLUMNS"] = "160"  # room for every column, also for a median that is not reproducible
         self.kymo("run", PROBE, *SHORT[2:], "--axis", "sleep=10,20", "--label", "a")
         self.kymo("run", PROBE, *SHORT, "--set", "fail_at=2", "--label", "b", code=3)
         done = self.kymo("runs").stdout.splitlines()
