@@ -40,9 +40,8 @@ class WithoutModulesTest(TraceTest):
 
     def release(self):
         """Version of the torch of these tests, such as 2.11.0."""
-        found = subprocess.run(
-            [PYTHON, "-c", "import importlib.metadata as m; print(m.version('torch'))"], check=True, stdout=subprocess.PIPE
-        )
+        program = "import importlib.metadata as m; print(m.version('torch'))"
+        found = subprocess.run([PYTHON, "-c", program], check=True, stdout=subprocess.PIPE)
         return re.match(r"[0-9.]+", found.stdout.decode())[0]
 
     def test_a_nightly_build_is_an_unknown_version(self):
