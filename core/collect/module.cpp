@@ -96,8 +96,8 @@ std::vector<ModuleDeclaration> read_declarations(const std::filesystem::path& mo
 std::vector<std::string> torch_versions(const std::filesystem::path& modules) {
   std::vector<std::string> versions;
   const auto needs_torch = [](const ModuleDeclaration& declaration) { return declaration.needs_torch; };
-  if (std::ranges::any_of(read_declarations(modules), needs_torch))
-    versions.push_back(minor_version(build_torch_version()));
+  const std::string own = minor_version(build_torch_version());  // empty in a build without LibTorch
+  if (!own.empty() && std::ranges::any_of(read_declarations(modules), needs_torch)) versions.push_back(own);
   std::error_code no_directory;
   for (const auto& entry : std::filesystem::directory_iterator(modules, no_directory))
     if (const std::string name = entry.path().filename().string(); name.starts_with(kTorchFolder))
