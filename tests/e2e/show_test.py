@@ -211,7 +211,8 @@ class AbTest(KymoTest):
         ) as running:
             os.close(ours)
             shown = bytearray()
-            while b"run 4 " not in shown:  # the fourth run has begun: one round is complete
+            # The fourth run has begun: one round is complete. Runs that are shorter than an update are not shown.
+            while not re.search(rb"\] run ([4-9]|\d\d+) ", shown):
                 shown += os.read(terminal, 4096)
             running.send_signal(signal.SIGINT)
             stdout = running.communicate(timeout=300)[0].decode()
