@@ -175,19 +175,18 @@ TextTable candidates_table(const Json& candidates, StepStatistic statistic) {
   const auto duration = [&](const char* name) {
     return [&candidates, name](std::size_t row) { return format_duration(real_at(candidates[row], name)); };
   };
-  const bool by_mean = statistic == StepStatistic::kMean;
+  const StepStatistic other = other_than(statistic);
   const bool disagree = std::ranges::any_of(
       candidates, [](const Json& each) { return !each["unlike_steps"].get_ref<const std::string&>().empty(); });
   builder.add("rank", true, 0, [&](std::size_t row) { return candidates[row]["rank"].dump(); });
   builder.add("candidate", false, 0, [&](std::size_t row) { return value_text(candidates[row]["candidate"]); });
   builder.add("runs", true, 1, [&](std::size_t row) { return candidates[row]["runs"].dump(); });
-  builder.add(by_mean ? "mean step" : "median step", true, 0, duration("time_ns"));
+  builder.add(std::string(to_string(statistic)) + " step", true, 0, duration("time_ns"));
   builder.add("between runs", true, 2, [&](std::size_t row) {
     return format_duration(real_at(candidates[row], "min_ns")) + " to " +
            format_duration(real_at(candidates[row], "max_ns"));
   });
-  if (disagree)
-    builder.add(by_mean ? "median step" : "mean step", true, 0, duration(by_mean ? "median_ns" : "mean_ns"));
+  if (disagree) builder.add(std::string(to_string(other)) + " step", true, 0, duration(member_of(other)));
   return builder.table();
 }
 

@@ -19,6 +19,7 @@
 #include "cli/reading.hpp"
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
+#include "cli/step_times.hpp"
 #include "measure/comparison.hpp"
 
 namespace kymo::cli {
@@ -161,7 +162,7 @@ ResultsDatabase::ComparedRuns compared_runs(const ResultsDatabase& database, con
     each.verdict = verdict_text(row);
     if (row["by_other"].is_null() && text_at(first, "unlike_steps").empty() && text_at(second, "unlike_steps").empty())
       continue;
-    const char* const other = each.statistic == "mean" ? "median_ns" : "mean_ns";
+    const char* const other = member_of(other_than(statistic_of(row)));
     each.before_other_ms = optional_number(first[other], kMsPerNs);
     each.after_other_ms = optional_number(second[other], kMsPerNs);
     each.before_unlike_steps = text_at(first, "unlike_steps");

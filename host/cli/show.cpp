@@ -247,12 +247,10 @@ std::string phases_text(const Json& run, const TableStyle& style) {
   builder.add("clock", false, 2, [&](std::size_t row) { return value_text(phases[row].second["clock"]); });
   builder.add("samples", true, 1, [&](std::size_t row) { return phases[row].second["count"].dump(); });
   // The statistic that represents the run comes first, with its interval.
-  const bool by_mean = statistic_of(phases.front().second) == StepStatistic::kMean;
-  const auto represented = [&](std::size_t row) {
-    return time_text(phases[row].second, by_mean ? StepStatistic::kMean : StepStatistic::kMedian);
-  };
-  builder.add(by_mean ? "mean" : "median", true, 0, represented);
-  builder.add(by_mean ? "median" : "mean", true, 0, duration(by_mean ? "median_ns" : "mean_ns"));
+  const StepStatistic statistic = statistic_of(phases.front().second);
+  const StepStatistic other = other_than(statistic);
+  builder.add(to_string(statistic), true, 0, [&](std::size_t row) { return time_text(phases[row].second, statistic); });
+  builder.add(to_string(other), true, 0, duration(member_of(other)));
   builder.add("std", true, 0, duration("std_ns"));
   builder.add("min", true, 1, duration("min_ns"));
   builder.add("max", true, 1, duration("max_ns"));

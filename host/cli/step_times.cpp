@@ -15,10 +15,6 @@
 namespace kymo::cli {
 namespace {
 
-StepStatistic other_than(StepStatistic statistic) {
-  return statistic == StepStatistic::kMean ? StepStatistic::kMedian : StepStatistic::kMean;
-}
-
 std::string percent(double share) {
   const double value = 100 * share;
   if (value > 0 && value < 0.05) return "<0.1 %";
@@ -27,11 +23,15 @@ std::string percent(double share) {
 
 }  // namespace
 
+StepStatistic other_than(StepStatistic statistic) {
+  return statistic == StepStatistic::kMean ? StepStatistic::kMedian : StepStatistic::kMean;
+}
+
+const char* member_of(StepStatistic statistic) { return statistic == StepStatistic::kMean ? "mean_ns" : "median_ns"; }
+
 StepStatistic statistic_of(const Json& phase) { return enum_from<StepStatistic>(text_at(phase, "statistic")); }
 
-double value_ns(const Json& phase, StepStatistic statistic) {
-  return real_at(phase, statistic == StepStatistic::kMean ? "mean_ns" : "median_ns");
-}
+double value_ns(const Json& phase, StepStatistic statistic) { return real_at(phase, member_of(statistic)); }
 
 bool disagree(const Json& phase) { return measure::disagree(real_at(phase, "mean_ns"), real_at(phase, "median_ns")); }
 

@@ -20,6 +20,9 @@ using measure::StepStatistic;
 /// repeat it (run_warning).
 inline constexpr double kMaxHalfWidth = 0.5;
 
+StepStatistic other_than(StepStatistic statistic);
+/// The member with the mean or the median in nanoseconds: "mean_ns" or "median_ns".
+const char* member_of(StepStatistic statistic);
 /// The statistic that represents a run: the member `statistic`.
 StepStatistic statistic_of(const Json& phase);
 /// Mean or median, in nanoseconds.

@@ -4,17 +4,10 @@ process imports torch, which takes longer than everything else that the programs
 
 import os
 import runpy
-import socket
 import sys
 
 import torch  # noqa: F401
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return str(free.getsockname()[1])
-
+from ranks import free_port
 
 ranks = int(sys.argv[1])
 job = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": str(ranks)}

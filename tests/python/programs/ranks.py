@@ -2,11 +2,18 @@
 """How the programs with ranks begin and end, over Gloo, or over NCCL with DEVICE=cuda."""
 
 import os
+import socket
 
 import torch
 from torch import distributed
 
 ON_GPU = os.environ.get("DEVICE") == "cuda"
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return str(free.getsockname()[1])
 
 
 def join(**how):

@@ -4,7 +4,6 @@ environment: spawned.py HOW STEPS [METHOD]. Each rank prints its loss of each st
 
 import os
 import signal
-import socket
 import sys
 import tempfile
 
@@ -89,15 +88,9 @@ def alone(index, steps):
         step(model, optimizer, torch.ones(4, 8), False)
 
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return str(free.getsockname()[1])
-
-
 def start(ranks, how, steps, method):
     with tempfile.TemporaryDirectory() as folder:
-        meeting = f"file://{folder}/meeting" if how == "file" else free_port()
+        meeting = f"file://{folder}/meeting" if how == "file" else group.free_port()
         if how == "process":
             context = multiprocessing.get_context(method)
             processes = [context.Process(target=train, args=(r, ranks, how, steps, meeting)) for r in range(ranks)]
