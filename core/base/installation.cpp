@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/installation.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
-#include <regex>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -16,9 +16,14 @@ namespace {
 
 /// Returns the value of `name = 'value'` or `name: type = 'value'` in a version.py, or an empty string.
 std::string python_assignment(const std::string& text, const std::string& name) {
-  std::smatch found;
-  const std::regex pattern("(^|\\n)" + name + "[^=\\n]*= *'([^'\\n]*)'");
-  return std::regex_search(text, found, pattern) ? found[2].str() : std::string();
+  for (const std::string& line : split(text, '\n')) {
+    const std::size_t equals = line.find('=');
+    if (equals == std::string::npos || trim(line.substr(0, std::min(equals, line.find(':')))) != name) continue;
+    const std::string value = trim(line.substr(equals + 1));
+    if (const std::size_t end = value.find('\'', 1); value.starts_with('\'') && end != std::string::npos)
+      return value.substr(1, end - 1);
+  }
+  return "";
 }
 
 /// "2.11.0" of "2.11.0+cu130".

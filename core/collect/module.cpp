@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <regex>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "base/installation.hpp"
 #include "base/json.hpp"
 #include "base/ranges.hpp"
+#include "base/text.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -26,9 +26,11 @@ constexpr const char* kTorchFolder = "torch-";  // followed by the minor version
 /// "2.12" of "2.12.1" and "2.12.1+cu130". Empty if the version is not that of a release: the structs of a nightly or
 /// source build are those of some commit.
 std::string minor_version(const std::string& torch_version) {
-  static const std::regex kRelease(R"((\d+\.\d+)\.\d+(\+.*)?)");
-  std::smatch found;
-  return std::regex_match(torch_version, found, kRelease) ? found[1].str() : std::string();
+  const std::vector<std::string> numbers = split(torch_version.substr(0, torch_version.find('+')), '.');
+  const auto is_number = [](const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  };
+  return numbers.size() == 3 && std::ranges::all_of(numbers, is_number) ? numbers[0] + "." + numbers[1] : "";
 }
 
 std::string loader_message() {

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
-#include <regex>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "report/file_name.hpp"
 
 namespace kymo::report {
 namespace fs = std::filesystem;
@@ -23,6 +23,11 @@ struct Word {
 };
 
 bool is_word(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+bool is_table_name(std::string_view text) {
+  const auto belongs = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::ranges::all_of(text, belongs);
+}
 
 // The position after a comment or a text in single quotes that begins here; `at` if neither does.
 std::size_t after_skipped(const std::string& sql, std::size_t at) {
@@ -57,12 +62,21 @@ bool is_keyword(const std::vector<Word>& words, std::size_t index, const std::st
          std::ranges::equal(words[index].text, keyword, {}, [](unsigned char c) { return std::toupper(c); });
 }
 
-/// The names that a statement defines in its own WITH: NAME AS ( or NAME (COLUMNS) AS MATERIALIZED (.
-std::set<std::string> names_defined_in(const std::string& sql) {
-  static const std::regex kDefined(R"(\b([a-z_][a-z0-9_]*)\s+(?:\([a-z0-9_, ]*\)\s+)?AS\s+(?:MATERIALIZED\s+)?\()");
+/// The names that a statement, whose words are `words`, defines in its own WITH: NAME AS ( or
+/// NAME (COLUMNS) AS MATERIALIZED (.
+std::set<std::string> names_defined_in(const std::string& sql, const std::vector<Word>& words) {
+  constexpr const char* kSpaces = " \t\r\n";
   std::set<std::string> names;
-  for (std::sregex_iterator at(sql.begin(), sql.end(), kDefined); at != std::sregex_iterator(); ++at)
-    names.insert((*at)[1]);
+  for (std::size_t as = 1; as < words.size(); ++as) {
+    if (!is_keyword(words, as, "AS")) continue;
+    const Word& last = words[is_keyword(words, as + 1, "MATERIALIZED") ? as + 1 : as];
+    const std::size_t after = sql.find_first_not_of(kSpaces, last.begin + last.text.size());
+    if (after == std::string::npos || sql[after] != '(') continue;
+    const std::size_t before = sql.find_last_not_of(kSpaces, words[as].begin - 1);
+    const std::size_t end = sql[before] == ')' ? sql.rfind('(', before) : words[as].begin;
+    const auto name = std::find_if(words.rbegin(), words.rend(), [end](const Word& word) { return word.begin < end; });
+    if (name != words.rend()) names.insert(name->text);
+  }
   return names;
 }
 
@@ -92,8 +106,7 @@ std::string read_query_of(const std::string& text, const fs::path& folder, const
 
 fs::path query_path(const fs::path& folder, const std::string& key, const std::string& name,
                     const std::string& location) {
-  static const std::regex kName(R"((\.\./[A-Za-z0-9_-]+/)?[A-Za-z0-9_-]+\.sql)");
-  if (!std::regex_match(name, kName))
+  if (!is_report_file(name, "sql"))
     throw UsageError(location + ": key " + quote(key) +
                      " must name a .sql file, NAME.sql in this folder or ../REPORT/NAME.sql, not " + quote(name));
   return folder / name;
@@ -101,7 +114,6 @@ fs::path query_path(const fs::path& folder, const std::string& key, const std::s
 
 std::vector<std::shared_ptr<CommonTables::Entry>> CommonTables::read(Keys& keys, const fs::path& folder,
                                                                      const std::string& location) const {
-  static const std::regex kName("[a-z_][a-z0-9_]*");
   std::vector<std::shared_ptr<Entry>> entries;
   const Json* table = keys.find("with");
   if (table == nullptr) return entries;
@@ -109,8 +121,8 @@ std::vector<std::shared_ptr<CommonTables::Entry>> CommonTables::read(Keys& keys,
   if (!table->is_object()) throw UsageError(location + ": key 'with' must be a table: " + shape);
   for (const auto& [name, value] : table->items()) {
     const std::string key = "with." + name;
-    if (!std::regex_match(name, kName))
-      throw UsageError(location + ": key " + quote(key) + ": a name consists of a-z, 0-9 and _");
+    if (!is_table_name(name))
+      throw UsageError(location + ": key " + quote(key) + ": a name consists of a-z, 0-9 and _, without a digit first");
     if (!value.is_string()) throw UsageError(location + ": key " + quote(key) + " must be a string: " + shape);
     entries.push_back(
         std::make_shared<Entry>(Entry{name, read_query_of(value.get<std::string>(), folder, key, location), location}));
@@ -144,8 +156,9 @@ void CommonTables::replace(Keys& keys, const fs::path& folder, const std::string
 // Depth first: a query comes after those that it reads.
 void CommonTables::collect(const std::string& sql, const std::string& location, Path& path,
                            std::vector<const Entry*>& found) const {
-  const std::set<std::string> defined = names_defined_in(sql);
-  for (const Word& word : names_in(sql)) {
+  const std::vector<Word> words = names_in(sql);
+  const std::set<std::string> defined = names_defined_in(sql, words);
+  for (const Word& word : words) {
     const auto at = entries_.find(word.text);
     if (word.after_dot || at == entries_.end() || defined.contains(word.text)) continue;
     Entry& entry = *at->second;

@@ -3,13 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <regex>
+#include <algorithm>
+#include <cctype>
+#include <sstream>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "report/common_tables.hpp"
+#include "report/file_name.hpp"
 #include "report/keys.hpp"
 #include "report/number.hpp"
 
@@ -126,8 +129,7 @@ void check_described(const QueryFile& query) {
 
 // Files of sections may be shared: `content` and `appendix` may name a file of a neighboring report.
 std::string toml_path(const std::string& key, const std::string& name, const std::string& location) {
-  static const std::regex kName(R"((\.\./[A-Za-z0-9_-]+/)?[A-Za-z0-9_-]+\.toml)");
-  if (!std::regex_match(name, kName))
+  if (!is_report_file(name, "toml"))
     throw UsageError(location + ": key " + quote(key) +
                      " must name a .toml file, NAME.toml or ../REPORT/NAME.toml, not " + quote(name));
   return name;
@@ -149,12 +151,11 @@ QueryFile read_header(const fs::path& path, const Scope& scope) {
 
 // The keys of a table or chart replace the entries of the header comment, so that blocks can share a query.
 QueryFile read_query(Keys& keys, const Scope& scope, const std::string& location) {
-  static const std::regex kName("[A-Za-z0-9_-]+");
   QueryFile query = read_header(query_path(scope.folder, "file", keys.text("file"), location), scope);
   query.caption = keys.text_or("caption", query.caption);
   query.empty = keys.text_or("empty", query.empty);
   query.output_name = keys.text_or("name", "");
-  if (!query.output_name.empty() && !std::regex_match(query.output_name, kName))
+  if (!query.output_name.empty() && !is_name(query.output_name))
     throw UsageError(location + ": key 'name' must consist of letters, digits, - and _, not " +
                      quote(query.output_name));
   check_described(query);
@@ -355,8 +356,19 @@ void append_line(std::string& value, const std::string& continuation) {
   value += trim(continuation);
 }
 
+/// The entry "-- KEY: VALUE" or "-- KEY NAME: VALUE"; nothing for another comment.
+std::optional<HeaderEntry> header_entry(const std::string& line, const std::string& location) {
+  const std::size_t colon = line.find(':');
+  if (colon == std::string::npos || line[colon - 1] == ' ') return std::nullopt;
+  std::istringstream words(line.substr(2, colon - 2));
+  std::string key, name, more;
+  words >> key >> name >> more;
+  const auto is_letter = [](char c) { return c == '_' || std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  if (key.empty() || !std::ranges::all_of(key, is_letter) || !more.empty()) return std::nullopt;
+  return HeaderEntry{key, name, trim(line.substr(colon + 1)), location};
+}
+
 std::vector<HeaderEntry> read_header_entries(const std::string& text, const std::string& name) {
-  static const std::regex kHeaderLine(R"(^--\s*([A-Za-z_]+)(?:\s+([^\s:]+))?:\s*(.*?)\s*$)");
   std::vector<HeaderEntry> entries;
   bool after_entry = false;
   int number = 0;
@@ -373,18 +385,13 @@ std::vector<HeaderEntry> read_header_entries(const std::string& text, const std:
     after_entry = false;
     if (trim(line).empty()) continue;
     if (!line.starts_with("--")) break;  // the header ends at the statement
-    std::smatch match;
-    constexpr std::size_t kLongestHeader = 2000;  // std::regex_match recurses over the line
-    if (line.size() > kLongestHeader)
-      throw UsageError(fmt::format("{}: header lines are limited to {} bytes", location, kLongestHeader));
-    if (line.find("SPDX-License-Identifier") != std::string::npos || !std::regex_match(line, match, kHeaderLine))
-      continue;
-    const std::string key = match[1];
-    if (std::find(kHeaderKeys.begin(), kHeaderKeys.end(), key) == kHeaderKeys.end()) {
-      throw UsageError(location + ": unknown key " + quote(key) + " in the header comment" +
-                       suggestion(key, kHeaderKeys));
+    const std::optional<HeaderEntry> entry = header_entry(line, location);
+    if (!entry) continue;
+    if (std::find(kHeaderKeys.begin(), kHeaderKeys.end(), entry->key) == kHeaderKeys.end()) {
+      throw UsageError(location + ": unknown key " + quote(entry->key) + " in the header comment" +
+                       suggestion(entry->key, kHeaderKeys));
     }
-    entries.push_back({key, match[2], match[3], location});
+    entries.push_back(*entry);
     after_entry = true;
   }
   return entries;

@@ -20,11 +20,11 @@ namespace {
 double decades_between(double low, double high) { return std::log10(high) - std::log10(low); }
 
 std::string with_prefix(double value, int digits, const std::string& unit) {
-  static constexpr std::array<const char*, 7> kPrefixes{"", "k", "M", "G", "T", "P", "E"};
-  const std::size_t i = thousands_in(value, kPrefixes.size() - 1);
+  static constexpr std::array<const char*, 7> kThousands{"", "k", "M", "G", "T", "P", "E"};
+  const std::size_t i = thousands_in(value, kThousands.size() - 1);
   value /= std::pow(1e3, i);
   const std::string text = digits > 0 ? significant_text(value, digits) : tick_label(value);
-  const std::string suffix = kPrefixes[i] + unit;
+  const std::string suffix = kThousands[i] + unit;
   return suffix.empty() ? text : text + " " + suffix;
 }
 

@@ -67,7 +67,8 @@ TEST_F(WithQueries, JoinTheQuerysOwnCommonTables) {
               ::testing::StartsWith("WITH RECURSIVE a AS MATERIALIZED ("));
   for (const std::string unread :
        {"SELECT t.a FROM t", "SELECT 'a' AS t -- a", "SELECT /* a */ 1 AS ab",
-        "WITH a AS (SELECT 2 AS x) SELECT x FROM a", "WITH a (x) AS MATERIALIZED (SELECT 2) SELECT x FROM a"})
+        "WITH a AS (SELECT 2 AS x) SELECT x FROM a", "WITH a (x) AS MATERIALIZED (SELECT 2) SELECT x FROM a",
+        "WITH c (x, y) AS (SELECT 1, 2), a\n AS\n (SELECT x FROM c) SELECT x AS n FROM a"})
     EXPECT_EQ(tables.expand(unread, "q"), unread);
   EXPECT_THAT(([&] { tables.expand("EXPLAIN SELECT * FROM a", "q.sql"); }),
               ThrowsMessage<UsageError>(AllOf(HasSubstr("q.sql"), HasSubstr("'a'"), HasSubstr("SELECT or WITH"))));
