@@ -43,7 +43,7 @@ TEST_F(Damage, FlippedBytesAreRejectedOrHarmlessAndNeverWritten) {
   make_database(path("good.db"), 4);
   const std::string good = content_of(path("good.db"));
   std::mt19937 random(20'24);
-  const int count = copies(1000);
+  const int count = copies(300);
   int rejected = 0;
   for (int i = 0; i < count; ++i) {
     std::string bytes = good;

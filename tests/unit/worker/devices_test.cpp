@@ -27,7 +27,7 @@ TEST(Devices, PrintsWhatTheProbeReads) {
   EXPECT_EQ(printed.at("gpus").empty(), !printed.at("no_gpu_reason").get<std::string>().empty());
   const Devices read = answer_of("cat <<'END'\n" + text + "END");
   EXPECT_EQ(read.gpus.size(), printed.at("gpus").size());
-  EXPECT_EQ(read.no_gpu_reason, printed.at("no_gpu_reason"));
+  EXPECT_EQ(read.no_gpu_reason, printed.at("no_gpu_reason").get<std::string>());
   EXPECT_FALSE(read.cpu.uuid.empty());
 }
 

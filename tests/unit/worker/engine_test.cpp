@@ -181,8 +181,9 @@ TEST_F(EngineTest, GivesUpAfterTwoStepsThatAreTooSlow) {
   workload.on_destroy = [&] { was_cancelled = seen->host->cancelled(seen->context) != 0; };
   const PassResult result = run(workload);
   EXPECT_EQ(result.outcome.status, RunStatus::kSkipped);
-  EXPECT_THAT(result.outcome.detail, testing::MatchesRegex("too slow: a step takes [0-9.]+ [^ ]+, so that 5 steps would "
-                                                           "take .* \\(--max-pass-time\\)"));
+  EXPECT_THAT(result.outcome.detail,
+              testing::MatchesRegex("too slow: a step takes [0-9.]+ [^ ]+, so that 5 steps would "
+                                    "take .* \\(--max-pass-time\\)"));
   EXPECT_EQ(workload.count("step"), 2);
   EXPECT_TRUE(was_cancelled) << "a training must not be judged by the steps that it made";
 }

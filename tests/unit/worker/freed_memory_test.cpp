@@ -24,7 +24,10 @@ void use_a_block() {
   std::free(block);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifndef __has_feature  // an operator of Clang
+#define __has_feature(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 // Sanitizers replace the allocator, for which mallopt() and malloc_trim() have no effect.
 constexpr bool kAllocatorOfGlibc = false;
 #else

@@ -72,7 +72,7 @@ TEST(LaunchLog, ThreadsThatEndedLoseNothing) {
   std::atomic<std::uint32_t> next{0};
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&log, &next, t] {
+    threads.emplace_back([&log, &next] {
       for (std::uint32_t i = 0; i < kCount; ++i) append(log, next++);
     });
   }
@@ -133,7 +133,7 @@ TEST(LaunchLog, CountsWhatHasNoRoom) {
   LaunchLog log(arena, kNobody, 0);
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < 4; ++t) {
-    threads.emplace_back([&log, t] {
+    threads.emplace_back([&log] {
       for (std::uint32_t i = 0; i < kCount; ++i) append(log, i);
     });
   }
