@@ -19,10 +19,10 @@ import torch
 from torch.nn import functional
 
 try:
-    import quack.rmsnorm
-    import quack.rotary
+    from quack.rmsnorm import rmsnorm_bwd, rmsnorm_fwd  # the package replaces the module's name by a function
+    from quack.rotary import apply_rotary_emb_qkv_ as quack_rotary
 except ImportError:
-    quack = None
+    rmsnorm_fwd = None
 try:
     from quack.linear_cross_entropy import chunked_linear_cross_entropy as quack_loss
 except Exception as error:  # QuACK 0.6.5 raises TypeError with some versions of the CUTLASS DSL
@@ -110,8 +110,8 @@ def norm_rows(ops):
             return functional.rms_norm(x, (width,), weight, EPSILON)
 
         def quack_both(x=x, weight=weight, gradient=gradient):
-            root = quack.rmsnorm.rmsnorm_fwd(x, weight, eps=EPSILON, store_rstd=True)[2]
-            quack.rmsnorm.rmsnorm_bwd(x, weight, gradient, root)
+            root = rmsnorm_fwd(x, weight, eps=EPSILON, store_rstd=True)[2]
+            rmsnorm_bwd(x, weight, gradient, root)
 
         def liger_both(x=x, weight=weight, gradient=gradient):
             _, flat, root, block, warps, mode = rms_norm.rms_norm_forward(x, weight, EPSILON, 0.0, "llama", False)
@@ -125,7 +125,7 @@ def norm_rows(ops):
             2 * size,
             {
                 "kymo": lambda x=x, weight=weight: ops.rms_norm(x, weight, EPSILON),
-                "quack": lambda x=x, weight=weight: quack.rmsnorm.rmsnorm_fwd(x, weight, eps=EPSILON),
+                "quack": lambda x=x, weight=weight: rmsnorm_fwd(x, weight, eps=EPSILON),
                 "liger": lambda x=x, weight=weight: rms_norm.rms_norm_forward(x, weight, EPSILON, 0.0, "llama", False),
                 "compile": lambda x=x, weight=weight, fast=fast: fast(x, weight),
             },
@@ -153,8 +153,8 @@ def add_norm_rows(ops):
             return functional.rms_norm(total, (width,), weight, EPSILON), total
 
         def quack_both(x=x, residual=residual, weight=weight, gradients=gradients):
-            _, total, root = quack.rmsnorm.rmsnorm_fwd(x, weight, residual=residual, eps=EPSILON, store_rstd=True)
-            quack.rmsnorm.rmsnorm_bwd(total, weight, gradients[0], root, gradients[1])
+            _, total, root = rmsnorm_fwd(x, weight, residual=residual, eps=EPSILON, store_rstd=True)
+            rmsnorm_bwd(total, weight, gradients[0], root, gradients[1])
 
         liger = fused_add_rms_norm.LigerFusedAddRMSNormFunction if rms_norm else None
         fast = compiled(library)
@@ -200,7 +200,7 @@ def other_rows(ops):
         2 * 2 * query.numel() * 2,
         {
             "kymo": lambda: ops.rotary_(qkv, table),
-            "quack": lambda: quack.rotary.apply_rotary_emb_qkv_(qkv, cosine, sine, interleaved=True),
+            "quack": lambda: quack_rotary(qkv, cosine, sine, interleaved=True),
             "liger": lambda: rope.rope_forward(query, key, *both),
         },
     )
@@ -254,7 +254,7 @@ def main():
     options = parser.parse_args()
     torch.ops.load_library(options.library)
     ops, end = torch.ops.kymo, time.monotonic() + options.seconds
-    present = {"kymo", "compile", "copy"} | ({"quack"} if quack else set()) | ({"liger"} if rms_norm else set())
+    present = {"kymo", "compile", "copy"} | ({"quack"} if rmsnorm_fwd else set()) | ({"liger"} if rms_norm else set())
     print(torch.cuda.get_device_name(), torch.__version__, *sorted(present), flush=True)
     file = open(options.csv, "w", newline="") if options.csv else sys.stdout  # noqa: SIM115
     writer = csv.writer(file)
