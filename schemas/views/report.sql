@@ -157,17 +157,18 @@ GROUP BY r.run_id;
 
 -- Warnings about the data quality of each run. A run may have several rows, or none.
 CREATE VIEW run_warning AS
-WITH wide_median AS (
+WITH wide_time AS (
   SELECT
     run_id,
-    median_ms,
-    median_low_ms,
-    median_high_ms
+    statistic,
+    time_ms,
+    time_low_ms,
+    time_high_ms
   FROM phase_time
   WHERE
     phase = 'step'
     AND status = 'ok'
-    AND max(median_high_ms - median_ms, median_ms - median_low_ms) > 0.5 * median_ms
+    AND max(time_high_ms - time_ms, time_ms - time_low_ms) > 0.5 * time_ms
 ),
 disturbed AS (
   SELECT
@@ -183,12 +184,12 @@ SELECT
   run_id,
   -- a status other than ok, `not verified`, `throttled`, `all throttled`, `unstable` (standard deviation > 25 % of
   -- the mean), `unlike steps` (for runs that the mean represents: mean and median differ by more than 5 %),
-  -- `interference` (steps waited for a processor), `not reproducible` (the confidence interval of the
-  -- median step reaches more than 50 % of it to one side, without interference), `imprecise` (--until was not
-  -- reached), `short steps` (for timing sync; with timing hot, no work on the device), `unused phases` (declared and
-  -- never entered), `launch overhead` (timing hot: device times may include it), `fewer steps` (timing free: the
-  -- program ended early), `different executions` (timing free: passes of the program did not do the same), `other
-  -- profiler` (timing free: the program used one within the steps), `unobserved ranks` (timing free: the program
+  -- `interference` (steps waited for a processor), `not reproducible` (the confidence interval of the median or mean
+  -- step, whichever represents the run, reaches more than 50 % of it to one side, without interference), `imprecise`
+  -- (--until was not reached), `short steps` (for timing sync; with timing hot, no work on the device), `unused phases`
+  -- (declared and never entered), `launch overhead` (timing hot: device times may include it), `fewer steps` (timing
+  -- free: the program ended early), `different executions` (timing free: passes of the program did not do the same),
+  -- `other profiler` (timing free: the program used one within the steps), `unobserved ranks` (timing free: the program
   -- starts its ranks several times), `suspended`, `no kernel records`, `detached processes` or `dropped records`
   status AS kind,
   -- details, in one line
@@ -298,7 +299,7 @@ SELECT
   END
   || CASE WHEN max(load_average) IS NULL THEN '' ELSE printf('; the load average was %.1f', max(load_average)) END
   || CASE
-    WHEN run_id IN (SELECT run_id FROM wide_median) THEN '; the median step is not reproducible'
+    WHEN run_id IN (SELECT run_id FROM wide_time) THEN '; the time of a step is not reproducible'
     ELSE ''
   END
   || '; use fewer threads (OMP_NUM_THREADS=1) or an idle machine'
@@ -309,11 +310,11 @@ SELECT
   run_id,
   'not reproducible',
   printf(
-    'the confidence interval of the median step, %.4g ms, is %.4g to %.4g ms; measure more steps, with fewer threads '
+    'the confidence interval of the %s step, %.4g ms, is %.4g to %.4g ms; measure more steps, with fewer threads '
     || '(OMP_NUM_THREADS=1) or on an idle machine',
-    median_ms, median_low_ms, median_high_ms
+    statistic, time_ms, time_low_ms, time_high_ms
   )
-FROM wide_median
+FROM wide_time
 WHERE run_id NOT IN (SELECT run_id FROM disturbed)
 UNION ALL
 SELECT

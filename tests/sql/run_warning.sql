@@ -29,9 +29,13 @@ INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, valu
 (3, 0, 'ops', 0, 'run', -1, '', 'other_profiler', 'torch.profiler', ''),
 (3, 0, 'ops', 1, 'run', -1, '', 'other_profiler', 'torch.profiler', ''),
 (4, 0, 'ops', 0, 'run', -1, '', 'other_profiler', 'torch.profiler', '');
--- The medians of runs 1 and 3 have wide intervals; run 1 waited for a processor. The mean of run 3 says little.
-UPDATE statistic SET mean_ns = 8e6, std_ns = 3e6, median_ns = 2e6, median_low_ns = 1.5e6, median_high_ns = 6e6
-WHERE run_id IN (1, 3) AND phase = 'step';
+-- The intervals of the mean of run 1, which waited for a processor, and of the median of run 3 are wide: these
+-- represent the runs. Those of the other statistic are not.
+UPDATE statistic SET mean_ns = 8e6, std_ns = 3e6, median_ns = 2e6 WHERE run_id IN (1, 3) AND phase = 'step';
+UPDATE statistic SET ci_low_ns = 2e6, ci_high_ns = 13e6, median_low_ns = 1.9e6, median_high_ns = 2.1e6
+WHERE run_id = 1 AND phase = 'step';
+UPDATE statistic SET ci_low_ns = 7.9e6, ci_high_ns = 8.1e6, median_low_ns = 1.5e6, median_high_ns = 6e6
+WHERE run_id = 3 AND phase = 'step';
 UPDATE statistic SET median_low_ns = median_ns * 0.6, median_high_ns = median_ns * 1.4, std_ns = 0 WHERE run_id = 4;
 -- Two ranks dropped records for the same reason.
 INSERT INTO dropped_record (run_id, rank, pass, sequence, source, count, detail) VALUES
