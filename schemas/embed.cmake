@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DMIGRATIONS=a.sql;b.sql -DVIEWS=... -DOUTPUT=file.cpp -P embed.cmake: embeds SQL files in a C++ source file.
+# cmake -DMIGRATIONS=a.sql;b.sql -DTABLES=c.sql -DVIEWS=... -DOUTPUT=file.cpp -P embed.cmake: embeds SQL files in a C++ source file.
 
 include(${CMAKE_CURRENT_LIST_DIR}/../cmake/embed_text.cmake)
 
@@ -21,6 +21,9 @@ foreach(file IN LISTS MIGRATIONS)
   append_script(migrations "${file}")
 endforeach()
 
+set(tables "")
+kymo_append_literals(tables "${TABLES}" kymo_sql "      ")
+
 set(views "")
 set(all_views "")
 foreach(file IN LISTS VIEWS)
@@ -31,7 +34,7 @@ endforeach()
 string(SHA256 digest "${all_views}")
 
 file(WRITE "${OUTPUT}" "// SPDX-License-Identifier: Apache-2.0
-// Generated from the SQL files of this folder.
+// Generated from SQL files.
 #include \"embedded_schema.hpp\"
 
 #include <initializer_list>
@@ -43,6 +46,12 @@ const std::vector<Script>& migrations() {
   static const std::vector<Script> scripts{
 ${migrations}  };
   return scripts;
+}
+
+const std::string& tables() {
+  static const std::string sql = joined({${tables}
+  });
+  return sql;
 }
 
 const std::vector<Script>& views() {

@@ -20,6 +20,9 @@ struct Script {
 /// All migrations in order: migration i upgrades a database from schema version i to i + 1.
 const std::vector<Script>& migrations();
 
+/// Creates the tables and indexes that a database has after all migrations.
+const std::string& tables();
+
 /// All view files, in an order in which they can be created.
 const std::vector<Script>& views();
 

@@ -88,8 +88,13 @@ std::array<long, 3> version_numbers(const std::string& version) {
 }
 
 const Schema& own_schema() {
-  static const Schema schema{schemas::migrations(), schemas::views(), schemas::views_digest(),
-                             schemas::kCompatibleVersion, kymo::version()};
+  static const Schema schema{schemas::migrations(),
+                             schemas::views(),
+                             schemas::views_digest(),
+                             schemas::kCompatibleVersion,
+                             kymo::version(),
+                             schemas::tables(),
+                             static_cast<std::int64_t>(schemas::migrations().size())};
   return schema;
 }
 
@@ -104,8 +109,12 @@ void set_meta(const Connection& connection, const std::string& key, const std::s
 }
 
 void migrate(const Connection& connection, const Schema& schema) {
-  const std::int64_t from = connection.integer("PRAGMA user_version");
+  std::int64_t from = connection.integer("PRAGMA user_version");
   if (from >= schema.version()) return;
+  if (from == 0 && schema.tables_version <= schema.version()) {
+    connection.exec(schema.tables);
+    from = schema.tables_version;
+  }
   for (std::int64_t i = from; i < schema.version(); ++i)
     connection.exec(schema.migrations[static_cast<std::size_t>(i)].sql);
   connection.exec("PRAGMA user_version = " + std::to_string(schema.version()));

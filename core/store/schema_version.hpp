@@ -26,6 +26,8 @@ struct Schema {
   std::string views_digest;
   std::int64_t compatible_version = 1;  ///< oldest schema version whose tools can use a database with this schema
   std::string tool_version;             ///< "0.1.0"
+  std::string tables{};                 ///< creates what the first `tables_version` migrations create; may be empty
+  std::int64_t tables_version = 0;
 
   std::int64_t version() const { return static_cast<std::int64_t>(migrations.size()); }
 };
@@ -40,8 +42,8 @@ std::array<long, 3> version_numbers(const std::string& version);
 std::string meta_value(const Connection& connection, const std::string& key);
 void set_meta(const Connection& connection, const std::string& key, const std::string& value);
 
-/// Applies the migrations above the database's version and stores the new version. Creates all tables of an empty
-/// database.
+/// Applies the migrations above the database's version and stores the new version. An empty database gets the schema's
+/// `tables` instead of the migrations that these are the result of: in a quarter of the time.
 void migrate(const Connection& connection, const Schema& schema);
 
 /// Returns true if the views differ from this tool's and were not created by a newer tool. Views belong to the tool:

@@ -83,7 +83,7 @@ Database make_database() {
   sqlite3* raw = nullptr;
   EXPECT_EQ(sqlite3_open(":memory:", &raw), SQLITE_OK);
   Database database(raw);
-  for (const auto& script : kymo::schemas::migrations()) execute(raw, script.sql);
+  execute(raw, kymo::schemas::tables());
   for (const auto& script : kymo::schemas::views()) execute(raw, script.sql);
   execute(raw, read(kFolder / "common" / "runs.sql"));
   return database;

@@ -205,11 +205,9 @@ TEST_F(Events, RankFilesWithFewerTablesAndColumnsAreImported) {
   const auto file = rank_file_name(folder(), run_id, 0, Pass::kTime);
   {
     const Connection old(file, Connection::Access::kCreate);
-    Schema schema = own_schema();
-    schema.migrations.back().sql +=
-        "\nDROP TABLE collective; DROP TABLE device_memory; ALTER TABLE rank DROP COLUMN trace_status;";
     old.exec("PRAGMA application_id = " + std::to_string(kRankFileApplicationId));
-    migrate(old, schema);
+    migrate(old, own_schema());
+    old.exec("DROP TABLE collective; DROP TABLE device_memory; ALTER TABLE rank DROP COLUMN trace_status");
     old.exec("PRAGMA user_version = 1; UPDATE meta SET value = '1' WHERE key = 'schema_version'");
     old.exec(
         "INSERT INTO rank (run_id, rank, pass, pid, host, status, stdout, stderr) VALUES (1, 0, 'time', 0, '', '', '', "

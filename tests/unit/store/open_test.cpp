@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+namespace fs = std::filesystem;
 using Mode = ResultsDatabase::Mode;
 
 class OpenTest : public StoreTest {
@@ -185,6 +186,25 @@ TEST_F(OpenTest, ReadOnlyFileAndFolderAreClearErrors) {
   EXPECT_EQ(as_nobody(Mode::kReadWrite, "is not writable"), 0);
   ::chmod(path("a.db").c_str(), 0000);
   EXPECT_EQ(as_nobody(Mode::kReadOnly, "accessible"), 0);
+}
+
+/// All that sqlite_master says of a new database.
+std::string new_database(const fs::path& file, const Schema& schema) {
+  const Connection connection(file, Connection::Access::kCreate);
+  migrate(connection, schema);
+  std::string text = std::to_string(connection.integer("PRAGMA user_version")) + "\n";
+  Statement entries(connection,
+                    "SELECT type || ' ' || name || ' ' || tbl_name || ' ' || ifnull(sql, '') FROM "
+                    "main.sqlite_master ORDER BY rowid");
+  while (entries.step()) text += entries.text(0) + "\n";
+  return text;
+}
+
+TEST_F(OpenTest, NewDatabasesHaveTheTablesOfAllMigrations) {
+  Schema migrated = own_schema();
+  migrated.tables = "";
+  migrated.tables_version = 0;
+  EXPECT_EQ(new_database(path("new.db"), own_schema()), new_database(path("migrated.db"), migrated));
 }
 
 TEST_F(OpenTest, OlderSchemaIsMigratedByAWriterAndInACopyByAReader) {
