@@ -31,6 +31,10 @@ OPERATORS = """SELECT n.text AS name, o.backward, p.text AS phase, q.text AS pat
 class TraceTest(KymoTest):
     outputs = {}  # of programs without kymo, by their words  # noqa: RUF012
 
+    def setUp(self):
+        super().setUp()
+        self.environment["KYMO_TEST_LIGHT_TORCH"] = "1"  # read by train.py
+
     def plain(self, *words, ranks=None):
         """The output of a program without kymo, which has been started `ranks` times, as torchrun does."""
         if words not in self.outputs:

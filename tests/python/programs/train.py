@@ -10,6 +10,13 @@ import signal
 import sys
 import time
 
+# Tests that start many of these programs ask for a faster import. Isolated programs cannot import from this folder.
+if (
+    os.environ.get("KYMO_TEST_LIGHT_TORCH")
+    and sys.argv[1] not in {"transformer", "compiled", "compiled_checkpointed", "inductor", "reduce_overhead"}
+    and not sys.flags.isolated
+):
+    import light_torch  # noqa: F401
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
