@@ -359,7 +359,7 @@ void append_line(std::string& value, const std::string& continuation) {
 /// The entry "-- KEY: VALUE" or "-- KEY NAME: VALUE"; nothing for another comment.
 std::optional<HeaderEntry> header_entry(const std::string& line, const std::string& location) {
   const std::size_t colon = line.find(':');
-  if (colon == std::string::npos || line[colon - 1] == ' ') return std::nullopt;
+  if (colon == std::string::npos || std::isspace(static_cast<unsigned char>(line[colon - 1])) != 0) return std::nullopt;
   std::istringstream words(line.substr(2, colon - 2));
   std::string key, name, more;
   words >> key >> name >> more;
