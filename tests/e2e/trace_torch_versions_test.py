@@ -12,8 +12,9 @@ from trace_program_test import PHASES, PYTHON, STEPS, TRAIN, TraceTest
 PASSES = ("--device", "cpu", "--passes", "time,ops,memory,trace")
 WARNINGS = "SELECT kind, detail FROM run_warning WHERE kind IN ('torch version', 'dropped records')"
 # As if a program used another torch: modules are chosen when it first calls a module.
-OF_ANOTHER_VERSION = """import runpy, sys, torch
+OF_ANOTHER_VERSION = """import os, runpy, sys, torch
 torch.__version__ = sys.argv.pop(1)
+sys.path[0] = os.path.dirname(sys.argv[1])
 runpy.run_path(sys.argv.pop(1), run_name="__main__")
 """
 
