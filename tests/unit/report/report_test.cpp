@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
 
 #include "base/error.hpp"
@@ -39,6 +40,29 @@ class MakeReport : public ::testing::Test {
   fs::path out_ = folder_.path() / "out";
 };
 
+// Reports of one database with everything, which takes longer to fill than to report.
+class MakeReportOfEverything : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TemporaryFolder>();
+    sample_ = std::make_unique<SampleDatabase>(folder_->path());
+    testing::fill_with_everything(*sample_);
+  }
+  static void TearDownTestSuite() {
+    sample_.reset();
+    folder_.reset();
+  }
+
+  std::vector<fs::path> make(const std::string& name, const std::vector<std::string>& formats) {
+    return make_report(sample_->database(), find_report(own_report(name)), {out_.path() / "out", formats, {}});
+  }
+  std::string markdown(const std::string& name) { return read_file(make(name, {"markdown"})[0]); }
+
+  static inline std::unique_ptr<TemporaryFolder> folder_;
+  static inline std::unique_ptr<SampleDatabase> sample_;
+  TemporaryFolder out_;
+};
+
 // The line of a Markdown table that contains all these words.
 std::string row_with(const std::string& text, const std::vector<std::string>& words) {
   std::size_t begin = 0;
@@ -53,8 +77,7 @@ std::string row_with(const std::string& text, const std::vector<std::string>& wo
   return "";
 }
 
-TEST_F(MakeReport, WritesAllFormatsMainFilesFirst) {
-  testing::fill_with_everything(sample_);
+TEST_F(MakeReportOfEverything, WritesAllFormatsMainFilesFirst) {
   const auto files = make("cs336", {"markdown", "latex", "typst", "html", "csv"});
   ASSERT_GE(files.size(), 7u);
   EXPECT_EQ(files[0].filename(), "report.md");
@@ -65,21 +88,19 @@ TEST_F(MakeReport, WritesAllFormatsMainFilesFirst) {
       << "pictures that two formats share are there once";
   EXPECT_EQ(files.back().extension(), ".csv");
   for (const fs::path& file : files) EXPECT_TRUE(fs::is_regular_file(file)) << file;
-  for (const auto& entry : fs::directory_iterator(folder_.path()))
+  for (const auto& entry : fs::directory_iterator(out_.path()))
     EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << "staging is gone";
 }
 
-TEST_F(MakeReport, SaysHowManyRunsItLeavesOut) {
-  testing::fill_with_everything(sample_);
+TEST_F(MakeReportOfEverything, SaysHowManyRunsItLeavesOut) {
   EXPECT_THAT(markdown("cs336"), Not(HasSubstr("This report shows")));
-  Request request{out_, {"markdown"}, {}};
+  Request request{out_.path() / "out", {"markdown"}, {}};
   request.most_runs = 3;
-  const auto limited = make_report(sample_.database(), find_report(own_report("cs336")), request);
+  const auto limited = make_report(sample_->database(), find_report(own_report("cs336")), request);
   EXPECT_THAT(read_file(limited[0]), AllOf(HasSubstr("This report shows 3 of "), HasSubstr("Results of 3 runs")));
 }
 
-TEST_F(MakeReport, CommandsNameTheProfile) {
-  testing::fill_with_everything(sample_);
+TEST_F(MakeReportOfEverything, CommandsNameTheProfile) {
   EXPECT_THAT(markdown("cs336"), HasSubstr("`kymo suite run cs336 --filter"));
   const std::string text = markdown("cs336-2026");
   EXPECT_THAT(text, AllOf(HasSubstr("`kymo suite run cs336 --profile 2026 --filter"),
@@ -87,8 +108,7 @@ TEST_F(MakeReport, CommandsNameTheProfile) {
                           HasSubstr("`kymo suite run cs336 --filter ddp --profile small`")));
 }
 
-TEST_F(MakeReport, TimingTableHoldsEveryCase) {
-  testing::fill_with_everything(sample_);
+TEST_F(MakeReportOfEverything, TimingTableHoldsEveryCase) {
   const std::string text = markdown("cs336");
   EXPECT_THAT(row_with(text, {"small", "256", "20.60\u00A0±\u00A0", "1.90"}), HasSubstr("passed"));
   EXPECT_THAT(row_with(text, {"2.7B", "512", "OOM"}), Not(::testing::IsEmpty()));
@@ -99,8 +119,7 @@ TEST_F(MakeReport, TimingTableHoldsEveryCase) {
   EXPECT_THAT(text, HasSubstr("asked for 1.86 GiB"));
 }
 
-TEST_F(MakeReport, WarmUpStudySaysWhatTheFirstStepsCost) {
-  testing::fill_with_everything(sample_);
+TEST_F(MakeReportOfEverything, WarmUpStudySaysWhatTheFirstStepsCost) {
   const std::string text = markdown("cs336");
   EXPECT_THAT(text, HasSubstr("Step 0 is slower than every later step: 14.2 times their median"));
   EXPECT_THAT(text, HasSubstr("The phase with the largest excess over its later median is `backward`"));
