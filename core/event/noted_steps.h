@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "event/journal_block.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -19,8 +21,7 @@ typedef struct kymo_phase_time {
 /* A step that the program has timed, in ns on CLOCK_MONOTONIC_RAW; what it does not know is -1. A kymo_phase_time for
  * each declared phase follows. */
 typedef struct kymo_noted_step {
-  uint32_t kind;  /* written last: that of kymo_noted_steps if the step is complete, before that 0 */
-  uint32_t bytes; /* that follow */
+  kymo_block_head head;
   int64_t step, begin_ns, end_ns, device_ns, cpu_ns, involuntary_switches;
   uint8_t warmup, throttled, reserved[6];
 } kymo_noted_step;
@@ -35,8 +36,10 @@ typedef struct kymo_noted_steps {
   uint32_t kind;        /* of a complete step */
   uint32_t block_bytes; /* of a step with its phases */
   uint32_t warmup;      /* 1 if these are warm-up steps */
+  uint32_t addition;    /* of the first block */
   int64_t first;        /* number of the first of them */
   int64_t due_ns;
+  uint64_t offset; /* of the first block in the journal */
   char* blocks;
   int64_t* shown_step;  /* show the supervisor the current step and phase, */
   int32_t* shown_phase; /* -1 outside of phases */

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event/journal_block.h"
+
 /// The format of the files of a StepJournal.
 namespace kymo::store {
 
@@ -41,11 +43,11 @@ enum class BlockKind : std::uint32_t {
   kTags,
   kDeviceMemory,
   kMemoryCounters,
-  kGpuSamples
+  kGpuSamples,
+  kCount  ///< of kinds
 };
 
-/// A block begins with its kind and the size of its content, 4 bytes each.
-inline constexpr std::size_t kBlockHeadBytes = 8;
+inline constexpr std::size_t kBlockHeadBytes = sizeof(kymo_block_head);
 /// Size of a block's content in the file.
 constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 

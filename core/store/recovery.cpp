@@ -81,7 +81,7 @@ int ResultsDatabase::recover(const fs::path& folder) {
   RunFiles runs;
   add_listed_runs(folder / "runs", runs);
   if (runs.empty()) return 0;
-  recover_journals(folder);
+  recover_journals(folder, damaged_journals_of(impl_->file));
   add_rank_files(folder, runs);
   return close_interrupted(results, runs);
 }

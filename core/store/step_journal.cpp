@@ -27,10 +27,12 @@ namespace {
 constexpr std::size_t kMaxEventBytes = std::size_t{1} << 30;
 
 /// The kind is written last, so that a block with a kind is complete.
-struct BlockHead {
-  std::atomic<std::uint32_t> kind;
-  std::uint32_t bytes;
-};
+void complete(kymo_block_head& head, BlockKind kind, std::uint64_t offset, const std::byte* content) noexcept {
+  kymo_block_head complete = head;
+  complete.kind = static_cast<std::uint32_t>(kind);
+  head.checksum = kymo_block_checksum(&complete, offset, content);
+  std::atomic_ref(head.kind).store(complete.kind, std::memory_order_release);
+}
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
@@ -45,7 +47,6 @@ std::string header_text(const JournalHeader& header) {
 
 StepJournal::StepJournal(const fs::path& rank_file, const JournalHeader& header)
     : file_(rank_file.string() + kJournalSuffix), events_(file_.string() + kEventSuffix) {
-  static_assert(std::atomic<std::uint32_t>::is_always_lock_free && sizeof(BlockHead) == kBlockHeadBytes);
   if (!open_chunk())
     throw Error("cannot create " + quote(file_.string()) + ", the journal of complete steps: " + std::strerror(errno));
   append(BlockKind::kHeader, bytes_of(header_text(header)));
@@ -73,14 +74,20 @@ void StepJournal::append(BlockKind kind, std::span<const std::byte> content, std
   const std::size_t needed = kBlockHeadBytes + padded(size);
   if (!chunk_ || needed > kJournalChunkBytes) return;
   if (needed > kJournalChunkBytes - used_ && !open_chunk()) return;
-  auto* const head = new (chunk_ + used_) BlockHead{static_cast<std::uint32_t>(BlockKind::kEnd), 0};
+  auto* const head = new (chunk_ + used_) kymo_block_head{};
   head->bytes = static_cast<std::uint32_t>(size);
+  head->addition = ++additions_;
   // Where room_for() had room, an incomplete block may follow.
-  if (needed + kBlockHeadBytes <= kJournalChunkBytes - used_)
-    new (chunk_ + used_ + needed) BlockHead{static_cast<std::uint32_t>(BlockKind::kEnd), 0};
-  std::ranges::copy(more, std::ranges::copy(content, chunk_ + used_ + kBlockHeadBytes).out);
-  head->kind.store(static_cast<std::uint32_t>(kind), std::memory_order_release);
+  if (needed + kBlockHeadBytes <= kJournalChunkBytes - used_) new (chunk_ + used_ + needed) kymo_block_head{};
+  std::byte* const begin = chunk_ + used_ + kBlockHeadBytes;
+  std::ranges::copy(more, std::ranges::copy(content, begin).out);
+  complete(*head, kind, offset(), begin);
   used_ += needed;
+}
+
+void StepJournal::use_room(std::size_t bytes, std::uint32_t blocks) noexcept {
+  used_ += bytes;
+  additions_ += blocks;
 }
 
 std::span<std::byte> StepJournal::room_for(std::size_t block_bytes) noexcept {
@@ -108,12 +115,24 @@ void StepJournal::set_phases(const std::vector<std::string>& names) {
 }
 
 std::byte* StepJournal::event_block(BlockKind kind, std::size_t bytes) {
-  const std::uint32_t head[2] = {static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(bytes)};
-  static_assert(sizeof(head) == kBlockHeadBytes);
+  const kymo_block_head head{static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(bytes), 0, 0};
   const std::size_t begin = event_blocks_.size();
   event_blocks_.resize(begin + sizeof(head) + padded(bytes));
-  std::memcpy(event_blocks_.data() + begin, head, sizeof(head));
+  std::memcpy(event_blocks_.data() + begin, &head, sizeof(head));
   return event_blocks_.data() + begin + sizeof(head);
+}
+
+void StepJournal::complete_event_blocks() {
+  ++event_additions_;
+  for (std::size_t at = 0; at < event_blocks_.size();) {
+    kymo_block_head head;
+    std::byte* const block = event_blocks_.data() + at;
+    std::memcpy(&head, block, sizeof(head));
+    head.addition = event_additions_;
+    head.checksum = kymo_block_checksum(&head, event_bytes_ + at, block + sizeof(head));
+    std::memcpy(block, &head, sizeof(head));
+    at += sizeof(head) + padded(head.bytes);
+  }
 }
 
 template <class Block, class Events>
@@ -164,6 +183,7 @@ void StepJournal::add(const event::NewEvents& events) {
   add_copies(BlockKind::kMemoryCounters, events.memory_counters);
   add_copies(BlockKind::kGpuSamples, events.gpu_samples);
   if (event_blocks_.empty()) return;
+  complete_event_blocks();
   event_bytes_ += event_blocks_.size();
   if (!events_.append(event_blocks_))
     event_bytes_ = kMaxEventBytes + 1;  // what follows a part of a block cannot be read

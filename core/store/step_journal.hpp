@@ -54,7 +54,11 @@ class StepJournal {
   /// of each last. Empty once the disk is full.
   std::span<std::byte> room_for(std::size_t block_bytes) noexcept;
   /// The first `bytes` of that room are complete blocks. Call it before anything else is added.
-  void use_room(std::size_t bytes) noexcept { used_ += bytes; }
+  void use_room(std::size_t bytes, std::uint32_t blocks) noexcept;
+  /// Where the next block begins in the file.
+  std::uint64_t offset() const noexcept { return (chunks_ - 1) * kJournalChunkBytes + used_; }
+  /// Number of the next addition.
+  std::uint32_t addition() const noexcept { return additions_ + 1; }
   /// Removes the file, because the rank file contains everything.
   void remove() noexcept;
 
@@ -64,6 +68,7 @@ class StepJournal {
   void append(BlockKind kind, std::span<const std::byte> content, std::span<const std::byte> more = {}) noexcept;
   /// Adds a block to event_blocks_. Returns its content, to be filled.
   std::byte* event_block(BlockKind kind, std::size_t bytes);
+  void complete_event_blocks();
   template <class Block, class Events>
   void add_blocks(BlockKind kind, const Events& events);
   template <class Events>
@@ -74,12 +79,14 @@ class StepJournal {
   std::byte* chunk_ = nullptr;
   std::size_t chunks_ = 0;
   std::size_t used_ = 0;  // of the chunk
+  std::uint32_t additions_ = 0;
   // Number of the names that were added:
   std::size_t texts_ = 0;
   std::size_t shapes_ = 0;
   std::size_t frames_ = 0;
   std::size_t stacks_ = 0;
   std::size_t event_bytes_ = 0;
+  std::uint32_t event_additions_ = 0;
   MappedStream events_;
   std::vector<std::byte> event_blocks_;  // of the step; kept for its memory
 };

@@ -185,7 +185,7 @@ std::optional<Outcome> PassExecution::lost_measurements() {
 
 void PassExecution::recover(int rank, const std::filesystem::path& file) {
   try {
-    store::recover_from_journal(file, run_id_, rank, pass_);
+    store::recover_from_journal(file, run_id_, rank, pass_, scratch_.damaged_journals());
   } catch (const std::exception& error) {
     log::warning("the steps of rank " + std::to_string(rank) + " could not be recovered: " + error.what());
   }

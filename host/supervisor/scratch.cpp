@@ -20,6 +20,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "measure/status_page.hpp"
+#include "store/journal_recovery.hpp"
 
 namespace kymo::supervisor {
 namespace fs = std::filesystem;
@@ -178,7 +179,8 @@ int recover_abandoned(store::ResultsDatabase& database) {
   return closed;
 }
 
-Scratch::Scratch(store::ResultsDatabase& database, std::int64_t invocation_id) : root_(root_of(database)) {
+Scratch::Scratch(store::ResultsDatabase& database, std::int64_t invocation_id)
+    : root_(root_of(database)), damaged_journals_(store::damaged_journals_of(database.file())) {
   const FileLock held = lock_root(root_);
   if (const int closed = recover_all(database, root_); closed > 0) {
     log::info("closed " + std::to_string(closed) + (closed == 1 ? " run" : " runs") +

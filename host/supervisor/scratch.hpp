@@ -54,6 +54,8 @@ class Scratch {
   std::filesystem::path rank_file(std::int64_t run_id, int rank, measure::Pass pass) const;
   /// Status page of the local worker that writes this rank file.
   std::filesystem::path status_file(std::int64_t run_id, int rank, measure::Pass pass) const;
+  /// Where damaged journals are kept after the folder is removed.
+  const std::filesystem::path& damaged_journals() const { return damaged_journals_; }
   /// Records a started run. Throws Error.
   void note(std::int64_t run_id) const;
   /// True if rank files are waiting for their import.
@@ -69,6 +71,7 @@ class Scratch {
   void remove_named(const std::string& prefix) const;
 
   std::filesystem::path root_;
+  std::filesystem::path damaged_journals_;
   std::filesystem::path folder_;
   FileLock lock_;
 };

@@ -44,6 +44,8 @@ void NotedSteps::prepare(std::int64_t first, std::int64_t limit, bool warmup, st
   const std::size_t bytes = shared_.block_bytes;
   std::span<std::byte> room = journal_ ? journal_->room_for(bytes) : std::span<std::byte>();
   in_journal_ = !room.empty();
+  shared_.offset = in_journal_ ? journal_->offset() : 0;
+  shared_.addition = in_journal_ ? journal_->addition() : 0;
   if (!in_journal_) {
     memory_.resize(kMaxSteps * bytes / sizeof(std::int64_t));
     room = std::as_writable_bytes(std::span(memory_));
@@ -71,12 +73,21 @@ std::span<const event::PhaseTime> NotedSteps::phases(std::int64_t index) const {
 
 void NotedSteps::set_usage(const ProcessUsage& usage) {
   if (count() == 0) return;
-  for (std::int64_t i = 0; i < count(); ++i) time_at(i).cpu_ns = (usage.cpu_ns + count() / 2) / count();
-  time_at(count() - 1).involuntary_switches = usage.involuntary_switches;
+  for (std::int64_t i = 0; i < count(); ++i) {
+    time_at(i).cpu_ns = (usage.cpu_ns + count() / 2) / count();
+    if (i == count() - 1) time_at(i).involuntary_switches = usage.involuntary_switches;
+    set_checksum(i);
+  }
+}
+
+void NotedSteps::set_checksum(std::int64_t index) const {
+  auto& head = *std::launder(reinterpret_cast<kymo_block_head*>(block(index)));
+  const std::uint64_t offset = shared_.offset + static_cast<std::uint64_t>(index) * shared_.block_bytes;
+  head.checksum = kymo_block_checksum(&head, offset, block(index) + store::kBlockHeadBytes);
 }
 
 void NotedSteps::keep() {
-  if (in_journal_) journal_->use_room(shared_.count * std::size_t{shared_.block_bytes});
+  if (in_journal_) journal_->use_room(shared_.count * std::size_t{shared_.block_bytes}, shared_.count);
 }
 
 }  // namespace kymo::worker

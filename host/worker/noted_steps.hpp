@@ -41,6 +41,8 @@ class NotedSteps {
 
  private:
   char* block(std::int64_t index) const;
+  /// After a block was changed. A reader of a process that was killed in between knows what was changed.
+  void set_checksum(std::int64_t index) const;
   event::StepTime& time_at(std::int64_t index) const;
 
   kymo_noted_steps& shared_;

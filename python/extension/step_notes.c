@@ -20,7 +20,8 @@ static int64_t now_ns(void) {
 static void begin_step(int64_t begin_ns) {
   step = (kymo_noted_step*)(void*)(noted_steps.blocks + (size_t)noted_steps.count * noted_steps.block_bytes);
   phases = (kymo_phase_time*)(step + 1);
-  *step = (kymo_noted_step){.bytes = noted_steps.block_bytes - offsetof(kymo_noted_step, step),
+  *step = (kymo_noted_step){.head = {.bytes = noted_steps.block_bytes - offsetof(kymo_noted_step, step),
+                                     .addition = noted_steps.addition + noted_steps.count},
                             .step = noted_steps.first + noted_steps.count,
                             .begin_ns = begin_ns,
                             .device_ns = -1,
@@ -36,7 +37,11 @@ void note_step_begin(void) { begin_step(now_ns()); }
 int note_step_end(int engine_is_due) {
   step->end_ns = now_ns();
   const int64_t end_ns = step->end_ns;
-  __atomic_store_n(&step->kind, noted_steps.kind, __ATOMIC_RELEASE);
+  kymo_block_head head = step->head;
+  head.kind = noted_steps.kind;
+  const uint64_t offset = noted_steps.offset + (uint64_t)noted_steps.count * noted_steps.block_bytes;
+  step->head.checksum = kymo_block_checksum(&head, offset, &step->step);
+  __atomic_store_n(&step->head.kind, head.kind, __ATOMIC_RELEASE);
   if (++noted_steps.count == noted_steps.limit || end_ns >= noted_steps.due_ns || engine_is_due) return 0;
   begin_step(end_ns);
   return 1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 
 #include "base/error.hpp"
@@ -15,13 +14,6 @@ namespace {
 using Mode = ResultsDatabase::Mode;
 
 class Damage : public StoreTest {};
-
-/// Number of damaged copies of a file. With sanitizers, checking a copy takes several times as long, so that their test
-/// preset limits it.
-int copies(int count) {
-  const char* most = std::getenv("KYMO_DAMAGED_COPIES");
-  return most ? std::min(count, std::atoi(most)) : count;
-}
 
 /// Reads every view and table as a report would; false if the file was rejected.
 bool read_through(const std::filesystem::path& file) {
@@ -43,7 +35,7 @@ TEST_F(Damage, FlippedBytesAreRejectedOrHarmlessAndNeverWritten) {
   make_database(path("good.db"), 4);
   const std::string good = content_of(path("good.db"));
   std::mt19937 random(20'24);
-  const int count = copies(300);
+  const int count = damaged_copies(300);
   int rejected = 0;
   for (int i = 0; i < count; ++i) {
     std::string bytes = good;
@@ -91,7 +83,7 @@ TEST_F(Damage, FlippedBytesOfEventsAreImportedOrLost) {
   write_rank_file(file, run_id, 0, measure::Pass::kTrace, make_event_record());
   const std::string good = content_of(file);
   std::mt19937 random(11);
-  for (int i = 0, count = copies(300); i < count; ++i) {
+  for (int i = 0, count = damaged_copies(300); i < count; ++i) {
     std::string bytes = good;
     const std::size_t at = std::uniform_int_distribution<std::size_t>(0, bytes.size() - 1)(random);
     bytes[at] = static_cast<char>(bytes[at] ^ std::uniform_int_distribution<int>(1, 255)(random));
@@ -168,7 +160,7 @@ TEST_F(Damage, FlippedRankFilesAreImportedOrLost) {
   write_rank_file(file, run_id, 0, measure::Pass::kTime, make_record());
   const std::string good = content_of(file);
   std::mt19937 random(7);
-  for (int i = 0, count = copies(200); i < count; ++i) {
+  for (int i = 0, count = damaged_copies(200); i < count; ++i) {
     std::string bytes = good;
     const std::size_t at = std::uniform_int_distribution<std::size_t>(0, i % 4 == 0 ? 4095 : bytes.size() - 1)(random);
     bytes[at] = static_cast<char>(bytes[at] ^ 0xff);

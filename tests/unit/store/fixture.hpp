@@ -55,6 +55,10 @@ void tamper(const std::filesystem::path& file, const std::string& sql);
 std::string content_of(const std::filesystem::path& file);
 void put_content(const std::filesystem::path& file, const std::string& content);
 
+/// Number of damaged copies of a file to try. With sanitizers, each takes several times as long, so that their test
+/// preset limits it.
+int damaged_copies(int count);
+
 /// The message of the Error that `action` throws; fails the test if it throws none or more than one line.
 std::string error_of(const std::function<void()>& action);
 

@@ -7,17 +7,21 @@
 
 #include <csignal>
 #include <cstring>
-#include <fstream>
 
+#include "base/file.hpp"
 #include "store/journal_recovery.hpp"
 #include "store/open.hpp"
 #include "unit/store/fixture.hpp"
+#include "unit/store/journal_fixture.hpp"
 
 namespace kymo::store::testing {
 namespace {
 
 using measure::Pass;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 using ::testing::Optional;
+using namespace std::string_literals;
 
 constexpr std::int64_t kRunStart = 50'000;
 
@@ -60,7 +64,8 @@ class Journal : public StoreTest {
  protected:
   std::filesystem::path rank_file() const { return path("RUN-3-1-ops.kymo"); }
   std::filesystem::path journal_file() const { return path("RUN-3-1-ops.kymo.steps"); }
-  std::optional<std::int64_t> recover() { return recover_from_journal(rank_file(), 3, 1, Pass::kOps); }
+  std::optional<std::int64_t> recover() { return recover_from_journal(rank_file(), 3, 1, Pass::kOps, damaged()); }
+  std::filesystem::path damaged() const { return path("results.db.damaged"); }
 };
 
 TEST_F(Journal, StepsOfAKilledProcessAreRecovered) {
@@ -93,17 +98,22 @@ TEST_F(Journal, StepsOfAKilledProcessAreRecovered) {
   EXPECT_FALSE(std::filesystem::exists(journal_file()));
 }
 
-/// Writes a block as an observed program does, with or without its kind.
-std::size_t write_step(std::span<std::byte> room, std::int64_t step, bool is_complete) {
+/// Writes the next block of a journal as an observed program does, with or without its kind. Returns its size.
+std::size_t write_step(StepJournal& journal, std::span<std::byte> room, std::int64_t step, bool is_complete,
+                       std::size_t after_bytes = 0) {
   const event::StepTime time = time_of(step);
   const std::vector<event::PhaseTime> phases = phases_of(step);
-  const std::size_t bytes = sizeof(time) + phases.size() * sizeof(phases[0]);
-  const auto kind = static_cast<std::uint32_t>(is_complete ? BlockKind::kStep : BlockKind::kEnd);
-  const std::uint32_t head[2] = {kind, static_cast<std::uint32_t>(bytes)};
-  std::memcpy(room.data(), head, sizeof(head));
-  std::memcpy(room.data() + sizeof(head), &time, sizeof(time));
-  std::memcpy(room.data() + sizeof(head) + sizeof(time), phases.data(), bytes - sizeof(time));
-  return sizeof(head) + bytes;
+  const std::size_t phase_bytes = phases.size() * sizeof(phases[0]);
+  std::byte* const content = room.data() + kBlockHeadBytes;
+  std::memcpy(content, &time, sizeof(time));
+  std::memcpy(content + sizeof(time), phases.data(), phase_bytes);
+  kymo_block_head head{static_cast<std::uint32_t>(BlockKind::kStep),
+                       static_cast<std::uint32_t>(sizeof(time) + phase_bytes),
+                       journal.addition() + (after_bytes > 0 ? 1 : 0), 0};
+  head.checksum = kymo_block_checksum(&head, journal.offset() + after_bytes, content);
+  if (!is_complete) head.kind = 0;
+  std::memcpy(room.data(), &head, sizeof(head));
+  return kBlockHeadBytes + head.bytes;
 }
 
 TEST_F(Journal, StepsThatTheProgramWritesItselfAreRecovered) {
@@ -111,16 +121,16 @@ TEST_F(Journal, StepsThatTheProgramWritesItselfAreRecovered) {
   {
     OpenJournal journal(rank_file(), header(std::nullopt));
     for (std::int64_t step = 0; step < kSteps; step += 2) {
-      const std::span<std::byte> room = journal.room_for(200);
-      ASSERT_GE(room.size(), 200u);
-      const std::size_t written = write_step(room, step, true);
-      write_step(room.subspan(written), step + 1, false);  // is overwritten, by something shorter
-      journal.use_room(written);
+      const std::span<std::byte> room = journal.room_for(300);
+      ASSERT_GE(room.size(), 300u);
+      const std::size_t written = write_step(journal, room, step, true);
+      write_step(journal, room.subspan(written), step + 1, false, written);  // is overwritten, by something shorter
+      journal.use_room(written, 1);
       event::Metric metric;
       metric.name = "m";
       journal.add({&metric, 1});
     }
-    write_step(journal.room_for(200), kSteps, false);
+    write_step(journal, journal.room_for(200), kSteps, false);
   }
   EXPECT_THAT(recover(), Optional(kSteps / 2 - 1));
   const auto found = open_rank_file(rank_file(), own_schema());
@@ -332,7 +342,7 @@ TEST_F(Journal, MemoryIsRecoveredWithItsStacksAndCategories) {
       journal.add(step);
     }
   }
-  EXPECT_THAT(recover_from_journal(rank_file(), 3, 1, Pass::kMemory), Optional(2));
+  EXPECT_THAT(recover_from_journal(rank_file(), 3, 1, Pass::kMemory, damaged()), Optional(2));
   const auto found = open_rank_file(rank_file(), own_schema());
   EXPECT_EQ(
       found->text("SELECT group_concat(b.requested_bytes || ':' || category || ':' || o.text || ':' || p.text || "
@@ -349,20 +359,26 @@ TEST_F(Journal, MemoryIsRecoveredWithItsStacksAndCategories) {
   EXPECT_EQ(found->integer("SELECT max(peak_allocated_bytes) FROM memory_phase"), 1003);
 }
 
-TEST_F(Journal, ReferencesToMissingNamesAreDamage) {
-  const auto with = [&](auto change) {
-    OpenJournal journal(rank_file(), header());
-    event::NewEvents events;
-    add_events(events, 2);
-    change(events);
-    journal.add(events);
-    journal.add(2);
+TEST_F(Journal, EventsWithReferencesToMissingNamesAreDropped) {
+  const auto recover_with = [&](auto change) {
+    {
+      OpenJournal journal(rank_file(), header());
+      event::NewEvents events;
+      add_events(events, 2);
+      change(events);
+      journal.add(events);
+      journal.add(2);
+    }
+    EXPECT_THAT(recover(), Optional(1));
+    const auto found = open_rank_file(rank_file(), own_schema());
+    EXPECT_EQ(found->integer("SELECT count(*) FROM op WHERE start_ns > 0"), 2);
+    std::filesystem::remove(rank_file());
+    return found->text("SELECT count || ' ' || detail FROM dropped_record WHERE count > 0");
   };
-  with([](event::NewEvents& events) { events.activities.emplace_back(); });
-  EXPECT_THAT([&] { recover(); }, ::testing::ThrowsMessage<Error>(::testing::HasSubstr("unknown shape 0")));
-  std::filesystem::remove(journal_file().string() + ".events");
-  with([](event::NewEvents& events) { events.stacks.push_back({3}); });
-  EXPECT_THAT([&] { recover(); }, ::testing::ThrowsMessage<Error>(::testing::HasSubstr("unknown frame 3")));
+  EXPECT_EQ(recover_with([](event::NewEvents& events) { events.activities.emplace_back(); }),
+            "1 kernels whose launch configuration is missing in the journal of events");
+  EXPECT_EQ(recover_with([](event::NewEvents& events) { events.stacks.push_back({3}); }),
+            "1 code locations of stacks in the journal of events");
 }
 
 TEST_F(Journal, EventsThatWereNotWrittenCompletelyAreIgnored) {
@@ -377,20 +393,17 @@ TEST_F(Journal, EventsThatWereNotWrittenCompletelyAreIgnored) {
   }
   // The kind of a step's first block is written last.
   const std::filesystem::path events = journal_file().string() + ".events";
-  std::fstream file(events, std::ios::binary | std::ios::in | std::ios::out);
-  std::uint32_t head[2] = {1, 0};
-  std::streamoff at = 0, last_step = 0;
-  for (; head[0] != 0; at += static_cast<std::streamoff>(kBlockHeadBytes + padded(head[1]))) {
-    file.seekg(at).read(reinterpret_cast<char*>(head), sizeof(head));
-    if (head[0] == static_cast<std::uint32_t>(BlockKind::kRanges)) last_step = at;
-  }
-  ASSERT_GT(last_step, 0);
-  file.seekp(last_step).write("\0\0\0\0", 4);
-  file.close();
+  std::string content = read_file(events);
+  std::size_t last_step = 0;
+  for (const auto& [at, head] : blocks_of(content))
+    if (head.kind == static_cast<std::uint32_t>(BlockKind::kRanges)) last_step = at;
+  ASSERT_GT(last_step, 0u);
+  put_content(events, content.replace(last_step, 4, 4, '\0'));
   EXPECT_THAT(recover(), Optional(2));
   const auto found = open_rank_file(rank_file(), own_schema());
   EXPECT_EQ(found->integer("SELECT count(*) FROM op"), 6);
   EXPECT_FALSE(std::filesystem::exists(events));
+  EXPECT_FALSE(std::filesystem::exists(damaged()));
 }
 
 TEST_F(Journal, AProcessThatWasReplacedLeavesTheEventsOfTheOtherAlone) {
@@ -449,22 +462,52 @@ TEST_F(Journal, ACompleteRankFileIsKept) {
   EXPECT_FALSE(std::filesystem::exists(journal_file()));
 }
 
-TEST_F(Journal, DamageIsAnErrorWithoutARankFile) {
-  for (const std::string& content : {std::string(256 << 10, '\xff'), std::string(256 << 10, '\1')}) {
+TEST_F(Journal, OneThatIsNoJournalIsSetAside) {
+  for (const std::string& content : {std::string(256 << 10, '\xff'), std::string(256 << 10, '\1'), "short"s}) {
     put_content(journal_file(), content);
-    EXPECT_ANY_THROW(recover());
-    recover_journals(folder());  // other ranks are not affected
-    EXPECT_FALSE(std::filesystem::exists(rank_file()));
+    EXPECT_THAT(recover(), Optional(0));
+    EXPECT_THAT(open_rank_file(rank_file(), own_schema())->text("SELECT group_concat(detail) FROM dropped_record"),
+                AllOf(HasSubstr("the journal of steps is damaged at byte "), HasSubstr("results.db.damaged")));
+    EXPECT_EQ(read_file(damaged() / journal_file().filename()), content);
+    EXPECT_FALSE(std::filesystem::exists(journal_file()));
+    std::filesystem::remove(rank_file());
   }
-  put_content(journal_file(), "short");
-  EXPECT_THAT(recover(), Optional(0));
+}
+
+TEST_F(Journal, OneThatCannotBeReadIsSetAside) {
+  std::filesystem::create_directory(journal_file());
+  recover_journals(folder(), damaged());
+  EXPECT_FALSE(std::filesystem::exists(rank_file()));
+  EXPECT_TRUE(std::filesystem::exists(damaged() / journal_file().filename()));
+}
+
+TEST_F(Journal, AStepThatGotItsUsageWhenTheProcessWasKilledIsComplete) {
+  {
+    OpenJournal journal(rank_file(), header());
+    event::StepTime time = time_of(2);
+    time.cpu_ns = -1;
+    journal.add(time, phases_of(2));
+    journal.add(3);
+  }
+  std::string content = read_file(journal_file());
+  for (const auto& [at, head] : blocks_of(content)) {
+    if (head.kind != static_cast<std::uint32_t>(BlockKind::kStep)) continue;
+    content[at + kBlockHeadBytes + offsetof(event::StepTime, cpu_ns)] = 77;
+    break;
+  }
+  put_content(journal_file(), content);
+  EXPECT_THAT(recover(), Optional(2));
+  EXPECT_FALSE(std::filesystem::exists(damaged()));
+  EXPECT_EQ(open_rank_file(rank_file(), own_schema())
+                ->text("SELECT group_concat(step || ':' || coalesce(cpu_ns, '-'), ' ') FROM sample WHERE phase = 'step'"),
+            "2:- 3:7");
 }
 
 TEST_F(Journal, AFolderIsRecovered) {
   {
     OpenJournal(rank_file(), header()).add(2);
   }
-  recover_journals(folder());
+  recover_journals(folder(), damaged());
   EXPECT_EQ(open_rank_file(rank_file(), own_schema())->integer("SELECT count(*) FROM sample"), 3);
 }
 

@@ -211,7 +211,7 @@ TEST_F(JournalOfNotedSteps, HasThoseOfAKilledProgram) {
   int status = 0;
   waitpid(child, &status, 0);
   ASSERT_TRUE(WIFSIGNALED(status));
-  EXPECT_EQ(store::recover_from_journal(rank_file, 7, 0, measure::Pass::kTime), 4319);
+  EXPECT_EQ(store::recover_from_journal(rank_file, 7, 0, measure::Pass::kTime, "damaged"), 4319);
 }
 
 }  // namespace

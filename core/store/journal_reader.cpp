@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/journal_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "measure/json_field.hpp"
+#include "store/journal_blocks.hpp"
+#include "store/journal_format.hpp"
+#include "store/mapped_stream.hpp"
+
+namespace kymo::store {
+namespace fs = std::filesystem;
+namespace {
+
+struct JournalReader {
+  JournalContent& journal;
+  event::PassRecord& record = journal.record;
+  std::vector<event::TextId> texts = {};  // of the record, by id - 1
+  std::size_t file_bytes = 0;
+  std::int64_t last_step = -1;
+
+  void read(const fs::path& file) {
+    read_blocks(file, "the journal of steps", kJournalChunkBytes, kJournalChunkBytes);
+    const fs::path events = file.string() + kEventSuffix;
+    if (!fs::exists(events)) return;
+    read_blocks(events, "the journal of events", 0, MappedStream::kChunkBytes);
+    complete_events();
+  }
+
+  /// `chunk_bytes`: 0 if the file has no chunks.
+  void read_blocks(const fs::path& file, const std::string& name, std::size_t chunk_bytes, std::size_t growth_bytes) {
+    const std::string content = read_file(file);
+    file_bytes = content.size();
+    const auto damage = visit_blocks(content, chunk_bytes > 0 ? chunk_bytes : content.size(), growth_bytes,
+                                     [this](BlockKind kind, std::string_view bytes) { read_block(kind, bytes); });
+    if (damage)
+      journal.damage.push_back(name + " is damaged at byte " + std::to_string(damage->offset) + " of " +
+                               std::to_string(content.size()) + " (" + damage->cause +
+                               "): what follows was not read");
+  }
+
+  void read_block(BlockKind kind, std::string_view bytes) {
+    switch (kind) {
+      case BlockKind::kHeader:
+        return read_header(bytes);
+      case BlockKind::kStep:
+        return read_step(bytes);
+      case BlockKind::kMetric:
+        record.metrics.push_back(metric_from(bytes));
+        return;
+      case BlockKind::kPhase:
+        record.trace.phases.emplace_back(bytes);
+        return;
+      case BlockKind::kCompilation:
+        record.compilations.push_back(compilation_from(bytes));
+        return;
+      case BlockKind::kEventsLeftOut:
+        journal.events_left_out = true;
+        return;
+      case BlockKind::kMemoryCounters:
+        return copy_all(bytes, record.memory_counters);
+      case BlockKind::kGpuSamples:
+        return copy_all(bytes, record.gpu_samples);
+      default:
+        if (!read_names(kind, bytes) && !read_trace(kind, bytes) && !read_memory(kind, bytes))
+          throw Error("a block has the unknown kind " + std::to_string(static_cast<std::uint32_t>(kind)));
+    }
+  }
+
+  bool read_names(BlockKind kind, std::string_view bytes) {
+    switch (kind) {
+      case BlockKind::kText:
+        texts.push_back(record.trace.texts.intern(bytes));
+        return true;
+      case BlockKind::kShapes:
+        copy_all(bytes, record.trace.shapes);
+        return true;
+      case BlockKind::kFrame:
+        record.memory_trace.frames.push_back(frame_from(bytes));
+        return true;
+      case BlockKind::kStack:
+        copy_all(bytes, record.memory_trace.stacks.emplace_back());
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  bool read_trace(BlockKind kind, std::string_view bytes) {
+    event::Trace& trace = record.trace;
+    switch (kind) {
+      case BlockKind::kRanges:
+        each<event::Numbered<event::Range>>(bytes, [&](const auto& range) { put(range, trace.ranges); });
+        return true;
+      case BlockKind::kOperators:
+        each<CallBlock>(bytes, [&](const auto& call) { put(call_of(call), trace.operators); });
+        return true;
+      case BlockKind::kCollectives:
+        each<CollectiveBlock>(bytes, [&](const auto& call) { put(call_of(call), trace.collectives); });
+        return true;
+      case BlockKind::kLaunches:
+        convert_all<LaunchBlock>(bytes, trace.launches);
+        return true;
+      case BlockKind::kGraphNodes:
+        copy_all(bytes, trace.graph_nodes);
+        return true;
+      case BlockKind::kActivities:
+        convert_all<ActivityBlock>(bytes, trace.activities);
+        return true;
+      case BlockKind::kApiCalls:
+        copy_all(bytes, trace.api_calls);
+        return true;
+      case BlockKind::kSynchronizations:
+        convert_all<SynchronizationBlock>(bytes, trace.synchronizations);
+        return true;
+      case BlockKind::kOverheadRecords:
+        convert_all<OverheadBlock>(bytes, trace.overhead_records);
+        return true;
+      case BlockKind::kClockSyncs:
+        convert_all<ClockSyncBlock>(bytes, trace.clock_syncs);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  bool read_memory(BlockKind kind, std::string_view bytes) {
+    event::Memory& memory = record.memory_trace;
+    switch (kind) {
+      case BlockKind::kMemoryEvents:
+        copy_all(bytes, memory.events);
+        return true;
+      case BlockKind::kTags:
+        copy_all(bytes, memory.tags);
+        return true;
+      case BlockKind::kDeviceMemory:
+        convert_all<DeviceMemoryBlock>(bytes, memory.device);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  void read_header(std::string_view bytes) {
+    const Json json = parse_json(bytes, "the header");
+    JournalHeader& header = journal.header;
+    header.warmup = integer_at(json, "warmup");
+    header.run_start_ns = integer_at(json, "run_start_ns");
+    if (json.contains("steps")) header.steps = integer_at(json, "steps");
+    record.device = json.at("device").get<event::Device>();
+  }
+
+  template <class Block, class Visit>
+  static void each(std::string_view bytes, Visit visit) {
+    Block block;
+    for (; bytes.size() >= sizeof(block); bytes.remove_prefix(sizeof(block))) {
+      std::memcpy(static_cast<void*>(&block), bytes.data(), sizeof(block));
+      visit(block);
+    }
+  }
+
+  template <class Event>
+  static void copy_all(std::string_view bytes, std::vector<Event>& events) {
+    each<Event>(bytes, [&](const Event& event) { events.push_back(event); });
+  }
+
+  template <class Block, class Event>
+  static void convert_all(std::string_view bytes, std::vector<Event>& events) {
+    each<Block>(bytes, [&](const Block& block) { events.push_back(event_of(block)); });
+  }
+
+  /// Events of several threads arrive in any order, but no file has room for more of them than it has bytes.
+  template <class Event>
+  void put(const event::Numbered<Event>& numbered, std::vector<Event>& events) const {
+    const auto index = static_cast<std::size_t>(numbered.number);
+    if (numbered.number < 0 || index >= file_bytes / sizeof(PositionBlock))
+      throw Error("an event has the number " + std::to_string(numbered.number));
+    if (index >= events.size()) events.resize(index + 1);
+    events[index] = numbered.event;
+  }
+
+  event::TextId text_of(event::TextId id) const {
+    return id == event::kNoText || id > texts.size() ? event::kNoText : texts[id - 1];
+  }
+
+  template <class Number, class Event>
+  static bool is_known(Number number, const std::vector<Event>& events) {
+    return number >= 0 && static_cast<std::size_t>(number) < events.size();
+  }
+
+  void complete(event::Position& position) const {
+    if (!is_known(position.range, record.trace.ranges)) position.range = -1;
+    if (!is_known(position.phase, record.trace.phases)) position.phase = -1;
+  }
+
+  /// Translates the texts, and forgets references to events that are missing.
+  void complete_events() {
+    complete_operators();
+    complete_device_events();
+    complete_memory();
+  }
+
+  void complete_operators() {
+    event::Trace& trace = record.trace;
+    for (event::Range& range : trace.ranges) {
+      range.name = text_of(range.name);
+      range.path = text_of(range.path);
+      if (!is_known(range.parent, trace.ranges)) range.parent = -1;
+      if (!is_known(range.phase, trace.phases)) range.phase = -1;
+    }
+    for (std::size_t i = 0; i < trace.operators.size(); ++i) {
+      event::Operator& call = trace.operators[i];
+      call.name = text_of(call.name);
+      call.shapes = text_of(call.shapes);
+      if (!is_known(call.parent, trace.operators) || static_cast<std::size_t>(call.parent) >= i) call.parent = -1;
+      complete(call.position);
+    }
+    for (event::Collective& call : trace.collectives) {
+      call.communicator = text_of(call.communicator);
+      complete(call.position);
+    }
+    event::pass_nodes_down(trace.operators);
+  }
+
+  void complete_device_events() {
+    event::Trace& trace = record.trace;
+    keep_last_positions(trace.graph_nodes);
+    const auto complete_with_operator = [&](event::Position& position) {
+      complete(position);
+      if (!is_known(position.op, trace.operators)) position.op = -1;
+    };
+    for (event::Launch& launch : trace.launches) complete_with_operator(launch.position);
+    for (event::GraphNode& node : trace.graph_nodes) complete_with_operator(node.position);
+    for (event::Activity& activity : trace.activities) activity.name = text_of(activity.name);
+    drop(trace.activities, "kernels whose launch configuration is missing", [&](const event::Activity& activity) {
+      return activity.kind == event::ActivityKind::kKernel && activity.shape >= trace.shapes.size();
+    });
+    for (event::ApiCall& call : trace.api_calls) call.name = text_of(call.name);
+  }
+
+  /// The number of a node may have been used again.
+  static void keep_last_positions(std::vector<event::GraphNode>& nodes) {
+    std::ranges::reverse(nodes);
+    std::ranges::stable_sort(nodes, {}, &event::GraphNode::node);
+    const auto is_same = [](const event::GraphNode& a, const event::GraphNode& b) { return a.node == b.node; };
+    nodes.erase(std::unique(nodes.begin(), nodes.end(), is_same), nodes.end());
+  }
+
+  void complete_memory() {
+    event::Memory& memory = record.memory_trace;
+    std::ranges::stable_sort(memory.device, {}, &event::DeviceMemory::time_ns);
+    drop(memory.events, "events of an unknown allocator",
+         [](const event::MemoryEvent& event) { return event.device > event::MemoryDevice::kCuda; });
+    for (event::MemoryEvent& event : memory.events) {
+      event.op = text_of(event.op);
+      complete(event.position);
+      if (!is_known(event.stack, memory.stacks)) event.stack = -1;
+    }
+    for (auto& stack : memory.stacks)
+      drop(stack, "code locations of stacks", [&](std::uint32_t frame) { return frame >= memory.frames.size(); });
+  }
+
+  template <class Event, class IsUnusable>
+  void drop(std::vector<Event>& events, const char* what, IsUnusable is_unusable) {
+    event::add_dropped(record.dropped_records, "store", static_cast<std::int64_t>(std::erase_if(events, is_unusable)),
+                       std::string(what) + " in the journal of events");
+  }
+
+  void read_step(std::string_view bytes) {
+    const event::StepSamples conversion(record.trace.phases, journal.header.run_start_ns);
+    event::StepTime step;
+    std::vector<event::PhaseTime> times(record.trace.phases.size());
+    const std::size_t needed = sizeof(step) + times.size() * sizeof(event::PhaseTime);
+    if (bytes.size() != needed)
+      throw Error("a step has " + std::to_string(bytes.size()) + " bytes, not " + std::to_string(needed));
+    std::memcpy(&step, bytes.data(), sizeof(step));
+    std::memcpy(times.data(), bytes.data() + sizeof(step), bytes.size() - sizeof(step));
+    const bool is_time = step.begin_ns >= journal.header.run_start_ns && step.end_ns >= step.begin_ns;
+    const auto is_phase_time = [](const event::PhaseTime& time) { return time.calls >= 0 && time.host_ns >= 0; };
+    if (step.step <= last_step || !is_time || !std::ranges::all_of(times, is_phase_time))
+      throw Error("the times of step " + std::to_string(step.step) + " are impossible");
+    last_step = step.step;
+    conversion.append(step, times, record.samples);
+  }
+};
+
+}  // namespace
+
+JournalContent read_journal(const fs::path& file) {
+  JournalContent journal;
+  JournalReader{journal}.read(file);
+  return journal;
+}
+
+}  // namespace kymo::store
