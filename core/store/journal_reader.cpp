@@ -2,6 +2,8 @@
 #include "store/journal_reader.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstring>
 #include <string_view>
 
@@ -17,6 +19,32 @@
 namespace kymo::store {
 namespace fs = std::filesystem;
 namespace {
+
+/// Offsets of the bytes of a record that must be 0 or 1.
+template <class Record>
+inline constexpr std::array<std::size_t, 0> kFlags{};
+template <>
+inline constexpr std::array kFlags<event::StepTime>{offsetof(event::StepTime, warmup),
+                                                    offsetof(event::StepTime, throttled)};
+template <>
+inline constexpr std::array kFlags<event::Numbered<event::Range>>{offsetof(event::Numbered<event::Range>, event) +
+                                                                  offsetof(event::Range, is_phase)};
+using OptionalNumber = std::optional<std::int64_t>;
+static_assert(sizeof(OptionalNumber) == 2 * sizeof(std::int64_t));
+inline constexpr std::size_t kHasValue = sizeof(std::int64_t);  // the flag follows the value
+template <>
+inline constexpr std::array kFlags<event::GpuSample>{offsetof(event::GpuSample, sm_clock_mhz) + kHasValue,
+                                                     offsetof(event::GpuSample, memory_clock_mhz) + kHasValue,
+                                                     offsetof(event::GpuSample, power_mw) + kHasValue,
+                                                     offsetof(event::GpuSample, temperature_c) + kHasValue};
+
+/// Copies a record from bytes that are at least as long. Throws Error if a flag is neither true nor false.
+template <class Record>
+void copy(std::string_view bytes, Record& record) {
+  for (const std::size_t flag : kFlags<Record>)
+    if (static_cast<unsigned char>(bytes[flag]) > 1) throw Error("a flag is neither 0 nor 1");
+  std::memcpy(static_cast<void*>(&record), bytes.data(), sizeof(record));
+}
 
 struct JournalReader {
   JournalContent& journal;
@@ -160,7 +188,7 @@ struct JournalReader {
   static void each(std::string_view bytes, Visit visit) {
     Block block;
     for (; bytes.size() >= sizeof(block); bytes.remove_prefix(sizeof(block))) {
-      std::memcpy(static_cast<void*>(&block), bytes.data(), sizeof(block));
+      copy(bytes, block);
       visit(block);
     }
   }
@@ -272,6 +300,21 @@ struct JournalReader {
                        std::string(what) + " in the journal of events");
   }
 
+  /// Phases lie within their step, and the step within the run.
+  bool are_possible(const event::StepTime& step, const std::vector<event::PhaseTime>& times) const {
+    constexpr std::int64_t kMostDeviceNs = std::int64_t{1} << 53;  // a hundred days
+    const auto is_device_time = [](std::int64_t ns) { return ns >= -1 && ns <= kMostDeviceNs; };
+    if (step.begin_ns < 0 || step.end_ns < step.begin_ns) return false;
+    const std::int64_t host_ns = step.end_ns - step.begin_ns;
+    return journal.header.run_start_ns >= 0 && step.begin_ns >= journal.header.run_start_ns &&
+           is_device_time(step.device_ns) &&
+           std::ranges::all_of(times, [&](const event::PhaseTime& time) {
+             return time.calls == 0 ||
+                    (time.calls > 0 && time.start_ns >= step.begin_ns && time.start_ns <= step.end_ns &&
+                     time.host_ns >= 0 && time.host_ns <= host_ns && is_device_time(time.device_ns));
+           });
+  }
+
   void read_step(std::string_view bytes) {
     const event::StepSamples conversion(record.trace.phases, journal.header.run_start_ns);
     event::StepTime step;
@@ -279,11 +322,9 @@ struct JournalReader {
     const std::size_t needed = sizeof(step) + times.size() * sizeof(event::PhaseTime);
     if (bytes.size() != needed)
       throw Error("a step has " + std::to_string(bytes.size()) + " bytes, not " + std::to_string(needed));
-    std::memcpy(&step, bytes.data(), sizeof(step));
+    copy(bytes, step);
     std::memcpy(times.data(), bytes.data() + sizeof(step), bytes.size() - sizeof(step));
-    const bool is_time = step.begin_ns >= journal.header.run_start_ns && step.end_ns >= step.begin_ns;
-    const auto is_phase_time = [](const event::PhaseTime& time) { return time.calls >= 0 && time.host_ns >= 0; };
-    if (step.step <= last_step || !is_time || !std::ranges::all_of(times, is_phase_time))
+    if (step.step <= last_step || !are_possible(step, times))
       throw Error("the times of step " + std::to_string(step.step) + " are impossible");
     last_step = step.step;
     conversion.append(step, times, record.samples);

@@ -50,7 +50,7 @@ class Journal {
 
  private:
   static std::string used(const std::string& file) {
-    const auto& [at, head] = testing::blocks_of(file).back();
+    const auto [at, head] = testing::blocks_of(file).back();
     return file.substr(0, at + kBlockHeadBytes + padded(head.bytes));
   }
   fs::path steps_file() const { return folder_ / "RUN-1-0-ops.kymo.steps"; }

@@ -34,7 +34,7 @@ class DamagedJournal : public StoreTest {
   std::filesystem::path events_file() const { return path("RUN-3-1-ops.kymo.steps.events"); }
 
   static std::size_t end_of(const std::string& file) {
-    const auto& [at, head] = blocks_of(file).back();
+    const auto [at, head] = blocks_of(file).back();
     return at + kBlockHeadBytes + padded(head.bytes);
   }
 
