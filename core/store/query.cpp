@@ -211,15 +211,14 @@ std::int64_t complete_selection(const Connection& results) {
 }  // namespace
 
 std::set<std::string> words_in(const std::string& sql) {
+  constexpr const char* kOfWords = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  std::string text = sql;
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::set<std::string> words;
-  std::string word;
-  for (const char c : sql + " ") {
-    const char lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if ((lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_') {
-      word += lower;
-    } else if (!word.empty()) {
-      words.insert(std::exchange(word, ""));
-    }
+  for (std::size_t begin = text.find_first_of(kOfWords); begin != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_not_of(kOfWords, begin), text.size());
+    words.insert(text.substr(begin, end - begin));
+    begin = text.find_first_of(kOfWords, end);
   }
   return words;
 }
