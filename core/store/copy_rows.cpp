@@ -2,6 +2,7 @@
 #include "store/copy_rows.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -18,19 +19,25 @@ std::vector<std::string> tables_of_runs(const Connection& connection) {
 
 namespace {
 
-std::vector<std::string> names_of(const Connection& connection, const std::string& table, const char* which) {
-  std::vector<std::string> names;
-  Statement columns(connection,
-                    std::string("SELECT name FROM pragma_table_info(?, 'main') WHERE ") + which + " ORDER BY cid");
-  columns.bind(1, table);
-  while (columns.step()) names.push_back(columns.text(0));
-  return names;
+struct TableColumn {
+  std::string name;
+  bool required = false;  ///< never NULL
+};
+
+/// Runs the pragma itself: as a table in a query, it would take several times as long to prepare.
+std::vector<TableColumn> describe_columns(const Connection& connection, const std::string& table) {
+  std::vector<TableColumn> columns;
+  Statement rows(connection, "PRAGMA main.table_info(\"" + join(split(table, '"'), "\"\"") + "\")");
+  while (rows.step()) columns.push_back({rows.text(1), rows.integer(3) != 0 || rows.integer(5) > 0});
+  return columns;
 }
 
 }  // namespace
 
 std::vector<std::string> columns_of(const Connection& connection, const std::string& table) {
-  return names_of(connection, table, "true");
+  std::vector<std::string> names;
+  for (TableColumn& column : describe_columns(connection, table)) names.push_back(std::move(column.name));
+  return names;
 }
 
 std::vector<std::string> common_columns(const Connection& source, const Connection& target, const std::string& table) {
@@ -81,12 +88,14 @@ class StatementRows final : public RowSource {
         cells_(capture != nullptr ? capture->cells() : own_),
         slots_(to.columns.size(), -1) {
     if (capture_ != nullptr) capture_->begin();
-    const auto required = names_of(to.connection, to.table, "\"notnull\" <> 0 OR pk > 0");
+    if (translations.empty()) return;
+    const std::vector<TableColumn> described = describe_columns(to.connection, to.table);
     for (const Translation& translation : translations) {
       if (translation.column < 0) continue;
       const auto column = static_cast<std::size_t>(translation.column);
+      const auto found = std::ranges::find(described, to.columns[column], &TableColumn::name);
       slots_[column] = static_cast<int>(translated_.size());
-      translated_.push_back({column, translation.ids, position_of(required, to.columns[column]) >= 0, nullptr});
+      translated_.push_back({column, translation.ids, found != described.end() && found->required, nullptr});
     }
   }
 

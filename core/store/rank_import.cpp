@@ -53,6 +53,10 @@ bool holds_nothing_else(const Connection& source, const RankFileName& whose, con
   return ends.step() && ends.integer(0) != 0;
 }
 
+bool is_empty(const Connection& source, const Table& table) {
+  return source.integer("SELECT EXISTS (SELECT 1 FROM main." + table.name() + ")") == 0;
+}
+
 /// Returns the number of rows that referred to strings missing from the file.
 std::int64_t import_table(const RankImport& rank_import, const Table& table) {
   const RankFileName& whose = rank_import.whose;
@@ -61,6 +65,7 @@ std::int64_t import_table(const RankImport& rank_import, const Table& table) {
   if (rank_import.is_same_version && to.columns != columns_of(rank_import.results, table.name()))
     throw Error(std::string("the file is damaged: its table ") + table.name() + " lacks columns");
   if (to.columns.empty()) return 0;  // the file is older than the table
+  if (is_empty(rank_import.source, table)) return 0;
   const auto condition = retained_rows(rank_import.retention, rank_import.source, whose, table);
   if (!condition) return 0;
   to.fixed = {{"run_id", whose.run_id}, {"rank", std::int64_t{whose.rank}}};
