@@ -2,7 +2,6 @@
 """Workloads in Python are run, observed and compared as those in C++ are."""
 
 import re
-import shutil
 import unittest
 from pathlib import Path
 
@@ -13,6 +12,18 @@ QUICK = ["--warmup", "1", "--steps", "4"]
 OPERATORS = """SELECT n.text AS name, o.backward, p.text AS phase, q.module FROM op o
                JOIN string n ON n.string_id = o.name_id LEFT JOIN string p ON p.string_id = o.phase_id
                LEFT JOIN scope_path q ON q.scope_id = o.scope_id WHERE o.pass = 'ops' AND o.step >= 1"""
+# A workload that does not import torch, which takes seconds in each process.
+COUNT = """
+import kymo
+
+@kymo.workload(phases=("count",), asynchronous=True)
+def count(run, n: kymo.Int(minimum=1) = 1000):
+    phase = run.phase("count")
+    def step():
+        with phase:
+            sum(range(n))
+    return {"step": step, "before_step": lambda: None}
+"""
 # Where the operators of the model's modules run, forward and backward.
 PLACES = {
     "aten::addmm": ("forward", "linear"),
@@ -64,6 +75,17 @@ class ObservedModelTest(SharedRunTest):
         self.assertEqual(found, [(parameters, "elements")])
         self.assertIn("prepared 32", self.kymo("log", "1").stdout)
 
+    def test_list_and_describe(self):
+        plugins = self.kymo_json("list", "--plugin", MODEL)["plugins"]
+        found = next(plugin for plugin in plugins if plugin["name"] == "model")
+        names = ["model", "mean", "asynchronous", "checkpointed_model"]
+        self.assertEqual([each["name"] for each in found["workloads"]], names)
+        text = self.kymo("describe", f"{MODEL}:model").stdout
+        for part in ("A training step of two blocks", "forward, backward, optimizer", "width of the blocks", ">= 1"):
+            self.assertIn(part, text)
+        done = self.kymo("run", MODEL, code=2)
+        self.assertIn("pass FILE:NAME with one of model, mean, asynchronous, checkpointed_model", done.stderr)
+
     def test_the_plugin_names_interpreter_and_torch(self):
         name, framework, version, compiler = self.rows(
             "SELECT name, framework, framework_version, compiler FROM plugin"
@@ -88,32 +110,26 @@ class ModelUnderAnotherTorchTest(ObservedModelTest):
         self.assertEqual(self.rows("SELECT * FROM dropped_record"), [])
 
 
-@needs_torch_parts
 class PythonWorkloadTest(KymoTest):
+    def setUp(self):
+        super().setUp()
+        self.file = self.work / "count.py"
+        self.file.write_text(COUNT, encoding="utf-8")
+
     def statuses(self):
         return [status for (status,) in self.rows("SELECT status FROM run ORDER BY run_id")]
 
-    def test_list_and_describe(self):
-        plugins = self.kymo_json("list", "--plugin", MODEL)["plugins"]
-        found = next(plugin for plugin in plugins if plugin["name"] == "model")
-        names = ["model", "mean", "asynchronous", "checkpointed_model"]
-        self.assertEqual([each["name"] for each in found["workloads"]], names)
-        text = self.kymo("describe", f"{MODEL}:model").stdout
-        for part in ("A training step of two blocks", "forward, backward, optimizer", "width of the blocks", ">= 1"):
-            self.assertIn(part, text)
-        done = self.kymo("run", MODEL, code=2)
-        self.assertIn("pass FILE:NAME with one of model, mean, asynchronous, checkpointed_model", done.stderr)
-
     def test_axes_and_resume(self):
-        words = ["run", f"{MODEL}:model", *QUICK, "--axis", "width=8,16"]
+        words = ["run", self.file, *QUICK, "--axis", "n=8,16"]
         self.kymo(*words)
         self.assertEqual(self.statuses(), ["ok", "ok"])
         self.assertIn("nothing to do", self.kymo(*words, "--resume").stderr)
-        done = self.kymo(*words[:2], "--set", "width=0", code=2)
+        done = self.kymo(*words[:2], "--set", "n=0", code=2)
         self.assertIn("expected a whole number of at least 1", done.stderr)
 
+    @needs_torch_parts
     def test_ranks_communicate(self):
-        self.kymo("run", f"{MODEL}:mean", *QUICK, "--axis", "ranks=1,2", "--passes", "verify,time,trace")
+        self.kymo("run", f"{MODEL}:mean", *QUICK, "--axis", "ranks=1,2", "--passes", "verify,trace")
         self.assertEqual(self.statuses(), ["ok", "ok"])
         calls = self.rows("SELECT rank, count(*) FROM collective WHERE run_id = 2 AND pass = 'trace' GROUP BY rank")
         self.assertEqual([rank for rank, _ in calls], [0, 1])
@@ -121,47 +137,44 @@ class PythonWorkloadTest(KymoTest):
         self.assertGreaterEqual(calls[0][1], 4)
 
     def test_comparison_with_a_workload_in_cpp(self):
-        self.kymo("run", f"{MODEL}:asynchronous", *QUICK, "--against", "saxpy", "--repeat", "5")
+        self.kymo("run", self.file, *QUICK, "--against", "saxpy", "--repeat", "5")
         self.assertEqual(self.statuses(), ["ok"] * 10)
 
     def test_two_parameters_are_compared(self):
-        text = "import kymo\n@kymo.workload\ndef count(run, n: int = 10):\n    return lambda: sum(range(n))\n"
-        (self.work / "count.py").write_text(text, encoding="utf-8")
         candidates = [f"./count.py:count:n={n}" for n in (100, 10000)]
         verdict = self.kymo("ab", *candidates, "--min-time", "0.05", "--max-time", "30").stdout
         self.assertIn(" times as long as ", verdict)
 
     def test_hot_and_cold_timing(self):
         for timing in ("hot", "cold"):
-            self.kymo("run", f"{MODEL}:asynchronous", *QUICK, "--timing", timing)
+            self.kymo("run", self.file, *QUICK, "--timing", timing)
         self.assertEqual(self.statuses(), ["ok", "ok"])
-        done = self.kymo("run", f"{MODEL}:model", *QUICK, "--timing", "hot", code=2)
+        self.file.write_text(COUNT.replace(", asynchronous=True", ""), encoding="utf-8")
+        done = self.kymo("run", self.file, *QUICK, "--timing", "hot", code=2)
         self.assertIn("does not support timing hot", done.stderr)
 
     def test_a_suite(self):
-        suite = f'title = "t"\n[[case]]\nname = "c"\nworkload = "{MODEL}:model"\naxes = {{ width = [8, 16] }}\n'
+        suite = f'title = "t"\n[[case]]\nname = "c"\nworkload = "{self.file}:count"\naxes = {{ n = [8, 16] }}\n'
         (self.work / "s.toml").write_text(suite + "warmup = 1\nsteps = 2\n", encoding="utf-8")
         self.kymo("suite", "run", "./s.toml")
         self.assertEqual(self.statuses(), ["ok", "ok"])
 
     def test_a_changed_file_is_another_build(self):
-        file = self.work / "model.py"
-        shutil.copy(MODEL, file)
-        self.kymo("run", f"{file}:asynchronous", *QUICK)
-        file.write_text(file.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
-        self.kymo("run", f"{file}:asynchronous", *QUICK, "--resume")
+        self.kymo("run", self.file, *QUICK)
+        self.file.write_text(COUNT + "# changed\n", encoding="utf-8")
+        self.kymo("run", self.file, *QUICK, "--resume")
         self.assertEqual(self.statuses(), ["ok", "ok"])
         self.assertEqual(self.rows("SELECT count(DISTINCT sha256) FROM plugin"), [(2,)])
 
     def test_the_interpreter_is_chosen(self):
-        done = self.kymo("run", MODEL, "--python", "/no/such/python3", code=2)
+        done = self.kymo("run", self.file, "--python", "/no/such/python3", code=2)
         self.assertIn("/no/such/python3", done.stderr)
         environment = self.folder / "venv" / "bin"
         environment.mkdir(parents=True)
         (environment / "python3").write_text("#!/bin/sh\nexit 9\n", encoding="utf-8")
         (environment / "python3").chmod(0o700)
         self.environment["VIRTUAL_ENV"] = str(self.folder / "venv")
-        self.assertIn("exit code 9", self.kymo("run", MODEL, code=1).stderr)
+        self.assertIn("exit code 9", self.kymo("run", self.file, code=1).stderr)
 
 
 if __name__ == "__main__":
