@@ -30,6 +30,7 @@ def main():
             PATH=f"{kymo.parent}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}",
             PYTHONPATH=str(kymo.parents[1] / "lib" / "kymo" / "python"),
             XDG_CACHE_HOME=f"{folder}/cache",
+            OMP_NUM_THREADS="1",  # threads that spin while they wait for each other take most of the time
         )
         followed = 0
         for language, name, content in BLOCK.findall(document.read_text()):

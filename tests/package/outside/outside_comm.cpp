@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <torch/types.h>
+#include <ATen/ops/ones.h>
 
 #include <kymo/communicator.hpp>
 #include <kymo/workload.hpp>
@@ -17,8 +17,8 @@ struct Sums final : kymo::Workload {
     return kymo::Verification{}.that(sum().sum().item<float>() == 8.0f * static_cast<float>(ranks_->size()), "sum",
                                      "8 ones of each rank");
   }
-  torch::Tensor sum() {
-    torch::Tensor ones = torch::ones({8});
+  at::Tensor sum() {
+    at::Tensor ones = at::ones({8});
     ranks_->all_reduce(ones, kymo::comm::Reduction::kSum)->wait();
     return ones;
   }
