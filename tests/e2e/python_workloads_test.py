@@ -16,7 +16,7 @@ OPERATORS = """SELECT n.text AS name, o.backward, p.text AS phase, q.module FROM
 COUNT = """
 import kymo
 
-@kymo.workload(phases=("count",), asynchronous=True)
+@kymo.workload(phases=("count",), ranks=(1, 2), asynchronous=True)
 def count(run, n: kymo.Int(minimum=1) = 1000):
     phase = run.phase("count")
     def step():
@@ -120,18 +120,18 @@ class PythonWorkloadTest(KymoTest):
         return [status for (status,) in self.rows("SELECT status FROM run ORDER BY run_id")]
 
     def test_axes_and_resume(self):
-        words = ["run", self.file, *QUICK, "--axis", "n=8,16"]
+        words = ["run", self.file, *QUICK, "--axis", "n=8,16", "--axis", "ranks=1,2"]
         self.kymo(*words)
-        self.assertEqual(self.statuses(), ["ok", "ok"])
+        self.assertEqual(self.statuses(), ["ok"] * 4)
         self.assertIn("nothing to do", self.kymo(*words, "--resume").stderr)
         done = self.kymo(*words[:2], "--set", "n=0", code=2)
         self.assertIn("expected a whole number of at least 1", done.stderr)
 
     @needs_torch_parts
     def test_ranks_communicate(self):
-        self.kymo("run", f"{MODEL}:mean", *QUICK, "--axis", "ranks=1,2", "--passes", "verify,trace")
-        self.assertEqual(self.statuses(), ["ok", "ok"])
-        calls = self.rows("SELECT rank, count(*) FROM collective WHERE run_id = 2 AND pass = 'trace' GROUP BY rank")
+        self.kymo("run", f"{MODEL}:mean", *QUICK, "--ranks", "2", "--passes", "verify,trace")
+        self.assertEqual(self.statuses(), ["ok"])
+        calls = self.rows("SELECT rank, count(*) FROM collective WHERE pass = 'trace' GROUP BY rank")
         self.assertEqual([rank for rank, _ in calls], [0, 1])
         self.assertEqual(len({count for _, count in calls}), 1)
         self.assertGreaterEqual(calls[0][1], 4)
