@@ -120,7 +120,12 @@ class Failures(unittest.TestCase):
             ("verify(self, run)", "verify", "raise KeyboardInterrupt", "KeyboardInterrupt"),
             ("before_step(self, run)", "step", "raise GeneratorExit('x')", "GeneratorExit: x"),
             ("step(self, run)", "step", "raise SystemExit(3)", "SystemExit: 3"),
-            ("step(self, run)", "step", "run.phase(1)", "TypeError: the name of a phase must be a str, not <class 'int'>"),
+            (
+                "step(self, run)",
+                "step",
+                "run.phase(1)",
+                "TypeError: the name of a phase must be a str, not <class 'int'>",
+            ),
         ):
             with self.subTest(f"{method} {statement}"):
                 self.check(fails(method, statement), stage, 1, f"{message} (my_kernel.py:4)")
