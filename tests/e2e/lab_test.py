@@ -13,6 +13,7 @@ TINY = [  # changes to the profile `small`
     (r"target_loss = 2\.45", "target_loss = 20, validate_every = 2, validation_batches = 1"),
     (r"\nwarmup = 5\nsteps = \d+", "\nwarmup = 1\nsteps = 4"),
     (r"\nrepeat = 6", "\nrepeat = 2"),
+    (r"\nfresh = true", ""),
     (r"\nwarmup = 2\nsteps = 20", "\nwarmup = 0\nsteps = 2"),
     # Every case runs, also on processors without instructions for bf16.
     (r"\nmax_time = 540", "\nmax_time = 100_000"),
