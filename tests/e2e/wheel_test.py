@@ -82,6 +82,8 @@ class WheelTest(KymoTest):
         super().setUp()
         self.environment["PATH"] = f"{self.python.parent}:/usr/bin:/bin"
         self.environment["VIRTUAL_ENV"] = str(self.environment_folder)
+        # The installed plugins are described once for all tests.
+        self.environment["XDG_CACHE_HOME"] = str(self.shared / "cache")
         for name in ("KYMO_PROGRAM", "KYMO_TORCH", "PYTHONPATH"):
             self.environment.pop(name, None)
 
@@ -235,7 +237,8 @@ class WheelTest(KymoTest):
         Path(site, "another_package.py").touch()
         before = files_below(other)
         self.pip("--python", python, "install", "--no-index", self.wheel)
-        run(other / "bin" / "kymo", "list", env=self.environment)
+        workload = other / "lib" / "kymo" / "plugins" / "softmax_triton.py"
+        run(other / "bin" / "kymo", "describe", workload, env=self.environment)
         run(python, "-c", "import kymo; kymo.Error")
         self.assertGreater(len(files_below(other) - before), 100)
         self.pip("--python", python, "uninstall", "--yes", "kymo")
