@@ -24,7 +24,7 @@ from kymo_tool import (
 )
 
 SOURCE = Path(__file__).parents[2]
-TOOLS = all(importlib.util.find_spec(name) for name in ("wheel", "auditwheel"))
+TOOLS = all(importlib.util.find_spec(name) for name in ("pip", "wheel", "auditwheel"))
 ROW_SUMS = (SOURCE / "docs" / "write-a-plugin.md").read_text().partition("```cpp row_sums.cpp\n")[2].partition("```")[0]
 
 
@@ -55,7 +55,7 @@ def files_below(folder):
 
 
 @needs_torch_parts
-@needs_installed(TOOLS, "wheel and auditwheel")
+@needs_installed(TOOLS, "pip, wheel and auditwheel")
 class WheelTest(KymoTest):
     """One wheel and one environment for all tests. torch is not downloaded: a link stands for it, and a .pth file makes
     the packages that it needs visible."""
@@ -67,16 +67,16 @@ class WheelTest(KymoTest):
         run(sys.executable, SOURCE / "cmake" / "build_wheel.py", BUILD, cls.shared / "dist")
         (cls.wheel,) = (cls.shared / "dist").iterdir()
         cls.environment_folder = cls.shared / "environment"
-        run(sys.executable, "-m", "venv", cls.environment_folder)
+        run(sys.executable, "-m", "venv", "--without-pip", cls.environment_folder)
         cls.python = cls.environment_folder / "bin" / "python"
         cls.site = Path(run(cls.python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
         (cls.site / "torch").symlink_to(torch_folder())
         (cls.site / "packages_of_build.pth").write_text(f"{torch_folder().parent}\n")
-        cls.pip("install", "--no-index", cls.wheel)
+        cls.pip(cls.python, "install", "--no-index", cls.wheel)
 
     @classmethod
-    def pip(cls, *words):
-        return run(cls.python, "-m", "pip", "--disable-pip-version-check", *words)
+    def pip(cls, python, *words):
+        return run(sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, *words)
 
     def setUp(self):
         super().setUp()
@@ -162,7 +162,7 @@ class WheelTest(KymoTest):
         self.assertTrue((self.environment_folder / "lib" / "kymo" / "inject" / "sitecustomize.py").exists())
 
     def test_metadata(self):
-        shown = self.pip("show", "kymo")
+        shown = self.pip(self.python, "show", "kymo")
         self.assertRegex(shown, "(?m)^Requires: *$")  # torch is not downloaded with it
         with zipfile.ZipFile(self.wheel) as wheel:
             (name,) = [name for name in wheel.namelist() if name.endswith("/METADATA")]
@@ -189,14 +189,14 @@ class WheelTest(KymoTest):
             with self.subTest(interpreter=interpreter), tempfile.TemporaryDirectory() as folder:
                 run(interpreter, "-m", "venv", "--without-pip", folder)
                 python = Path(folder, "bin", "python")
-                self.pip("--python", python, "install", "--no-index", self.wheel)
+                self.pip(python, "install", "--no-index", self.wheel)
                 environment = {**self.environment, "PATH": f"{python.parent}:/usr/bin:/bin", "VIRTUAL_ENV": folder}
                 self.assertEqual(run(python, "-c", code, cwd=self.work, env=environment), "['ok']\n")
 
     def test_plugins_in_cpp_reject_another_torch_without_loading_it(self):
         other = self.folder / "other"
         run(sys.executable, "-m", "venv", "--without-pip", other)
-        self.pip("--python", other / "bin" / "python", "install", "--no-index", self.wheel)
+        self.pip(other / "bin" / "python", "install", "--no-index", self.wheel)
         (site,) = (other / "lib").glob("python3.*/site-packages")
         (site / "torch" / "lib").mkdir(parents=True)
         (site / "torch" / "lib" / "libtorch_cpu.so").touch()
@@ -217,7 +217,7 @@ class WheelTest(KymoTest):
         other = self.folder / "other"
         run(sys.executable, "-m", "venv", "--without-pip", other)
         python = other / "bin" / "python"
-        self.pip("--python", python, "install", "--no-index", self.wheel)
+        self.pip(python, "install", "--no-index", self.wheel)
         (site,) = (other / "lib").glob("python3.*/site-packages")
         (site / "torch").symlink_to(OTHER_TORCH)
         (site / "packages_of_other.pth").write_text(f"{OTHER_TORCH.parent}\n")
@@ -236,12 +236,12 @@ class WheelTest(KymoTest):
         site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
         Path(site, "another_package.py").touch()
         before = files_below(other)
-        self.pip("--python", python, "install", "--no-index", self.wheel)
+        self.pip(python, "install", "--no-index", self.wheel)
         workload = other / "lib" / "kymo" / "plugins" / "softmax_triton.py"
         run(other / "bin" / "kymo", "describe", workload, env=self.environment)
         run(python, "-c", "import kymo; kymo.Error")
         self.assertGreater(len(files_below(other) - before), 100)
-        self.pip("--python", python, "uninstall", "--yes", "kymo")
+        self.pip(python, "uninstall", "--yes", "kymo")
         self.assertEqual(sorted(files_below(other) - before), [])
         self.assertEqual(list(other.rglob("kymo*")), [])
 
