@@ -28,7 +28,7 @@ WORK = [
     "run",
     str(BAD / "probe.so"),
     "--axis",
-    "sleep=100,200,300",
+    "sleep=100,200",
     "--ranks",
     "2",
     "--warmup",
