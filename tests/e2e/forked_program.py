@@ -82,3 +82,5 @@ if __name__ == "__main__":
     program = _serve()
     if program:
         runpy.run_path(program, run_name="__main__")
+        sys.stdout.flush()
+        os._exit(0)  # freeing what was imported would take longer than most programs

@@ -142,7 +142,7 @@ class KymoTest(unittest.TestCase):
 
 
 class SharedRunTest(KymoTest):
-    """The tests of a class inspect the results of a single `kymo run`, which is executed before the first of them."""
+    """The tests of a class inspect the results of a single call of kymo, which is executed before the first of them."""
 
     words = ()  # after `kymo run`
     shared = None
@@ -153,5 +153,8 @@ class SharedRunTest(KymoTest):
             self.make_folders()
             kind.shared = (self.folder, self.work, self.environment)
             kind.addClassCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-            self.kymo("run", *self.words)
+            self.run_once()
         self.folder, self.work, self.environment = kind.shared
+
+    def run_once(self):
+        self.kymo("run", *self.words)

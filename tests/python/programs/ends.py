@@ -38,12 +38,14 @@ def on_signal(number, _):
 
 
 how = sys.argv[1]
+if how == "call_no_module":
+    sys.exit(0)
 if how == "thread":
     thread = threading.Thread(target=train, args=(20,))
     thread.start()
     thread.join()
     sys.exit(0)
-if how == "fork":
+if how == "others":
     train(4)
     fork(os._exit)
     fork(sys.exit)
@@ -55,7 +57,7 @@ if how == "evaluate":
 if how == "group_early":
     torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
 train(2 if how == "short" else 8 if how.endswith("_early") or how in ("_exit", "raise", "memory", "hang") else 30)
-if how in ("exit", "exit_early"):
+if how == "exit_early":
     sys.exit(3)
 if how == "_exit":
     os._exit(5)
@@ -73,20 +75,13 @@ if how == "exec":
     os.execv("/bin/sh", ["sh", "-c", "echo replaced; exit 7"])
 if how == "hang":
     time.sleep(1000)
-if how == "child":
+if how == "others":
     subprocess.run([sys.executable, __file__, "short"], check=True)
     train(10)
-if how == "detach":
     subprocess.Popen(["setsid", "sleep", "1000"])
-if how == "output":
-    for _ in range(1 << 10):
-        sys.stdout.buffer.write(bytes(1 << 20))
-if how == "input":
-    print(sys.stdin.read(), end="")
 if how == "wait":
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, on_signal)
     print("ready", flush=True)
-    if sys.stdin.isatty():
-        print(input(), flush=True)
+    print(sys.stdin.readline(), end="", flush=True)
     time.sleep(1000)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Imports torch in a third of the time, for programs whose subject is not what they compute. Programs import this
-module before torch; programs that compile do not import it. `ddp.py` imports torch as users do, and so does `train.py`
-unless a test asks for this module."""
+module before torch; programs that compile do not import it. `ddp.py` imports torch as users do, and so do `train.py`
+and `forked.py` unless a test asks for this module."""
 
 import gc
 import sys
