@@ -2,8 +2,11 @@
 """Data-parallel training over Gloo, or over NCCL with DEVICE=cuda, for torchrun. Each rank prints its loss of each
 step, exactly."""
 
+import os
 import sys
 
+if os.environ.get("KYMO_TEST_LIGHT_TORCH"):
+    import light_torch  # noqa: F401
 import ranks
 import torch
 from torch import nn

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Imports torch in a third of the time, for programs whose subject is not what they compute. Programs import this
-module before torch; programs that compile do not import it. `ddp.py` imports torch as users do, and so do `train.py`
-and `forked.py` unless a test asks for this module."""
+module before torch, some of them only if KYMO_TEST_LIGHT_TORCH is set; those that compile do not import it."""
 
 import gc
 import sys
@@ -22,3 +21,11 @@ if "torch._dynamo" not in sys.modules:
     stand_in.utils = types.SimpleNamespace(get_optimize_ddp_mode=lambda: "ddp_optimizer")
     stand_in.trace_rules = types.SimpleNamespace(clear_lru_cache=lambda: None)
     sys.modules["torch._dynamo"] = torch._dynamo = stand_in
+
+# Profilers import torch._inductor only to know whether it uses CUDA graphs.
+if "torch._inductor" not in sys.modules:
+    stand_in = types.ModuleType("torch._inductor")
+    stand_in.config = types.ModuleType("torch._inductor.config")
+    stand_in.config.triton = types.SimpleNamespace(cudagraphs=False)
+    sys.modules["torch._inductor"] = torch._inductor = stand_in
+    sys.modules["torch._inductor.config"] = stand_in.config

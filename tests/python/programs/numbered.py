@@ -3,7 +3,7 @@
 
 Kinds: plain; evaluated (the model is also called between steps); scaled (GradScaler skips every third step); other (a
 second optimizer from step 8 on); changed (a second optimizer replaces the first one in step 12, after an evaluation,
-and a third one in step 20, which is created then); closure (LBFGS calls the model); critic (the first optimizer makes
+and a third one in step 20, which is created then; changed+N: N steps later); closure (LBFGS calls the model); critic (the first optimizer makes
 three steps, then the second one); hooked (the optimizer steps within the backward pass, which calls the model again);
 loaded (a data set calls a module); nested (the optimizer calls another one); seldom (in every third step, the second
 optimizer steps after a call of the model).
@@ -17,7 +17,8 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DataLoader
 
-kind, steps = sys.argv[1], int(sys.argv[2])
+kind, _, later = sys.argv[1].partition("+")
+steps, later = int(sys.argv[2]), int(later or 0)
 torch.manual_seed(0)
 
 
@@ -92,10 +93,10 @@ for number, x in enumerate(DataLoader(Inputs(), batch_size=1)):
     if kind == "hooked":
         checkpoint(model, x.requires_grad_(), number, use_reentrant=False).backward()
         continue
-    if kind == "changed" and number == 12:
+    if kind == "changed" and number == 12 + later:
         evaluate()
         first = second
-    if kind == "changed" and number == 20:
+    if kind == "changed" and number == 20 + later:
         first = torch.optim.Adam(model.parameters(), lr=0.001)
     update(first, number)
     if kind == "critic":

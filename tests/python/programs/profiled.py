@@ -2,8 +2,11 @@
 """A training program that uses torch.profiler in some of its steps: profiled.py FIRST:END STEPS [DEVICE]. Prints its
 losses, and on a CPU the numbers of calls that the profiler recorded."""
 
+import os
 import sys
 
+if os.environ.get("KYMO_TEST_LIGHT_TORCH"):
+    import light_torch  # noqa: F401
 import torch
 from torch.profiler import ProfilerActivity, profile
 
