@@ -9,26 +9,27 @@ import unittest
 from kymo_tool import needs_torch_parts
 from trace_program_test import PHASES, PYTHON, STEPS, TRAIN, TraceTest
 
-PASSES = ("--device", "cpu", "--passes", "time,ops,memory,trace")
 WARNINGS = "SELECT kind, detail FROM run_warning WHERE kind IN ('torch version', 'dropped records')"
 # As if a program used another torch: modules are chosen when it first calls a module.
-OF_ANOTHER_VERSION = """import os, runpy, sys, torch
+OF_ANOTHER_VERSION = """import os, runpy, sys
+sys.path[0] = os.path.dirname(sys.argv[2])
+import light_torch, torch
 torch.__version__ = sys.argv.pop(1)
-sys.path[0] = os.path.dirname(sys.argv[1])
 runpy.run_path(sys.argv.pop(1), run_name="__main__")
 """
 
 
 @needs_torch_parts
 class WithoutModulesTest(TraceTest):
-    def observe(self, version):
+    def observe(self, version, passes):
         program = self.work / "other_version.py"
         program.write_text(OF_ANOTHER_VERSION, encoding="utf-8")
-        return self.trace(program, version, TRAIN, "by_hand", STEPS, options=PASSES)
+        options = ("--device", "cpu", "--passes", passes)
+        return self.trace(program, version, TRAIN, "by_hand", STEPS, options=options)
 
     def test_what_needs_none_is_observed(self):
         losses = self.plain(TRAIN, "by_hand", STEPS)
-        done = self.observe("99.1.0+cu999")
+        done = self.observe("99.1.0+cu999", "time,ops,memory,trace")
         self.assertEqual(done.stdout, losses * 4)
         self.assertEqual(self.outcome(), ("ok", ""))
         for name in ("time", "ops", "trace"):
@@ -48,13 +49,13 @@ class WithoutModulesTest(TraceTest):
     def test_a_nightly_build_is_an_unknown_version(self):
         base = self.release()
         nightly = f"{base}.dev20261101+cu130"
-        self.observe(nightly)
+        self.observe(nightly, "ops")
         self.assertEqual(self.rows("SELECT count(*) FROM op"), [(0,)])
         self.assert_one_warning(nightly)
 
     def test_a_local_version_of_the_build_is_the_same(self):
         base = self.release()
-        self.observe(f"{base}+cpu")
+        self.observe(f"{base}+cpu", "memory,ops")
         self.assertGreater(self.rows("SELECT count(*) FROM op")[0][0], 0)
         self.assertEqual(self.rows(WARNINGS), [])
 
