@@ -108,7 +108,7 @@ def start(ranks, how, steps, method):
 def main(how, steps, method="spawn"):
     if how in ("parent", "measured_parent"):
         call(4 if how == "parent" else 30)
-    for ranks in (RANKS, 1) if how == "twice" else (RANKS,):
+    for ranks in {"twice": (RANKS, 1), "measured_parent": (1,)}.get(how, (RANKS,)):
         start(ranks, how, int(steps), method)
     if how == "parent":
         alone(0, 30)
