@@ -57,9 +57,6 @@ class KilledTest(TraceTest):
     def test_by_an_exit_from_c(self):
         self.check("c_exit_early", 6, "exited with code 6")
 
-    def test_by_a_segmentation_fault(self):
-        self.check("segfault_early", 128 + signal.SIGSEGV, "signal 11")
-
     def test_with_collective_calls(self):
         self.check("group_early", 128 + signal.SIGKILL, "signal 9")
         each = self.rows(
@@ -70,7 +67,7 @@ class KilledTest(TraceTest):
         steps = self.rows("SELECT count(DISTINCT step) FROM sample")[0][0]
         self.assertEqual(len(each), steps)
 
-    def test_in_the_memory_pass(self):
+    def test_by_a_signal_in_the_memory_pass(self):
         self.check("kill_early", 128 + signal.SIGKILL, "signal 9", ["--passes", "memory"], first_step=-1)
         categories = dict(self.rows("SELECT category, count(*) FROM allocation GROUP BY category"))
         for category in ("parameter", "gradient", "activation"):
@@ -89,8 +86,8 @@ class KilledTest(TraceTest):
         self.assertGreater(functions[0][0], 0)
         self.assertEqual(len(self.rows("SELECT * FROM memory_phase WHERE phase = 'forward' AND warmup = 0")), 2)
 
-    def test_in_the_time_pass(self):
-        self.check("kill_early", 128 + signal.SIGKILL, "signal 9", ["--passes", "time"])
+    def test_by_a_segmentation_fault_in_the_time_pass(self):
+        self.check("segfault_early", 128 + signal.SIGSEGV, "signal 11", ["--passes", "time"])
         self.assertEqual(self.warnings("dropped records"), [])
         self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE cpu_ns > 0")[0][0], 5)
         self.assertEqual(self.rows("SELECT count FROM statistic WHERE phase = 'step'"), [(2,)])
