@@ -6,7 +6,7 @@ import shutil
 import unittest
 
 from kymo_tool import needs_torch_parts
-from trace_program_test import ENDS, PROGRAMS, PYTHON, TraceTest
+from trace_program_test import ENDS, FORKED, PROGRAMS, PYTHON, TraceTest
 
 WORK = """\
 import os, sys, light_torch, torch
@@ -22,7 +22,7 @@ print("done")
 
 # Each step sleeps for the next of these times in ms, in turn.
 CYCLE = """\
-import sys, time, torch
+import sys, time, light_torch, torch
 model = torch.nn.Linear(2, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 times = [float(word) for word in sys.argv[1].split(",")]
@@ -93,9 +93,12 @@ class AbTest(TraceTest):
         self.assertEqual(pair["verdict"], "FASTER", pair)
         self.assertLess(pair["ratio"], 0.5)
 
-    def test_one_program_with_other_arguments_and_environment(self):
+    def test_one_program_with_another_environment(self):
         plain, more = f"{PYTHON} work.py 1", f"TIMES=2 {PYTHON} work.py '1'"
-        self.ab(plain, more, options=["--max-time", "1", "--steps", "5"])
+        found = self.kymo_json("ab", plain, more, "--max-time", "1", "--steps", "5")
+        self.assertEqual([pair["runs"] for pair in found["pairs"]], [1])
+        self.assertEqual({each["workload"] for each in found["candidates"]}, {"work.py"})
+        self.assertEqual(found["ended_by"], "max-time")
         self.assertEqual({row[4] for row in self.runs()}, {"ok"})
         parameters = self.rows("SELECT DISTINCT name, value FROM param ORDER BY name, value")
         self.assertEqual(parameters, [("arguments", "1"), ("environment", "TIMES=2")])
@@ -103,10 +106,6 @@ class AbTest(TraceTest):
         # The steps were given, so that the program was ended after them.
         self.assertEqual(set(self.rows("SELECT stdout FROM rank")), {("",)})
         self.assertEqual(set(self.rows("SELECT count FROM statistic WHERE phase = 'step'")), {(5,)})
-        found = self.kymo_json("ab", f"{PYTHON} work.py 1", f"{PYTHON} work.py 2", "--max-time", "1", "--steps", "5")
-        self.assertEqual([pair["runs"] for pair in found["pairs"]], [1])
-        self.assertEqual({each["workload"] for each in found["candidates"]}, {"work.py"})
-        self.assertEqual(found["ended_by"], "max-time")
 
     def test_a_program_that_fails(self):
         done = self.ab(f"{PYTHON} work.py 1", f"{PYTHON} {ENDS} exit_early", code=3)
@@ -131,12 +130,13 @@ class AbTest(TraceTest):
             self.assertIn(message, self.kymo("ab", *words, code=2).stderr)
         self.assertFalse((self.work / "kymo.db").exists())
 
-    def test_ranks_of_torchrun(self):
-        launcher = f"{PYTHON} -m torch.distributed.run --standalone --nproc-per-node 2 {PROGRAMS / 'ddp.py'}"
+    def test_several_ranks_with_other_arguments(self):
+        launcher = f"{PYTHON} {FORKED} 2 {PROGRAMS / 'ddp.py'}"
         self.ab(f"{launcher} 12", f"{launcher} 16")
         self.assertEqual({row[4] for row in self.runs()}, {"ok"})
         self.assertEqual(self.rows("SELECT DISTINCT ranks FROM run"), [(2,)])
         self.assertEqual(self.rows("SELECT count(DISTINCT rank) FROM sample"), [(2,)])
+        self.assertEqual(len(self.rows("SELECT DISTINCT case_key FROM run")), 2)
 
 
 if __name__ == "__main__":
