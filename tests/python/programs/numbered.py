@@ -3,10 +3,10 @@
 
 Kinds: plain; evaluated (the model is also called between steps); scaled (GradScaler skips every third step); other (a
 second optimizer from step 8 on); changed (a second optimizer replaces the first one in step 12, after an evaluation,
-and a third one in step 20, which is created then; changed+N: N steps later); closure (LBFGS calls the model); critic (the first optimizer makes
-three steps, then the second one); hooked (the optimizer steps within the backward pass, which calls the model again);
-loaded (a data set calls a module); nested (the optimizer calls another one); seldom (in every third step, the second
-optimizer steps after a call of the model).
+and a third one in step 20, which is created then); changed+N (the same N steps later); closure (LBFGS calls the model);
+critic (the first optimizer makes three steps, then the second one); hooked (the optimizer steps within the backward
+pass, which calls the model again); loaded (a data set calls a module); nested (the optimizer calls another one); seldom
+(in every third step, the second optimizer steps after a call of the model).
 """
 
 import sys
