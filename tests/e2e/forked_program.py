@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs Python programs in forks of one process that has imported torch: `import torch` takes longer than everything
-else that the programs of these tests do. As a script, this file is that process."""
+"""Runs Python programs in forks of one process that has imported torch, maybe by light_torch: `import torch`
+takes longer than everything else that the programs of these tests do. As a script, this file is that process."""
 
 import atexit
 import functools
+import importlib
 import json
 import os
 import runpy
@@ -12,13 +13,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+PROGRAMS = Path(__file__).resolve().parent.parent / "python" / "programs"
+
 
 @functools.cache
-def _server(python):
+def _server(python, module):
     # LibTorch reads the number of threads only once, when it is loaded.
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(PROGRAMS)}
     process = subprocess.Popen(
-        [python, __file__], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [python, __file__, module], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     atexit.register(_end, process)
     return process
@@ -33,7 +36,8 @@ def _end(process):
 def run_forked(python, words, folder, environments):
     """Runs a program, a path with arguments, in `folder` once for each of the environments, at the same time. Returns
     the exit codes, and the output and error output of all."""
-    server = _server(python)
+    is_light = "KYMO_TEST_LIGHT_TORCH" in environments[0]
+    server = _server(python, "light_torch" if is_light else "torch")
     with tempfile.TemporaryDirectory() as texts:
         files = [Path(texts) / name for name in ("output", "errors")]
         request = {
@@ -77,8 +81,8 @@ def _serve():
 
 
 if __name__ == "__main__":
-    import torch  # noqa: F401
-
+    importlib.import_module(sys.argv[1])
+    sys.path.remove(str(PROGRAMS))
     program = _serve()
     if program:
         runpy.run_path(program, run_name="__main__")

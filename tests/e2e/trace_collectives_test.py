@@ -5,11 +5,10 @@ import unittest
 
 from kymo_tool import needs_installed, needs_torch_parts
 from torchrun_test import TORCHRUN
-from trace_program_test import PROGRAMS, TraceTest
+from trace_program_test import FORKED, OPERATORS, PROGRAMS, TraceTest
 
 STEPS = 16
 TORCHRUN_OF_TWO = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2)
-FORKED = PROGRAMS / "forked.py"
 CALLS = """SELECT c.rank, c.operation, c.bytes, c.dtype, c.on_device, p.text AS phase, c.start_ns, c.end_ns, c.step
            FROM collective c LEFT JOIN string p ON p.string_id = c.phase_id
            WHERE c.step >= 3 ORDER BY c.rank, c.sequence"""
@@ -18,10 +17,6 @@ CALLS = """SELECT c.rank, c.operation, c.bytes, c.dtype, c.on_device, p.text AS 
 @needs_torch_parts
 @needs_installed(TORCHRUN, "torchrun, which comes with the torch wheel")
 class CollectivesTest(TraceTest):
-    def setUp(self):
-        super().setUp()
-        self.environment["GLOO_SOCKET_IFNAME"] = "lo"
-
     def check(self, program, *options, launcher=TORCHRUN_OF_TWO, ranks=2, kind=()):
         words = [PROGRAMS / program, *kind, STEPS]
         expected = self.plain(*words, ranks=ranks)
@@ -36,7 +31,14 @@ class CollectivesTest(TraceTest):
         return rows
 
     def test_data_parallel(self):
+        del self.environment["KYMO_TEST_LIGHT_TORCH"]  # as users do
         rows = self.check("ddp.py")
+        self.assertEqual(self.rows("SELECT workload, ranks FROM run"), [("ddp.py", 2)])
+        steps = self.rows("SELECT rank, count(*) FROM sample WHERE phase = 'step' AND warmup = 0 GROUP BY rank")
+        self.assertEqual(steps, [(0, 10), (1, 10)])
+        found = {(row["rank"], row["path"]) for row in self.records(OPERATORS.replace("SELECT", "SELECT o.rank,", 1))}
+        modules = {(rank, f"DistributedDataParallel/module/{module}") for rank in (0, 1) for module in (0, 1, 2)}
+        self.assertLessEqual(modules, found)
         parameters = 8 * 16 + 16 + 16 + 1
         # One bucket, which the reducer in C++ exchanges while autograd runs.
         self.assertEqual(self.calls_per_step(rows), {("all_reduce", 4 * parameters, "f32", "backward"): 1})
@@ -50,7 +52,8 @@ class CollectivesTest(TraceTest):
         self.assertIn("`all_reduce`", report)
 
     def test_fully_sharded(self):
-        found = self.calls_per_step(self.check("sharded.py"))
+        del self.environment["KYMO_TEST_LIGHT_TORCH"]
+        found = self.calls_per_step(self.check("sharded.py", launcher=(FORKED, 2)))
         first, last = 4 * (8 * 16 + 16), 4 * (16 * 4 + 4)
         self.assertEqual(
             found,
@@ -65,7 +68,7 @@ class CollectivesTest(TraceTest):
             },
         )
 
-    def groups(self, kind, passes="ops"):
+    def groups(self, kind, passes):
         """Of a program with four ranks: for each group of ranks that makes calls, its number of ranks, and its calls
         per step by operation, phase and rank. All calls were compared within their group."""
         self.check("groups.py", "--passes", passes, launcher=(FORKED, 4), ranks=4, kind=[kind])
@@ -83,12 +86,12 @@ class CollectivesTest(TraceTest):
         calls = [("all_gather", "forward"), ("reduce_scatter", "backward")]
         sharded = [(2, [(*call, rank, 1) for call in calls for rank in pair]) for pair in [(0, 1), (2, 3)]]
         replicated = [(2, [("all_reduce", "backward", rank, 1) for rank in pair]) for pair in [(0, 2), (1, 3)]]
-        for passes in ("ops", "trace"):
-            self.assertEqual(self.groups("mesh", passes), sorted(sharded + replicated))
+        del self.environment["KYMO_TEST_LIGHT_TORCH"]
+        self.assertEqual(self.groups("mesh", "ops"), sorted(sharded + replicated))
 
     def test_groups_of_data_parallel_models(self):
         pairs = [(2, [("all_reduce", "backward", rank, 1) for rank in pair]) for pair in [(0, 1), (2, 3)]]
-        self.assertEqual(self.groups("replicated"), pairs)
+        self.assertEqual(self.groups("replicated", "trace"), pairs)
         # A straggler is one of the ranks that waited for it.
         rows = self.rows("SELECT DISTINCT communicator, rank, last_rank FROM collective_call WHERE measured")
         self.assertLessEqual({(rank // 2, last // 2) for _, rank, last in rows}, {(0, 0), (1, 1)})
@@ -104,10 +107,6 @@ class CollectivesTest(TraceTest):
 
     def test_messages_in_both_directions(self):
         self.check_messages("exchange", "trace")
-
-    def test_the_pass_without_operators(self):
-        found = self.calls_per_step(self.check("ddp.py", "--passes", "trace", launcher=(FORKED, 2)))
-        self.assertEqual(sum(found.values()), 1)
 
 
 if __name__ == "__main__":

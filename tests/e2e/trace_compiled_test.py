@@ -7,14 +7,14 @@ import unittest
 from pathlib import Path
 
 from kymo_tool import needs_torch_parts
-from trace_program_test import PROGRAMS, TraceTest
+from trace_program_test import PHASES, PROGRAMS, STEP, TRAIN, TraceTest
 
 COMPILED = PROGRAMS / "compiled.py"
 STEPS = 16
 OPERATORS = """SELECT n.text AS name, o.attribution, o.backward, p.text AS phase, q.text AS path FROM op o
                JOIN string n ON n.string_id = o.name_id LEFT JOIN string p ON p.string_id = o.phase_id
                LEFT JOIN string q ON q.string_id = o.scope_id
-               WHERE o.step >= 3 AND o.run_id = (SELECT max(run_id) FROM run)"""
+               WHERE o.step >= 3 AND o.run_id = (SELECT max(run_id) FROM run) AND o.rank = ?"""
 COMPILATIONS = "SELECT * FROM compilation_event ORDER BY pass, sequence"
 
 
@@ -36,19 +36,11 @@ class CompilationsTest(TraceTest):
 
     def setUp(self):
         super().setUp()
+        del self.environment["KYMO_TEST_LIGHT_TORCH"]
+        self.environment["TORCHINDUCTOR_CACHE_DIR"] = str(self.alone)
         self.environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # more are processes, each of which imports torch
         # For each kind of vector instructions, Inductor would compile and start a program that imports torch.
         self.environment["TORCHINDUCTOR_VEC_ISA_OK"] = "0"
-
-    def check(self, kind, backend, options=()):
-        """The program prints the same with and without kymo: losses, and what Dynamo counted."""
-        self.environment["TORCHINDUCTOR_CACHE_DIR"] = str(self.alone)
-        expected = self.plain(COMPILED, kind, STEPS, backend)
-        self.environment["TORCHINDUCTOR_CACHE_DIR"] = str(self.copy_of_cache())
-        self.assertEqual(self.trace(COMPILED, kind, STEPS, backend, options=options).stdout, expected)
-        self.assertEqual(self.outcome(), ("ok", ""))
-        self.assertEqual(self.metric("not_observed"), set())
-        return int(expected.splitlines()[-1])
 
     def copy_of_cache(self):
         """A copy of Inductor's cache without the graphs: what a compiler made of generated code remains."""
@@ -58,7 +50,12 @@ class CompilationsTest(TraceTest):
         return copy
 
     def test_graph_breaks_and_recompilations(self):
-        breaks = self.check("breaks", "aot_eager")
+        # The program prints the same with and without kymo: losses, and what Dynamo counted.
+        expected = self.plain(COMPILED, "breaks", STEPS, "aot_eager")
+        self.assertEqual(self.trace(COMPILED, "breaks", STEPS, "aot_eager").stdout, expected)
+        self.assertEqual(self.outcome(), ("ok", ""))
+        self.assertEqual(self.metric("not_observed"), set())
+        breaks = int(expected.splitlines()[-1])
         rows = self.records(COMPILATIONS)
         broken = [row for row in rows if row["kind"] == "graph_break"]
         self.assertEqual(len(broken), breaks)
@@ -86,11 +83,41 @@ class CompilationsTest(TraceTest):
         self.assertIn("Time of compilation by step", report)
         self.assertIn(place, report)
 
+    def test_another_backend(self):
+        self.trace_each(TRAIN, ["compiled", "compiled_checkpointed"], STEPS)
+        for rank in (0, 1):
+            found = {phase: (steps, calls) for phase, steps, calls in self.rows(PHASES, rank)}
+            self.assertEqual(found, dict.fromkeys(["step", "other", *STEP], (10, 10)))
+        rows = self.records(OPERATORS, 0)
+        forward = {row["path"] for row in rows if row["phase"] == "forward" and not row["backward"]}
+        self.assertEqual(forward, {"Transformer"})
+
     def test_inductor(self):
-        self.check("whole", "inductor")
-        rows = self.records(OPERATORS)
+        kinds = ["whole", "parts", "function"]
+        for kind in kinds:  # fills the cache
+            self.plain(COMPILED, kind, STEPS, "inductor")
+        self.environment["TORCHINDUCTOR_CACHE_DIR"] = str(self.copy_of_cache())
+        self.trace_each(COMPILED, kinds, STEPS, "inductor")
+        for rank in range(3):
+            self.assertEqual(self.metric("not_observed", rank), set())
+            self.assertIn("Model/layers.1/feed_forward/1", {path for _, path in self.generated(rank)}, kinds[rank])
+        self.check_modules()
+        generated = self.generated()
+        # On a hit of the cache, nothing is generated. By default, Inductor compiles in processes of its own.
+        del self.environment["TORCHINDUCTOR_COMPILE_THREADS"]
+        self.trace(COMPILED, "whole", STEPS, "inductor")
+        self.assertEqual(self.generated(), generated)
+        # What was compiled without kymo is not compiled again.
+        self.environment["TORCHINDUCTOR_CACHE_DIR"] = str(self.alone)
+        self.trace(COMPILED, "whole", STEPS, "inductor")
+        self.assertEqual({path for _, path in self.generated()}, set())
+        self.assertIn("TORCHINDUCTOR_CACHE_DIR", next(iter(self.metric("not_observed"))))
+        findings = self.rows("SELECT evidence FROM step_finding WHERE run_id = 3 AND subject = 'not observed'")
+        self.assertEqual(len(findings), 1)
+
+    def check_modules(self):
         found = {}
-        for row in rows:
+        for row in self.records(OPERATORS, 0):
             if row["name"].startswith("cpp_") or row["name"] == "aten::addmm":
                 key = (row["phase"], row["name"].startswith("cpp_"))
                 found.setdefault(key, set()).add((row["path"], row["attribution"]))
@@ -105,34 +132,10 @@ class CompilationsTest(TraceTest):
         backward = {path for path, _ in found["backward", True]}
         self.assertTrue(any("norm" in path for path in backward), backward)
         self.assertTrue(all(path.startswith("Model") for path in backward), backward)
-        # On a hit of the cache, nothing is generated.
-        again = self.trace(COMPILED, "whole", STEPS, "inductor")
-        self.assertEqual(again.returncode, 0)
-        paths = {}
-        for run, name, path in self.rows(
-            "SELECT o.run_id, n.text, q.text FROM op o JOIN string n ON n.string_id = o.name_id "
-            "LEFT JOIN string q ON q.string_id = o.scope_id WHERE n.text LIKE 'cpp%'"
-        ):
-            paths.setdefault(run, set()).add((name, path))
-        self.assertEqual(len(paths), 2)
-        self.assertEqual(*paths.values())
-        # What was compiled without kymo is not compiled again.
-        self.environment["TORCHINDUCTOR_CACHE_DIR"] = str(self.alone)
-        self.trace(COMPILED, "whole", STEPS, "inductor")
-        self.assertEqual(self.paths(), set())
-        self.assertIn("TORCHINDUCTOR_CACHE_DIR", next(iter(self.metric("not_observed"))))
-        findings = self.rows("SELECT evidence FROM step_finding WHERE run_id = 3 AND subject = 'not observed'")
-        self.assertEqual(len(findings), 1)
 
-    def test_parts_and_functions(self):
-        self.check("parts", "inductor")
-        self.assertIn("Model/layers.1/feed_forward/1", self.paths())
-        del self.environment["TORCHINDUCTOR_COMPILE_THREADS"]
-        self.check("function", "inductor")
-        self.assertIn("Model/layers.1/feed_forward/1", self.paths())
-
-    def paths(self):
-        return {row["path"] for row in self.records(OPERATORS) if row["name"].startswith("cpp_")}
+    def generated(self, rank=0):
+        """Generated kernels and their modules, in the last run."""
+        return {(row["name"], row["path"]) for row in self.records(OPERATORS, rank) if row["name"].startswith("cpp")}
 
     def test_nothing_compiled(self):
         self.trace(PROGRAMS / "train.py", "by_hand", STEPS)
