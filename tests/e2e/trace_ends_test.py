@@ -92,6 +92,15 @@ class KilledTest(TraceTest):
         self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE cpu_ns > 0")[0][0], 5)
         self.assertEqual(self.rows("SELECT count FROM statistic WHERE phase = 'step'"), [(2,)])
 
+    def test_with_a_damaged_journal(self):
+        done = self.trace(ENDS, "damage_early", options=["--passes", "time"], code=128 + signal.SIGKILL)
+        self.assertIn("the journal of rank 0 of run 1 is damaged, and was moved to ", done.stderr)
+        self.assertLess(self.measured_steps(), 2)
+        ((dropped,),) = self.warnings("dropped records")
+        self.assertIn("the journal of steps is damaged at byte ", dropped)
+        kept = sorted(file.name for file in (self.work / "kymo.db.damaged").iterdir())
+        self.assertEqual(kept, ["RUN-1-0-time.kymo.steps"])
+
     def test_together_with_kymo(self):
         process = subprocess.Popen(
             [str(KYMO), "trace", "--steps", "5:40", "--", PYTHON, str(ENDS), "wait"],

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import light_torch  # noqa: F401
 import torch
@@ -65,7 +66,12 @@ if how == "raise":
     raise ValueError("bad value")
 if how == "memory":
     torch.empty(1 << 50)
-if how in ("kill", "kill_early", "group_early"):
+if how == "damage_early":
+    for journal in Path().glob("*.scratch/*/*.steps"):
+        content = journal.read_bytes()
+        middle = len(content.rstrip(b"\0")) // 2
+        journal.write_bytes(content[:middle] + b"\xff" * 16 + content[middle + 16 :])
+if how in ("kill", "kill_early", "damage_early", "group_early"):
     os.kill(os.getpid(), signal.SIGKILL)
 if how == "c_exit_early":
     ctypes.CDLL(None)._exit(6)
