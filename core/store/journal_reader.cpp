@@ -33,10 +33,9 @@ using OptionalNumber = std::optional<std::int64_t>;
 static_assert(sizeof(OptionalNumber) == 2 * sizeof(std::int64_t));
 inline constexpr std::size_t kHasValue = sizeof(std::int64_t);  // the flag follows the value
 template <>
-inline constexpr std::array kFlags<event::GpuSample>{offsetof(event::GpuSample, sm_clock_mhz) + kHasValue,
-                                                     offsetof(event::GpuSample, memory_clock_mhz) + kHasValue,
-                                                     offsetof(event::GpuSample, power_mw) + kHasValue,
-                                                     offsetof(event::GpuSample, temperature_c) + kHasValue};
+inline constexpr std::array kFlags<event::GpuSample>{
+    offsetof(event::GpuSample, sm_clock_mhz) + kHasValue, offsetof(event::GpuSample, memory_clock_mhz) + kHasValue,
+    offsetof(event::GpuSample, power_mw) + kHasValue, offsetof(event::GpuSample, temperature_c) + kHasValue};
 
 /// Copies a record from bytes that are at least as long. Throws Error if a flag is neither true nor false.
 template <class Record>
@@ -69,8 +68,7 @@ struct JournalReader {
                                      [this](BlockKind kind, std::string_view bytes) { read_block(kind, bytes); });
     if (damage)
       journal.damage.push_back(name + " is damaged at byte " + std::to_string(damage->offset) + " of " +
-                               std::to_string(content.size()) + " (" + damage->cause +
-                               "): what follows was not read");
+                               std::to_string(content.size()) + " (" + damage->cause + "): what follows was not read");
   }
 
   void read_block(BlockKind kind, std::string_view bytes) {
@@ -307,8 +305,7 @@ struct JournalReader {
     if (step.begin_ns < 0 || step.end_ns < step.begin_ns) return false;
     const std::int64_t host_ns = step.end_ns - step.begin_ns;
     return journal.header.run_start_ns >= 0 && step.begin_ns >= journal.header.run_start_ns &&
-           is_device_time(step.device_ns) &&
-           std::ranges::all_of(times, [&](const event::PhaseTime& time) {
+           is_device_time(step.device_ns) && std::ranges::all_of(times, [&](const event::PhaseTime& time) {
              return time.calls == 0 ||
                     (time.calls > 0 && time.start_ns >= step.begin_ns && time.start_ns <= step.end_ns &&
                      time.host_ns >= 0 && time.host_ns <= host_ns && is_device_time(time.device_ns));

@@ -17,8 +17,6 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"

@@ -78,6 +78,17 @@ TEST_F(DamagedJournal, IsReadCompletelyWithoutDamage) {
   EXPECT_THAT(damage_, IsEmpty());
 }
 
+TEST_F(DamagedJournal, StepsThatGotTheirUsageWhenTheProcessWasKilledAreComplete) {
+  std::string steps = steps_;
+  for (const auto& [at, head] : blocks_of(steps_))
+    if (head.kind == static_cast<std::uint32_t>(BlockKind::kStep))
+      steps[at + kBlockHeadBytes + offsetof(event::StepTime, cpu_ns)] = 77;
+  EXPECT_EQ(read_prefix(steps, events_), kJournalSteps);
+  EXPECT_THAT(damage_, IsEmpty());
+  for (const event::Sample& sample : read_journal(steps_file()).record.samples)
+    EXPECT_EQ(sample.cpu_ns, std::nullopt) << "it may not be what was meant";
+}
+
 TEST_F(DamagedJournal, ChangedBitsEndItAndAreReported) {
   std::minstd_rand random(1);
   for (int i = 0; i < damaged_copies(1000); ++i) {
@@ -175,7 +186,8 @@ TEST_F(DamagedJournal, IsKeptAndReportedByTheRun) {
   std::string steps = steps_;
   int found_steps = 0;
   for (const auto& [at, head] : blocks_of(steps_))
-    if (head.kind == static_cast<std::uint32_t>(BlockKind::kStep) && ++found_steps == 5) steps[at + kBlockHeadBytes] ^= 1;
+    if (head.kind == static_cast<std::uint32_t>(BlockKind::kStep) && ++found_steps == 5)
+      steps[at + kBlockHeadBytes] ^= 1;
   put_content(steps_file(), steps);
   const auto measured = recover_from_journal(rank_file(), 3, 1, measure::Pass::kOps, path("results.db.damaged"));
   EXPECT_EQ(measured, 2);

@@ -481,28 +481,6 @@ TEST_F(Journal, OneThatCannotBeReadIsSetAside) {
   EXPECT_TRUE(std::filesystem::exists(damaged() / journal_file().filename()));
 }
 
-TEST_F(Journal, AStepThatGotItsUsageWhenTheProcessWasKilledIsComplete) {
-  {
-    OpenJournal journal(rank_file(), header());
-    event::StepTime time = time_of(2);
-    time.cpu_ns = -1;
-    journal.add(time, phases_of(2));
-    journal.add(3);
-  }
-  std::string content = read_file(journal_file());
-  for (const auto& [at, head] : blocks_of(content)) {
-    if (head.kind != static_cast<std::uint32_t>(BlockKind::kStep)) continue;
-    content[at + kBlockHeadBytes + offsetof(event::StepTime, cpu_ns)] = 77;
-    break;
-  }
-  put_content(journal_file(), content);
-  EXPECT_THAT(recover(), Optional(2));
-  EXPECT_FALSE(std::filesystem::exists(damaged()));
-  EXPECT_EQ(open_rank_file(rank_file(), own_schema())
-                ->text("SELECT group_concat(step || ':' || coalesce(cpu_ns, '-'), ' ') FROM sample WHERE phase = 'step'"),
-            "2:- 3:7");
-}
-
 TEST_F(Journal, AFolderIsRecovered) {
   {
     OpenJournal(rank_file(), header()).add(2);
