@@ -44,6 +44,13 @@ struct Pipe {
   int take(int which) { return std::exchange(ends[static_cast<std::size_t>(which)], -1); }
 };
 
+/// Without empty elements, which would mean the current directory, where anybody's `as` or `ld` may be.
+std::string without_empty_elements(std::string_view path) {
+  std::vector<std::string> folders = split(path, ':');
+  std::erase(folders, "");
+  return join(folders, ":");
+}
+
 std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& changes) {
   std::vector<std::string> result;
   for (char** entry = environ; *entry; ++entry) {
@@ -51,7 +58,12 @@ std::vector<std::string> merged_environment(const std::vector<std::pair<std::str
     const std::string_view name = text.substr(0, text.find('='));
     bool replaced = false;
     for (const auto& change : changes) replaced = replaced || change.first == name;
-    if (!replaced) result.emplace_back(text);
+    if (replaced) continue;
+    if (name == "PATH") {
+      result.push_back("PATH=" + without_empty_elements(text.substr(name.size() + 1)));
+    } else {
+      result.emplace_back(text);
+    }
   }
   for (const auto& [name, value] : changes) result.push_back(name + "=" + value);
   return result;

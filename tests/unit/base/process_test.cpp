@@ -69,6 +69,8 @@ TEST(Process, AnEmptyElementOfPathIsNotTheCurrentDirectory) {
   EXPECT_EQ(find_program("kymo-planted-program"), std::nullopt);
   EXPECT_THROW(run_command({{"kymo-planted-program"}, {}}, 10), Error);
   EXPECT_EQ(run_command({{"./kymo-planted-program"}, {}}, 10).end.exit_code, 0);
+  const std::vector<std::string> child{"sh", "-c", "kymo-planted-program 2>/dev/null || exit 9"};
+  EXPECT_EQ(run_command({child, {}}, 10).end.exit_code, 9);
   setenv("PATH", path.c_str(), 1);
   std::filesystem::current_path(before);
   std::filesystem::remove_all(folder);
