@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -111,6 +112,24 @@ void check_content(const Connection& connection, std::int64_t checked_bytes) {
                                   "); use a copy or another file (`sqlite3 FILE .recover` may recover readable data)");
 }
 
+/// In a prepared file, a query on what should be a table could run other queries, without end.
+void check_tables(const Connection& connection, const Schema& schema) {
+  const std::set<std::string> tables = table_names(schema);
+  const auto check = [&](const char* kind, const char* sql) {
+    Statement found(connection, sql);
+    while (found.step()) {
+      if (tables.contains(found.text(0)))
+        reject(connection.file(),
+               "the file is damaged: the table " + found.text(0) + " is " + kind + "; use a copy or another file");
+    }
+  };
+  check("a view or a virtual table",
+        "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') AND coalesce(rootpage, 0) <= 0");
+  check("one with generated columns",
+        "SELECT DISTINCT t.name FROM main.sqlite_master t JOIN pragma_table_xinfo(t.name, 'main') c "
+        "WHERE t.type = 'table' AND t.rootpage > 0 AND c.hidden > 1");
+}
+
 /// Checks for data that every valid file of the version contains; a file without it is damaged.
 void check_version(const Connection& connection, const Schema& schema) {
   if (connection.integer("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'meta'") == 0) {
@@ -118,6 +137,7 @@ void check_version(const Connection& connection, const Schema& schema) {
            "contains none of kymo's tables; `kymo run` creates them if the file is empty; otherwise specify another "
            "file with --db");
   }
+  check_tables(connection, schema);
   const std::int64_t version = connection.integer("PRAGMA user_version");
   const std::string compatible = meta_value(connection, "compatible_version");
   if (version < 1 || compatible.empty() || meta_value(connection, "schema_version") != std::to_string(version)) {

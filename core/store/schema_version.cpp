@@ -98,6 +98,19 @@ const Schema& own_schema() {
   return schema;
 }
 
+std::set<std::string> table_names(const Schema& schema) {
+  static constexpr std::string_view kCreateTable = "CREATE TABLE ";
+  std::set<std::string> names;
+  for (const auto& script : schema.migrations) {
+    for (std::size_t at = script.sql.find(kCreateTable); at != std::string::npos;
+         at = script.sql.find(kCreateTable, at + 1)) {
+      const std::size_t begin = at + kCreateTable.size();
+      names.insert(script.sql.substr(begin, script.sql.find_first_of(" (\n", begin) - begin));
+    }
+  }
+  return names;
+}
+
 std::string meta_value(const Connection& connection, const std::string& key) {
   Statement statement(connection, "SELECT value FROM main.meta WHERE key = ?");
   statement.bind(1, key);

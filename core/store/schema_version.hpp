@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct Schema {
 
 /// Returns the schema of this build.
 const Schema& own_schema();
+
+/// Names of the tables that the migrations create.
+std::set<std::string> table_names(const Schema& schema);
 
 /// Returns "0.10.2" as comparable numbers; non-numeric components become 0.
 std::array<long, 3> version_numbers(const std::string& version);

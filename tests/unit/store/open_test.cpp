@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+
 #include "base/error.hpp"
 #include "unit/store/fixture.hpp"
 
@@ -265,6 +267,24 @@ TEST_F(OpenTest, AlteredViewsAreReplaced) {
         open_results(path("a.db"), Mode::kReadOnly, own_schema())->integer("SELECT count(*) FROM temp.sqlite_master"),
         0)
         << "repaired in the file";
+  }
+}
+
+TEST_F(OpenTest, TablesThatRunQueriesAreDamage) {
+  for (const auto& [name, sql, kind] : std::initializer_list<std::array<const char*, 3>>{
+           {"view.db",
+            "ALTER TABLE sample RENAME TO samples; CREATE VIEW sample AS WITH RECURSIVE endless(x) AS (SELECT 1 UNION "
+            "ALL SELECT x + 1 FROM endless) SELECT samples.* FROM samples, endless",
+            "the table sample is a view"},
+           {"virtual.db",
+            "PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = 0, sql = "
+            "'CREATE VIRTUAL TABLE metric USING dbstat' WHERE name = 'metric' AND type = 'table'",
+            "the table metric is a view or a virtual table"},
+           {"generated.db", "ALTER TABLE invocation ADD COLUMN slow AS (hex(zeroblob(1000000)))",
+            "the table invocation is one with generated columns"}}) {
+    make_database(path(name));
+    tamper(path(name), std::string("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; ") + sql);
+    expect_rejected(name, kind);
   }
 }
 
