@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "base/error.hpp"
@@ -18,6 +19,14 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kHeldBytes = 1 << 20;
+
+/// An SQLite database begins with these bytes and a zero (https://sqlite.org/fileformat.html).
+bool is_database(const fs::path& file) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  char begin[kMagic.size()] = {};
+  return std::ifstream(file, std::ios::binary).read(begin, sizeof(begin)) &&
+         std::string_view(begin, sizeof(begin)) == kMagic;
+}
 
 }  // namespace
 
@@ -39,6 +48,9 @@ Output::Output(fs::path file, Kind kind) : file_(std::move(file)) {
   if (in_place) {
     descriptor_ = open(file_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
+    if (is_database(target))
+      throw Error("refusing to replace " + quote(file_.string()) +
+                  ", which is a database; pass the name of another file, or remove this one first");
     file_ = target;
     const TemporarySibling sibling = make_sibling(target);
     stage_ = sibling.path;

@@ -13,6 +13,7 @@ namespace kymo::exports {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using testing::error_of;
 using ::testing::HasSubstr;
 
@@ -41,6 +42,17 @@ TEST_F(OutputTest, TakesThePlaceOfAnOlderFileOnlyWhenItIsWhole) {
   output.finish();
   EXPECT_EQ(read_file(file), "new");
   EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(OutputTest, NeverTakesThePlaceOfADatabase) {
+  const std::string content = "SQLite format 3" + std::string(100, '\0');
+  write_file(folder_ / "own.db", content);
+  fs::create_symlink("own.db", folder_ / "link");
+  for (const char* name : {"own.db", "link"})
+    EXPECT_THAT(error_of([&] { Output(folder_ / name, Output::Kind::kBinary); }),
+                AllOf(HasSubstr("refusing to replace"), HasSubstr("is a database")));
+  EXPECT_EQ(read_file(folder_ / "own.db"), content);
+  EXPECT_EQ(count(), 2u);
 }
 
 TEST_F(OutputTest, FollowsALinkAndWritesToAPipeInPlace) {
