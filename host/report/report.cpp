@@ -53,12 +53,9 @@ class Staging {
  public:
   explicit Staging(const fs::path& out_folder) : out_(fs::absolute(out_folder).lexically_normal()) {
     if (!out_.has_filename()) out_ = out_.parent_path();
-    stage_ = out_.parent_path() / fmt::format(".{}.kymo-{}", out_.filename().string(), ::getpid());
     try {
       make_folders(out_.parent_path());
-      std::error_code error;
-      fs::remove_all(stage_, error);
-      if (!fs::create_directory(stage_, error)) fail(out_.parent_path(), error);
+      stage_ = make_stage();
     } catch (...) {
       take_back();
       throw;
@@ -102,6 +99,13 @@ class Staging {
   }
 
  private:
+  fs::path make_stage() const {
+    try {
+      return make_private_folder("." + out_.filename().string(), out_.parent_path());
+    } catch (const Error& error) {
+      fail(out_.parent_path(), error.what());
+    }
+  }
   [[noreturn]] static void fail(const fs::path& where, const std::error_code& error) { fail(where, error.message()); }
   [[noreturn]] static void fail(const fs::path& where, const std::string& reason) {
     throw Error("cannot write the report to " + quote(where.string()) + ": " + reason +
@@ -120,7 +124,7 @@ class Staging {
   }
   void take_back() {
     std::error_code ignored;  // files that others added in the meantime remain
-    fs::remove_all(stage_, ignored);
+    if (!stage_.empty()) fs::remove_all(stage_, ignored);
     for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) fs::remove(*folder, ignored);
   }
   fs::path out_;

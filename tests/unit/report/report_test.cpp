@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <memory>
 #include <set>
@@ -125,6 +126,14 @@ TEST_F(MakeReportOfEverything, WarmUpStudySaysWhatTheFirstStepsCost) {
   EXPECT_THAT(text, HasSubstr("The phase with the largest excess over its later median is `backward`"));
   EXPECT_THAT(text, HasSubstr("The SM clock was 1200\u00A0MHz after step 0"));
   EXPECT_THAT(text, HasSubstr("figures/step-by-step.svg"));
+}
+
+TEST_F(MakeReport, IsNotInTheWayOfWhatOthersPrepared) {
+  const fs::path prepared = folder_.path() / (".out.kymo-" + std::to_string(getpid()));
+  write_file(prepared, "of somebody else");
+  sample_.add({});
+  EXPECT_THAT(markdown("quick"), HasSubstr("saxpy"));
+  EXPECT_EQ(read_file(prepared), "of somebody else");
 }
 
 TEST_F(MakeReport, AFirstStepLostInScatterIsSaidToBe) {
