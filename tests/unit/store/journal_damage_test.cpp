@@ -24,6 +24,8 @@ class DamagedJournal : public StoreTest {
     write_journal(rank_file());
     steps_ = read_file(steps_file());
     events_ = read_file(events_file());
+    written_steps_ = steps_;
+    written_events_ = events_;
     // Nothing that follows the blocks, which a file system fills with zeros, can be damaged.
     used_steps_ = end_of(steps_);
     used_events_ = end_of(events_);
@@ -38,7 +40,8 @@ class DamagedJournal : public StoreTest {
     return at + kBlockHeadBytes + padded(head.bytes);
   }
 
-  /// Reads the journal, whose content is the beginning of the original one. Returns the number of steps.
+  /// Reads the journal, whose content is the beginning of the original one. Returns the number of steps. A file whose
+  /// content is empty is missing.
   std::size_t read_prefix(const std::string& steps, const std::string& events) const {
     write_changed(steps_file(), steps, written_steps_);
     write_changed(events_file(), events, written_events_);
@@ -64,7 +67,13 @@ class DamagedJournal : public StoreTest {
   }
 
   static void write_changed(const std::filesystem::path& file, const std::string& content, std::string& written) {
-    if (content != written) put_content(file, written = content);
+    if (content == written) return;
+    written = content;
+    if (content.empty()) {
+      std::filesystem::remove(file);
+    } else {
+      put_content(file, content);
+    }
   }
 
   std::string steps_, events_;
@@ -94,6 +103,7 @@ TEST_F(DamagedJournal, ChangedBitsEndItAndAreReported) {
   for (int i = 0; i < damaged_copies(1000); ++i) {
     std::string steps = steps_, events = events_;
     const bool of_steps = i % 2 == 0;
+    if (of_steps) events.clear();
     std::string& file = of_steps ? steps : events;
     const std::size_t at = random() % (of_steps ? used_steps_ : used_events_);
     file[at] = static_cast<char>(file[at] ^ (1 << random() % 8));
@@ -110,13 +120,13 @@ TEST_F(DamagedJournal, ChangedBitsEndItAndAreReported) {
 
 TEST_F(DamagedJournal, EachWordOfAHeadIsProtected) {
   const auto blocks = blocks_of(steps_);
-  for (std::size_t block = 0; block + 1 < blocks.size(); ++block) {
+  for (std::size_t block = 0; block + 1 < blocks.size(); block += 7) {  // metrics and steps alternate
     for (std::size_t word = 0; word < kBlockHeadBytes; word += 4) {
       for (const char* value : {"\0\0\0\0", "\1\0\0\0", "\xff\xff\xff\xff"}) {
         std::string steps = steps_;
         steps.replace(blocks[block].first + word, 4, value, 4);
         if (steps == steps_) continue;
-        read_prefix(steps, events_);
+        read_prefix(steps, "");
         ASSERT_THAT(damage_, SizeIs(1)) << "block " << block << ", word " << word / 4;
       }
     }
@@ -133,7 +143,7 @@ TEST_F(DamagedJournal, BlocksThatAreRepeatedMissingOrExchangedEndIt) {
     missing.erase(blocks[i].first, block.size()).resize(steps_.size());
     moved.erase(blocks[i].first, block.size()).insert(blocks[i + 1].first - block.size() + bytes_of(i + 1), block);
     for (const std::string& steps : {repeated, missing, moved}) {
-      read_prefix(steps, events_);
+      read_prefix(steps, "");
       ASSERT_THAT(damage_, SizeIs(1)) << "block " << i;
     }
   }
@@ -143,7 +153,7 @@ TEST_F(DamagedJournal, ATruncatedFileIsReadAsFarAsItGoes) {
   std::minstd_rand random(2);
   for (int i = 0; i < damaged_copies(200); ++i) {
     const std::size_t bytes = random() % used_steps_;
-    const std::size_t count = read_prefix(steps_.substr(0, bytes), events_);
+    const std::size_t count = read_prefix(steps_.substr(0, bytes), "");
     ASSERT_THAT(damage_, SizeIs(1)) << bytes;
     EXPECT_LT(count, static_cast<std::size_t>(kJournalSteps));
     EXPECT_EQ(read_prefix(steps_, events_.substr(0, random() % used_events_)), kJournalSteps);
