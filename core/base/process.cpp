@@ -65,7 +65,10 @@ std::vector<std::string> merged_environment(const std::vector<std::pair<std::str
       result.emplace_back(text);
     }
   }
-  for (const auto& [name, value] : changes) result.push_back(name + "=" + value);
+  for (auto change = changes.begin(); change != changes.end(); ++change) {
+    const auto is_same = [&](const auto& later) { return later.first == change->first; };
+    if (std::none_of(change + 1, changes.end(), is_same)) result.push_back(change->first + "=" + change->second);
+  }
   return result;
 }
 

@@ -26,6 +26,19 @@ bool is_python(const std::string& word) {
 
 bool is_script(const std::string& word) { return word.ends_with(".py") && !word.starts_with('-'); }
 
+/// The script that a program other than Python is given. What follows -c is a command of a shell, and so are, for other
+/// programs that start one, several words in one that are no file.
+Words::const_iterator script_among(Words::const_iterator word, Words::const_iterator end) {
+  for (; word != end; ++word) {
+    if (*word == "-c" && word + 1 != end)
+      ++word;
+    else if (is_script(*word) &&
+             (word->find_first_of(" \t\n;|&<>") == std::string::npos || std::filesystem::is_regular_file(*word)))
+      return word;
+  }
+  return end;
+}
+
 std::filesystem::path existing_script(const std::string& word) {
   if (!std::filesystem::is_regular_file(word)) throw UsageError("there is no script " + quote(word));
   return std::filesystem::absolute(word);
@@ -88,7 +101,7 @@ ProgramCommand parse_program_command(const std::vector<std::string>& command) {
     }
   }
   // A launcher, or a script in another language.
-  if (const auto script = std::find_if(word, command.end(), is_script); script != command.end()) {
+  if (const auto script = script_among(word, command.end()); script != command.end()) {
     parsed.name = std::filesystem::path(*script).filename();
     parsed.file = existing_script(*script);
     parsed.arguments = in_shell(script + 1, command.end());

@@ -54,17 +54,23 @@ bool is_assignment(const std::string& word) {
                      [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
 }
 
+/// `env NAME=VALUE COMMAND`, whose variables are those of the command: env would replace what kymo adds to them.
+bool calls_env(const std::vector<std::string>& command) {
+  return command.size() > 2 && std::filesystem::path(command[0]).filename() == "env" && is_assignment(command[1]);
+}
+
 }  // namespace
 
 supervisor::PlannedRun plan_program(const ProgramRequest& request) {
-  const auto first = std::ranges::find_if_not(request.command, is_assignment);
+  const auto begin = request.command.begin() + (calls_env(request.command) ? 1 : 0);
+  const auto first = std::find_if_not(begin, request.command.end(), is_assignment);
   const std::vector<std::string> command(first, request.command.end());
   const ProgramCommand program = parse_program_command(command);
   const Versions versions = versions_of(program.python);
   const bool cuda = request.device == DeviceChoice::kCuda || (request.device == DeviceChoice::kAuto && has_gpu());
   supervisor::PlannedRun run;
   std::vector<std::string> environment;
-  for (auto word = request.command.begin(); word != first; ++word) {
+  for (auto word = begin; word != first; ++word) {
     run.program.environment.push_back(name_and_value("the command", *word));
     environment.push_back(shell_word(*word));
   }

@@ -58,6 +58,13 @@ TEST(Process, AProgramThatIsNotThereIsNamed) {
   }
 }
 
+TEST(Process, TheLastValueOfAVariableCounts) {
+  SpawnOptions options;
+  options.command = {"sh", "-c", "echo $KYMO_TEST_A $KYMO_TEST_B; env | grep -c KYMO_TEST_A"};
+  options.environment = {{"KYMO_TEST_A", "first"}, {"KYMO_TEST_B", "other"}, {"KYMO_TEST_A", "last"}};
+  EXPECT_EQ(run_command(options, 10).stdout_text, "last other\n1\n");
+}
+
 TEST(Process, AnEmptyElementOfPathIsNotTheCurrentDirectory) {
   const std::filesystem::path folder = make_private_folder("kymo-process-test");
   const std::filesystem::path before = std::filesystem::current_path();

@@ -82,6 +82,17 @@ TEST_F(ProgramCommandTest, NamesOtherPrograms) {
   EXPECT_EQ(parsed.python, "");
 }
 
+TEST_F(ProgramCommandTest, CommandsOfAShellAreNoScripts) {
+  for (const char* text : {"python train.py", "cd .; python train.py", "X=1 exec python missing.py", "./missing.py"}) {
+    const ProgramCommand parsed = parse_program_command({"/bin/sh", "-c", text});
+    EXPECT_EQ(parsed.name, "sh") << text;
+    EXPECT_EQ(parsed.file, "") << text;
+  }
+  EXPECT_EQ(parse_program_command({"./run.sh", "python < missing.py"}).name, "run.sh");
+  std::ofstream(folder_ / "two words.py") << "\n";
+  EXPECT_EQ(parse_program_command({"./torchrun", "two words.py"}).name, "two words.py");
+}
+
 TEST_F(ProgramCommandTest, RejectsWhatCannotBeStarted) {
   EXPECT_THAT(rejection({}), HasSubstr("a program is required"));
   EXPECT_THAT(rejection({"./missing"}), HasSubstr("no program './missing'"));

@@ -28,6 +28,11 @@ TEST(ProgramPlan, VariablesInFrontOfTheCommandAreItsEnvironment) {
   EXPECT_EQ(measure::to_text(run.what.parameters.at("environment")), "LR=0.1 '_a=b c'");
   EXPECT_EQ(measure::to_text(run.what.parameters.at("arguments")), "B=1");
   EXPECT_THROW(plan_program({{"LR=0.1"}, DeviceChoice::kCpu}), UsageError);
+  const auto with_env = plan_program({{"/usr/bin/env", "LR=0.1", "/bin/echo", "B=1"}, DeviceChoice::kCpu});
+  EXPECT_THAT(with_env.program.command, ElementsAre("/bin/echo", "B=1"));
+  EXPECT_THAT(with_env.program.environment, ElementsAre(Pair("LR", "0.1")));
+  EXPECT_THAT(plan_program({{"env", "-i", "A=1"}, DeviceChoice::kCpu}).program.command,
+              ElementsAre("env", "-i", "A=1"));
   const auto without = plan_program({{"/bin/echo", "B=1"}, DeviceChoice::kCpu});
   EXPECT_FALSE(without.what.parameters.contains("environment"));
   EXPECT_NE(measure::equivalence_key(run, measure::Equivalence::kCase),
