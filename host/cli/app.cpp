@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/installation.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "cli/commands.hpp"
@@ -109,6 +110,12 @@ int run_command_line(int argc, const char* const* argv) {
     code = run_session(argc, argv);
   } catch (const Error& error) {
     return report_error(error.what(), error.code());
+  } catch (const Json::exception& error) {  // "[json.exception.type_error.302] type must be number, but is string"
+    const std::string text = error.what();
+    const std::string message = "a value in the data is not what kymo stores there (" +
+                                text.substr(text.find(' ') + 1) +
+                                "): the database is damaged, or another program changed it; use a copy or another file";
+    return report_error(message.c_str(), ExitCode::kToolError);
   } catch (const std::bad_alloc&) {
     return report_error("out of memory", ExitCode::kToolError);
   } catch (const std::exception& error) {

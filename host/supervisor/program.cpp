@@ -58,8 +58,8 @@ std::string never_observed(const Notes& notes) {
            "(torch.distributed.init_process_group), or with --ranks 1";
   if (last == "python") return "nothing was observed: the program never imported torch";
   return "nothing was observed: no Python process of the program loaded kymo; it does not run Python, or runs it with "
-         "-S, or replaces PYTHONPATH instead of adding to it (PYTHONPATH=FOLDER:$PYTHONPATH), or runs it with -I or -E "
-         "in an environment that does not contain this kymo (pip install its wheel there)";
+         "-S, or with -I or -E in an environment that does not contain this kymo (pip install its wheel there), or "
+         "replaces PYTHONPATH instead of adding to it (PYTHONPATH=FOLDER:$PYTHONPATH)";
 }
 
 using Variables = std::vector<std::pair<std::string, std::string>>;

@@ -6,6 +6,7 @@ modifies nothing.
 """
 
 import collections
+import contextlib
 import os
 import random
 import re
@@ -185,6 +186,17 @@ class DamagedDatabasesTest(KymoTest):
         self.assertEqual(sweep.wrong, [], f"seed {seed}")
         codes = {code for _, code in sweep.codes}
         self.assertTrue({0, 1} <= codes, sweep.codes)
+
+
+class WrongTypeTest(KymoTest):
+    def test_a_value_of_a_wrong_type_is_named(self):
+        self.kymo("run", BAD / "raw_valid.so", *QUICK)
+        with contextlib.closing(sqlite3.connect(self.work / "kymo.db")) as database, database:
+            database.execute("PRAGMA ignore_check_constraints = ON")
+            database.execute("UPDATE run SET ranks = 'several'")
+        done = self.kymo("show", "1", code=1)
+        self.assertIn("must be number, but is string): the database is damaged", done.stderr)
+        self.assertNotIn("json.exception", done.stderr)
 
 
 def main():
