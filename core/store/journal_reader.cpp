@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
-#include "base/text.hpp"
 #include "measure/json_field.hpp"
 #include "store/journal_blocks.hpp"
 #include "store/journal_format.hpp"
@@ -29,8 +28,7 @@ inline constexpr std::array kFlags<event::StepTime>{offsetof(event::StepTime, wa
 template <>
 inline constexpr std::array kFlags<event::Numbered<event::Range>>{offsetof(event::Numbered<event::Range>, event) +
                                                                   offsetof(event::Range, is_phase)};
-using OptionalNumber = std::optional<std::int64_t>;
-static_assert(sizeof(OptionalNumber) == 2 * sizeof(std::int64_t));
+static_assert(sizeof(std::optional<std::int64_t>) == 2 * sizeof(std::int64_t));
 inline constexpr std::size_t kHasValue = sizeof(std::int64_t);  // the flag follows the value
 template <>
 inline constexpr std::array kFlags<event::GpuSample>{
@@ -56,15 +54,14 @@ struct JournalReader {
     read_blocks(file, "the journal of steps", kJournalChunkBytes, kJournalChunkBytes);
     const fs::path events = file.string() + kEventSuffix;
     if (!fs::exists(events)) return;
-    read_blocks(events, "the journal of events", 0, MappedStream::kChunkBytes);
+    read_blocks(events, "the journal of events", kWholeFile, MappedStream::kChunkBytes);
     complete_events();
   }
 
-  /// `chunk_bytes`: 0 if the file has no chunks.
   void read_blocks(const fs::path& file, const std::string& name, std::size_t chunk_bytes, std::size_t growth_bytes) {
     const std::string content = read_file(file);
     file_bytes = content.size();
-    const auto damage = visit_blocks(content, chunk_bytes > 0 ? chunk_bytes : content.size(), growth_bytes,
+    const auto damage = visit_blocks(content, chunk_bytes, growth_bytes,
                                      [this](BlockKind kind, std::string_view bytes) { read_block(kind, bytes); });
     if (damage)
       journal.damage.push_back(name + " is damaged at byte " + std::to_string(damage->offset) + " of " +

@@ -54,7 +54,7 @@ std::string set_aside(const fs::path& journal, const fs::path& folder) {
 
 }  // namespace
 
-fs::path damaged_journals_of(const fs::path& database) { return database.string() + ".damaged"; }
+fs::path damaged_journals_of(const fs::path& database) { return fs::weakly_canonical(database).string() + ".damaged"; }
 
 std::string fewer_steps_text(std::int64_t measured, std::int64_t wanted) {
   return "the program ended after " + std::to_string(measured) + " of the " + std::to_string(wanted) +
@@ -78,10 +78,12 @@ std::optional<std::int64_t> recover_from_journal(const fs::path& rank_file, std:
   for (const std::string& damage : journal.damage)
     record.dropped_records.push_back({"store", kNone, damage + "; it is kept in " + quote(damaged_journals.string())});
   write_rank_file(rank_file, run_id, rank, pass, record);
-  if (!journal.damage.empty())
+  if (journal.damage.empty()) {
+    remove_journal(file);
+  } else {
     log::warning("the journal of rank " + std::to_string(rank) + " of run " + std::to_string(run_id) +
                  " is damaged, and " + set_aside(file, damaged_journals));
-  remove_journal(file);
+  }
   return measured;
 }
 

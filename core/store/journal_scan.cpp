@@ -18,12 +18,11 @@ struct Block {
 
 class BlockScan {
  public:
-  BlockScan(std::string_view file, std::size_t chunk_bytes)
-      : file_(file), chunk_bytes_(std::max<std::size_t>(chunk_bytes, 1)) {}
+  BlockScan(std::string_view file, std::size_t chunk_bytes) : file_(file), chunk_bytes_(chunk_bytes) {}
 
   std::optional<JournalDamage> visit(const std::function<void(BlockKind, std::string_view)>& visit) {
-    for (std::size_t chunk = 0; chunk < file_.size(); chunk += chunk_bytes_) {
-      const std::size_t end = std::min(chunk + chunk_bytes_, file_.size());
+    for (std::size_t chunk = 0; chunk < file_.size(); chunk = end_of_chunk(chunk)) {
+      const std::size_t end = end_of_chunk(chunk);
       for (std::size_t at = chunk; at + kBlockHeadBytes <= end;) {
         if (head_at(at).kind == 0) {
           end_ = end_ ? end_ : at;
@@ -49,6 +48,11 @@ class BlockScan {
   }
 
  private:
+  /// Of the one that contains `at`.
+  std::size_t end_of_chunk(std::size_t at) const {
+    return at + std::min(chunk_bytes_ - at % chunk_bytes_, file_.size() - at);
+  }
+
   kymo_block_head head_at(std::size_t at) const {
     kymo_block_head head;
     std::memcpy(&head, file_.data() + at, sizeof(head));
@@ -79,9 +83,8 @@ class BlockScan {
     for (std::size_t at = end + 8; at + kBlockHeadBytes <= file_.size() && read <= file_.size(); at += 8) {
       const kymo_block_head head = head_at(at);
       if (head.kind == 0 || head.addition < additions_ + 2) continue;
-      const std::size_t chunk_end = std::min((at / chunk_bytes_ + 1) * chunk_bytes_, file_.size());
       if (head.bytes <= file_.size()) read += head.bytes;
-      if (block_at(at, chunk_end)) return true;
+      if (block_at(at, end_of_chunk(at))) return true;
     }
     return false;
   }

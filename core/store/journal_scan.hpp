@@ -18,6 +18,9 @@ struct JournalDamage {
   std::string cause;
 };
 
+/// Size of the chunks of a file that has none.
+inline constexpr std::size_t kWholeFile = static_cast<std::size_t>(-1);
+
 /// Visits the complete blocks of a file in their order, until one is damaged or `visit` throws. A last block without a
 /// kind, or several that were added together with it, are those that the process was writing when it ended: no damage.
 ///

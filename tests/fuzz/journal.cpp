@@ -70,9 +70,9 @@ void seal(std::uint8_t* data, std::size_t size) {
   std::string file(as_text(data + 1, size - 1));
   for (const auto& [at, head] : testing::blocks_of(file)) {
     if (head.bytes > file.size() - at - kBlockHeadBytes) break;
-    const std::uint32_t checksum = kymo_block_checksum(&head, at, file.data() + at + kBlockHeadBytes);
-    std::memcpy(data + 1 + at + offsetof(kymo_block_head, checksum), &checksum, sizeof(checksum));
+    testing::seal(file, at);
   }
+  file.copy(reinterpret_cast<char*>(data + 1), size - 1);
 }
 
 }  // namespace

@@ -167,8 +167,7 @@ TEST_F(DamagedJournal, NumbersNeedAsMuchMemoryAsTheFileHasBytes) {
     if (head.kind != static_cast<std::uint32_t>(BlockKind::kRanges)) continue;
     const std::int32_t number = 1 << 26;
     std::memcpy(&events[at + kBlockHeadBytes], &number, sizeof(number));
-    const std::uint32_t checksum = kymo_block_checksum(&head, at, &events[at + kBlockHeadBytes]);
-    std::memcpy(&events[at + offsetof(kymo_block_head, checksum)], &checksum, sizeof(checksum));
+    seal(events, at);
     break;
   }
   EXPECT_EQ(read_prefix(steps_, events), kJournalSteps);
@@ -183,13 +182,21 @@ TEST_F(DamagedJournal, StepsWithImpossibleTimesEndIt) {
     if (head.kind != static_cast<std::uint32_t>(BlockKind::kStep) || ++found < 5) continue;
     const std::int64_t end_ns = -125'936'423;
     std::memcpy(&steps[at + kBlockHeadBytes + offsetof(event::StepTime, end_ns)], &end_ns, sizeof(end_ns));
-    const std::uint32_t checksum = kymo_block_checksum(&head, at, &steps[at + kBlockHeadBytes]);
-    std::memcpy(&steps[at + offsetof(kymo_block_head, checksum)], &checksum, sizeof(checksum));
+    seal(steps, at);
     break;
   }
   EXPECT_EQ(read_prefix(steps, events_), 4u);
   ASSERT_THAT(damage_, SizeIs(1));
   EXPECT_THAT(damage_[0], HasSubstr("the times of step 4 are impossible"));
+}
+
+TEST_F(DamagedJournal, IsNotRemovedIfItCannotBeMoved) {
+  steps_[blocks_of(steps_)[3].first + kBlockHeadBytes] ^= 1;
+  put_content(steps_file(), steps_);
+  put_content(path("results.db.damaged"), "a file with the name of the directory");
+  EXPECT_TRUE(recover_from_journal(rank_file(), 3, 1, measure::Pass::kOps, path("results.db.damaged")));
+  EXPECT_EQ(read_file(steps_file()), steps_);
+  EXPECT_EQ(read_file(events_file()), events_);
 }
 
 TEST_F(DamagedJournal, IsKeptAndReportedByTheRun) {

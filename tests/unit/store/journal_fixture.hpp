@@ -26,6 +26,14 @@ inline std::vector<std::pair<std::size_t, kymo_block_head>> blocks_of(const std:
   return found;
 }
 
+/// Sets the checksum of a block after it was changed.
+inline void seal(std::string& file, std::size_t at) {
+  kymo_block_head head{};
+  std::memcpy(&head, file.data() + at, sizeof(head));
+  head.checksum = kymo_block_checksum(&head, at, file.data() + at + kBlockHeadBytes);
+  std::memcpy(file.data() + at, &head, sizeof(head));
+}
+
 /// Writes kJournalSteps steps, each with a metric, a range, an operator, a kernel and an event of the allocator, next
 /// to a rank file that does not exist.
 inline void write_journal(const std::filesystem::path& rank_file) {
