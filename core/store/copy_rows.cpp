@@ -27,7 +27,7 @@ struct TableColumn {
 /// Runs the pragma itself: as a table in a query, it would take several times as long to prepare.
 std::vector<TableColumn> describe_columns(const Connection& connection, const std::string& table) {
   std::vector<TableColumn> columns;
-  Statement rows(connection, "PRAGMA main.table_info(\"" + join(split(table, '"'), "\"\"") + "\")");
+  Statement rows(connection, "PRAGMA main.table_info(" + identifier(table) + ")");
   while (rows.step()) columns.push_back({rows.text(1), rows.integer(3) != 0 || rows.integer(5) > 0});
   return columns;
 }

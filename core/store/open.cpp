@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -25,8 +27,8 @@ using Mode = ResultsDatabase::Mode;
 namespace fs = std::filesystem;
 
 constexpr int kHeaderBytes = 100;
-constexpr const char* kMagic = "SQLite format 3";
-constexpr std::chrono::seconds kCreationTime{1};  // from the creation of a file to that of its journal
+constexpr std::string_view kMagic("SQLite format 3\0", 16);  // https://sqlite.org/fileformat.html
+constexpr std::chrono::seconds kCreationTime{1};             // from the creation of a file to that of its journal
 constexpr std::chrono::seconds kCreationDeadline{10};
 
 [[noreturn]] void reject(const fs::path& file, const std::string& why) {
@@ -48,10 +50,12 @@ std::int64_t big_endian(const std::string& bytes, std::size_t at) {
   return value;
 }
 
+bool begins_as_database(std::string_view bytes) { return bytes.starts_with(kMagic); }
+
 Header read_header(const Connection& connection) {
   const std::string bytes = connection.raw_bytes(0, kHeaderBytes);
   Header header;
-  if (bytes.size() < kHeaderBytes || bytes.compare(0, 16, kMagic, 16) != 0) return header;
+  if (bytes.size() < kHeaderBytes || !begins_as_database(bytes)) return header;
   header.is_sqlite = true;
   header.uses_wal = bytes[18] == 2 || bytes[19] == 2;
   header.is_writable = bytes[18] == 1 || bytes[18] == 2;
@@ -279,6 +283,12 @@ std::unique_ptr<Connection> open_for_writing(const fs::path& file, Mode mode, co
 }
 
 }  // namespace
+
+bool is_database(const fs::path& file) {
+  std::string begin(kMagic.size(), '\0');
+  return std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size())) &&
+         begins_as_database(begin);
+}
 
 std::unique_ptr<Connection> open_results(const fs::path& file, Mode mode, const Schema& schema) {
   return mode == Mode::kReadOnly ? open_for_reading(file, schema) : open_for_writing(file, mode, schema);

@@ -21,6 +21,9 @@ namespace kymo::store {
 inline constexpr std::int64_t kCheckedBytesForWriting = 64 << 20;
 inline constexpr std::int64_t kCheckedBytesForReading = 8 << 20;
 
+/// True if a file begins like an SQLite database, of kymo or not. False if it cannot be read.
+bool is_database(const std::filesystem::path& file);
+
 /// Opens or creates a results database. Throws Error as documented at ResultsDatabase.
 std::unique_ptr<Connection> open_results(const std::filesystem::path& file, ResultsDatabase::Mode mode,
                                          const Schema& schema);

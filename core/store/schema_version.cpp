@@ -55,12 +55,6 @@ bool contains_views(const Connection& connection, const Schema& schema) {
   });
 }
 
-std::string identifier(const std::string& name) {
-  std::string text = "\"";
-  for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
-  return text + "\"";
-}
-
 /// Replaces each CREATE VIEW in a script by CREATE TEMP VIEW.
 std::string as_temporary(std::string sql) {
   for (std::size_t at = sql.find(kCreateView); at != std::string::npos; at = sql.find(kCreateView, at + 1)) {

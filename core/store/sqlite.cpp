@@ -69,6 +69,8 @@ std::string remedy(int code, int system_error, std::string_view message) {
 
 }  // namespace
 
+std::string identifier(std::string_view name) { return '"' + join(split(name, '"'), "\"\"") + '"'; }
+
 void Connection::Closer::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 void Statement::Finalizer::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 

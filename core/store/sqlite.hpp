@@ -16,6 +16,9 @@ namespace kymo::store {
 
 class Connection;
 
+/// A name in a statement, whatever characters it has.
+std::string identifier(std::string_view name);
+
 /// A prepared statement. Must not outlive its connection.
 class Statement {
  public:

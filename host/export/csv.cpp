@@ -10,9 +10,11 @@
 #include "export/output.hpp"
 #include "export/pages.hpp"
 #include "report/escape.hpp"
+#include "store/sqlite.hpp"
 
 namespace kymo::exports {
 
+using store::identifier;
 using store::ResultsDatabase;
 using Cell = ResultsDatabase::Cell;
 using Parameters = std::vector<std::pair<std::string, std::string>>;
@@ -56,12 +58,6 @@ void copy_rows(const ResultsDatabase& database, const std::string& sql, const Pa
         write_row(output, row, row.size());
         return true;
       });
-}
-
-std::string identifier(const std::string& name) {
-  std::string text = "\"";
-  for (const char letter : name) text += letter == '"' ? "\"\"" : std::string(1, letter);
-  return text + "\"";
 }
 
 /// A table or view and the filters applied to it.

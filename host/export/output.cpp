@@ -6,12 +6,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "store/open.hpp"
 
 namespace kymo::exports {
 namespace fs = std::filesystem;
@@ -19,14 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kHeldBytes = 1 << 20;
-
-/// An SQLite database begins with these bytes and a zero (https://sqlite.org/fileformat.html).
-bool is_database(const fs::path& file) {
-  constexpr std::string_view kMagic("SQLite format 3\0", 16);
-  char begin[kMagic.size()] = {};
-  return std::ifstream(file, std::ios::binary).read(begin, sizeof(begin)) &&
-         std::string_view(begin, sizeof(begin)) == kMagic;
-}
 
 }  // namespace
 
@@ -48,7 +40,7 @@ Output::Output(fs::path file, Kind kind) : file_(std::move(file)) {
   if (in_place) {
     descriptor_ = open(file_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    if (is_database(target))
+    if (store::is_database(target))
       throw Error("refusing to replace " + quote(file_.string()) +
                   ", which is a database; pass the name of another file, or remove this one first");
     file_ = target;
