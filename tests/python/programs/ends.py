@@ -90,4 +90,5 @@ if how == "wait":
     signal.signal(signal.SIGINT, on_signal)
     print("ready", flush=True)
     print(sys.stdin.readline(), end="", flush=True)
-    time.sleep(1000)
+    while True:
+        time.sleep(1)  # a signal just before a sleep does not end it
