@@ -8,7 +8,8 @@ find_program(KYMO_PYTHON NAMES python3)
 # kymo_cuda_objects(OUTPUT FOR gpus SOURCES sources... INCLUDES folders... DEPENDS files...): object files of .cu sources.
 #   hopper    machine code for sm_90a only
 #   portable  machine code for sm_80 and sm_90a, and PTX for compute_80, which the driver compiles for later GPUs
-# Without KYMO_CUDA_MACHINE_CODE, they hold PTX alone, which the driver compiles for its GPU whenever a process loads it.
+# Without KYMO_CUDA_MACHINE_CODE, they hold PTX alone, without optimizations: for machines without a GPU, where compiling shall
+# find errors, and nothing executes the kernels.
 # Code is compressed to a fifth, which needs a driver for CUDA 12.4 or later; LibTorch needs a later one.
 function(kymo_cuda_objects output)
   cmake_parse_arguments(cuda "" "FOR" "SOURCES;INCLUDES;DEPENDS" ${ARGN})
@@ -19,8 +20,8 @@ function(kymo_cuda_objects output)
     set(hopper -gencode arch=compute_90a,code=sm_90a)
     set(portable -gencode arch=compute_80,code=[sm_80,compute_80] ${hopper})
   else()
-    set(hopper -gencode arch=compute_90a,code=compute_90a)
-    set(portable -gencode arch=compute_80,code=compute_80)
+    set(hopper -Xcicc -O0 -gencode arch=compute_90a,code=compute_90a)
+    set(portable -Xcicc -O0 -gencode arch=compute_80,code=compute_80)
   endif()
   list(TRANSFORM cuda_INCLUDES PREPEND -I)
   set(objects)

@@ -43,7 +43,6 @@ OUTSIDE = {
     "boost/asio": ["host/supervisor", "host/worker"],
     "boost/interprocess": ["core/measure"],
     "toml++/": ["core/base"],
-    "spdlog/": ["core/base"],
     "torch/": ["core/sdk/torch", "core/sdk/comm", "core/collect/torch", "plugins"],
     "ATen/": ["core/sdk/torch", "core/sdk/comm", "core/collect/torch", "plugins"],
     "c10/": ["core/sdk/torch", "core/sdk/comm", "core/collect/torch", "plugins"],

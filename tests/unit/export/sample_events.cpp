@@ -42,6 +42,8 @@ void ExportTest::SetUp() {
   {
     const store::ResultsDatabase make(path("kymo.db"), store::ResultsDatabase::Mode::kCreate);
   }
+  ASSERT_EQ(sqlite3_open(path("kymo.db").c_str(), &file_), SQLITE_OK);
+  execute("PRAGMA synchronous = OFF");  // durability is not required in a test
   execute(read_file(fs::path(KYMO_SOURCE_DIR) / "tests" / "sql" / "common" / "runs.sql"));
   execute("UPDATE run SET keep = 'summary' WHERE run_id = 1; UPDATE run SET ranks = 2 WHERE run_id = 3;");
   for (const char* worker : {"1, 0, 'trace'", "3, 0, 'time'", "3, 0, 'trace'", "3, 1, 'trace'", "3, 0, 'ops'",
@@ -60,18 +62,15 @@ void ExportTest::SetUp() {
 
 void ExportTest::TearDown() {
   database_.reset();
+  sqlite3_close(file_);
   fs::remove_all(folder_);
 }
 
 void ExportTest::execute(const std::string& sql) {
-  sqlite3* file = nullptr;
-  ASSERT_EQ(sqlite3_open(path("kymo.db").c_str(), &file), SQLITE_OK);
-  sqlite3_exec(file, "PRAGMA synchronous = OFF", nullptr, nullptr, nullptr);  // durability is not required in a test
   char* message = nullptr;
-  EXPECT_EQ(sqlite3_exec(file, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK)
+  EXPECT_EQ(sqlite3_exec(file_, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK)
       << (message ? message : "") << " in " << sql;
   sqlite3_free(message);
-  sqlite3_close(file);
 }
 
 int ExportTest::text_id(const std::string& text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <filesystem>
 #include <functional>
@@ -41,6 +42,7 @@ class ExportTest : public ::testing::Test {
   void add_collectives();
 
   std::filesystem::path folder_;
+  sqlite3* file_ = nullptr;  // stays open: SQLite parses the whole schema for each connection
   std::unique_ptr<store::ResultsDatabase> database_;
 };
 
