@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Versions of LibTorch besides that of kymo::torch, for which the collector modules that need LibTorch are also built:
+# Versions of LibTorch besides that of kymo::torch, for which the collector modules that need LibTorch and kymo's operators are
+# also built:
 # KYMO_OTHER_TORCH lists their torch packages. For each minor version in KYMO_OTHER_TORCH_VERSIONS there are the interface
 # libraries kymo_torch_MAJOR.MINOR and kymo_torch_cuda_MAJOR.MINOR. Only headers and libraries of the packages are used,
 # so they need not be importable.
@@ -27,12 +28,12 @@ than ${kymo_own_minor}")
     target_link_libraries(kymo_torch_cuda_${minor} INTERFACE ${folder}/lib/libtorch_cuda.so ${folder}/lib/libc10_cuda.so)
     set_property(TARGET kymo_torch_cuda_${minor} PROPERTY KYMO_IS_COMPLETE ON)
   endif()
-  message(STATUS "Collector modules are also built for torch ${other_version} in ${folder}")
+  message(STATUS "Collector modules and operators are also built for torch ${other_version} in ${folder}")
 endforeach()
 # These directories say which other versions can be used, so remove those of earlier configurations.
-file(GLOB folders ${PROJECT_BINARY_DIR}/lib/kymo/modules/torch-*)
+file(GLOB folders ${PROJECT_BINARY_DIR}/lib/kymo/modules/torch-* ${PROJECT_BINARY_DIR}/lib/kymo/operators/torch-*)
 foreach(minor IN LISTS KYMO_OTHER_TORCH_VERSIONS)
-  list(REMOVE_ITEM folders ${PROJECT_BINARY_DIR}/lib/kymo/modules/torch-${minor})
+  list(FILTER folders EXCLUDE REGEX "/torch-${minor}$")
 endforeach()
 if(folders)
   file(REMOVE_RECURSE ${folders})

@@ -132,7 +132,8 @@ class ExtendTest(KymoTest):
         )
         link = build_commands(naive)[-1].replace(f" -o {naive} ", f" -o {plugin} ")
         self.call("sh", "-c", re.sub(r" \S*/ddp_naive\.dir/\S+\.o ", f" {compiled} ", link))
-        (self.work / "libkymo_ops.so").symlink_to(BUILD / "lib" / "kymo" / "plugins" / "libkymo_ops.so")
+        for library in (BUILD / "lib" / "kymo" / "plugins").glob("libkymo_*.so"):
+            (self.work / library.name).symlink_to(library)
         self.environment["GLOO_SOCKET_IFNAME"] = "lo"  # as in ddp_test.py
         self.kymo("run", plugin, "--device", "cpu", "--ranks", "2", "--passes", "verify", "--set", "model=toy")
         self.assertEqual(self.rows("SELECT status, verification FROM run"), [("ok", "passed")])
@@ -193,7 +194,7 @@ class ExtendTest(KymoTest):
     def test_kernel(self):
         root = self.sources("An attention kernel")
         folder = "plugins/lib/ops/cuda"
-        library = f"{folder}/libkymo_flash.a"
+        library = "lib/kymo/plugins/libkymo_kernels.so"
         self.compile(root, f"{folder}/choice.cpp", (library, "choice.cpp.o"))
         self.compile(
             root,

@@ -48,6 +48,29 @@ shared = r"/.*/lib(?:torch|torch_cpu|torch_cuda|c10|c10_cuda|cudart|cupti)[.]so.
 print(*sorted(set(re.findall(shared, open("/proc/self/maps").read()))), sep="\\n")
 """
 
+# Computes attention and a normalisation with kymo's operators, also compiled, and prints the largest deviations from
+# torch's of the results and of the gradients.
+OPERATORS_OF_KYMO = """
+import kymo.operators, torch
+from torch.nn.functional import rms_norm, scaled_dot_product_attention
+kymo.operators.load()
+kymo.operators.load()
+torch.manual_seed(1)
+ops, weight = torch.ops.kymo, torch.rand(16)
+def both(attend, normalise):
+    q = torch.arange(2 * 3 * 40 * 16.0).sin().reshape(2, 3, 40, 16).requires_grad_()
+    out = normalise(attend(q, q.flip(1), q.flip(2)), weight)
+    out.square().sum().backward()
+    return out.detach(), q.grad
+def own(attend_as):
+    return both(lambda q, k, v: ops.attention(q, k, v, causal=True, implementation=attend_as),
+                lambda x, w: ops.rms_norm(x, w, 1e-5))
+expected = both(lambda q, k, v: scaled_dot_product_attention(q, k, v, is_causal=True),
+                lambda x, w: rms_norm(x, (16,), w, 1e-5))
+for found in own("tiled"), own("naive"), torch.compile(own, backend="aot_eager")("tiled"):
+    print(*(float((a - b).abs().max()) for a, b in zip(found, expected)))
+"""
+
 # Operators outside of the checkpointed modules by program, module and phase: checkpoint() of torch 2.11 alone makes an
 # empty tensor there and passes it to the autograd function _NoopSaveInputs.
 ONLY_IN_SOME = {"checkpointed": {(0, "forward", "Transformer")}}
@@ -158,6 +181,12 @@ def loaded(environment, version):
     return {"modules": [each.name for each in modules], "libraries": [Path(each) for each in libraries]}
 
 
+def operators_of_kymo(environment):
+    """Deviations of the results of kymo's operators from those of torch's, for each way to compute them."""
+    lines = environment.run(environment.python, "-c", OPERATORS_OF_KYMO).splitlines()
+    return [[float(word) for word in line.split()] for line in lines]
+
+
 def doctor(environment):
     """What `kymo doctor` found, by subject."""
     return {found["subject"]: found for found in json.loads(environment.run("kymo", "doctor", "--json"))}
@@ -170,6 +199,7 @@ def observe(folder, results):
     found = {"version": version, "doctor": doctor(environment)}
     found["loaded"] = loaded(environment, version)
     found["traced"] = {name: traced(environment, name) for name in TRACED}
+    found["operators_of_kymo"] = operators_of_kymo(environment)
     found["memory"] = memory(environment)
     found["workload"] = workload(environment)
     found["compared"] = compared(environment)

@@ -117,6 +117,14 @@ class VersionsTest(unittest.TestCase):
         self.check(lambda each: each["workload"]["phases"])
         self.check(lambda each: each["workload"]["modules"])
 
+    def test_operators_of_kymo_compute_what_those_of_torch_do(self):
+        for each in self.found:
+            with self.subTest(torch=each["version"]):
+                self.assertEqual([len(deviations) for deviations in each["operators_of_kymo"]], [2, 2, 2])
+                for result, gradient in each["operators_of_kymo"]:
+                    self.assertLess(result, 1e-5)
+                    self.assertLess(gradient, 1e-3)  # relative to gradients of up to about 100
+
     def test_programs_are_compared(self):
         self.check(lambda each: each["compared"], [(0, "ok"), (1, "ok")])
 

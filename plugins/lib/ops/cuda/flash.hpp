@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string>
 
+#define KYMO_KERNELS_API __attribute__((visibility("default")))
+
 struct CUstream_st;
 
 namespace kymo::flash {
@@ -69,19 +71,19 @@ struct Backward {
 };
 
 /// Whether the current device supports a launch with these parameters; if not, *reason receives a one-line explanation.
-bool supported(const Forward& call, std::string* reason = nullptr);
-bool supported(const Backward& call, std::string* reason = nullptr);
+KYMO_KERNELS_API bool supported(const Forward& call, std::string* reason = nullptr);
+KYMO_KERNELS_API bool supported(const Backward& call, std::string* reason = nullptr);
 
 /// Size in bytes of the `workspace` for a launch; 0 if the call needs none or is not supported.
-size_t workspace_bytes(const Forward& call);
-size_t workspace_bytes(const Backward& call);
+KYMO_KERNELS_API size_t workspace_bytes(const Forward& call);
+KYMO_KERNELS_API size_t workspace_bytes(const Backward& call);
 
 /// Name of the kernels that a launch uses, such as "hopper_forward_d64_192x128"; empty if the call is not supported.
-std::string kernel_name(const Forward& call);
-std::string kernel_name(const Backward& call);
+KYMO_KERNELS_API std::string kernel_name(const Forward& call);
+KYMO_KERNELS_API std::string kernel_name(const Backward& call);
 
 /// Queue the kernels. Return a one-line error message, empty on success.
-std::string launch_forward(const Forward& call, Stream stream);
-std::string launch_backward(const Backward& call, Stream stream);
+KYMO_KERNELS_API std::string launch_forward(const Forward& call, Stream stream);
+KYMO_KERNELS_API std::string launch_backward(const Backward& call, Stream stream);
 
 }  // namespace kymo::flash

@@ -15,7 +15,7 @@ using flash::Element;
 using flash::Stream;
 
 /// Whether the current device has compute capability 8.0 or later.
-bool device_supported();
+KYMO_KERNELS_API bool device_supported();
 
 constexpr int kVectorBytes = 16;
 constexpr int64_t kMaxNormWidth = 8192;
@@ -50,7 +50,7 @@ struct RmsNormBackward {
 };
 
 /// Rows of `partials`, one per block.
-int64_t partial_rows(const RmsNormBackward& call);
+KYMO_KERNELS_API int64_t partial_rows(const RmsNormBackward& call);
 
 /// rows x 2 width to rows x width, or backward: gradient and joint to `to`, rows x 2 width. The width is a multiple of
 /// 16 bytes.
@@ -107,11 +107,11 @@ struct CrossEntropy {
   float scale = 0;
 };
 
-std::string launch(const RmsNorm& call, Stream stream);
-std::string launch(const RmsNormBackward& call, Stream stream);
-std::string launch(const SwiGlu& call, Stream stream);
-std::string launch(const Rotary& call, Stream stream);
-std::string launch(const AdamW& call, Stream stream);
-std::string launch(const CrossEntropy& call, Stream stream);
+KYMO_KERNELS_API std::string launch(const RmsNorm& call, Stream stream);
+KYMO_KERNELS_API std::string launch(const RmsNormBackward& call, Stream stream);
+KYMO_KERNELS_API std::string launch(const SwiGlu& call, Stream stream);
+KYMO_KERNELS_API std::string launch(const Rotary& call, Stream stream);
+KYMO_KERNELS_API std::string launch(const AdamW& call, Stream stream);
+KYMO_KERNELS_API std::string launch(const CrossEntropy& call, Stream stream);
 
 }  // namespace kymo::layers
