@@ -45,9 +45,9 @@ Requires-Dist: pandas; extra == "pandas"
 Description-Content-Type: text/markdown
 
 `pip install kymo` into an environment with torch, which is not installed with this wheel. Programs and workloads in
-Python are observed under any torch, and completely under releases of torch {minors}. There are
-kymo's operators for the same releases. The included workloads in C++ need torch {torch}. See `share/doc/kymo/docs/python.md` in
-the environment.
+Python are observed under any torch, and completely under releases of torch {minors}.
+There are kymo's operators for the same releases. The included workloads in C++ need torch {torch}.
+See `share/doc/kymo/docs/python.md` in the environment.
 """
 
 WHEEL = """\

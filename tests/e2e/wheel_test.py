@@ -169,7 +169,7 @@ class WheelTest(KymoTest):
             metadata = wheel.read(name).decode()
         self.assertIn("Requires-Python: >=3.10\n", metadata)
         self.assertRegex(metadata, r"completely under releases of torch 2\.\d+(, 2\.\d+)*\.")
-        self.assertRegex(metadata, r"workloads in C\+\+\nneed torch \d+\.\d+\.\d+\.")
+        self.assertRegex(metadata, r"workloads in C\+\+ need torch \d+\.\d+\.\d+\.")
 
     def test_other_versions_of_python(self):
         """Workloads without torch and results, with the versions that this machine has; continuous integration may

@@ -2,8 +2,8 @@
 // RMSNorm, with the addition of a residual. Blocks are (threads of a row) x (rows).
 //
 // Forward, a block reads its rows once, keeps them in registers, and ends: as blocks start in order, the memory that is
-// accessed at a time is contiguous, which makes the pass as fast as a copy. A thread loads up to 4 vectors of its row
-// and those of the weight before it waits for any of them.
+// accessed at a time is contiguous, which makes the pass as fast as a copy. A thread loads 2 vectors of its row, 4 of
+// rows that would need too many threads, and those of the weight before it waits for any of them.
 //
 // Backward, with r = 1 / sqrt(mean(x^2) + epsilon) and g = gradient * weight:
 //   dx = r (g - x r^2 mean(x g)) + gradient of the sum,   dweight = sum over rows of gradient * x * r
@@ -17,9 +17,11 @@
 namespace kymo::layers {
 namespace {
 
-constexpr int kForwardThreads = 256;  // of a block; more for long rows
+constexpr int kForwardThreads = 512;  // of a block, whose rows are as many as fit
 
-/// Sum over the threads of a row.
+/// Sum over the threads of a row, for all rows of the block. The rows wait for each other: with a barrier for each,
+/// whose number is not known to the compiler, a block would reserve all 16, and an SM would hold no more than four
+/// blocks.
 __device__ __forceinline__ float row_sum(float value) {
   __shared__ float shared[kMaxRowThreads / kWarp];
   const int threads = static_cast<int>(blockDim.x), warps = threads / kWarp, thread = static_cast<int>(threadIdx.x);
@@ -27,7 +29,7 @@ __device__ __forceinline__ float row_sum(float value) {
   if (warps == 1) return value;
   float* const of_row = shared + static_cast<int>(threadIdx.y) * warps;
   if (thread % kWarp == 0) of_row[thread / kWarp] = value;
-  flash::named_sync(static_cast<int>(threadIdx.y) + 1, threads);
+  __syncthreads();
   value = 0;
 #pragma unroll 4
   for (int warp = 0; warp < warps; ++warp) value += of_row[warp];
@@ -249,19 +251,14 @@ cudaError_t queue_rows(Kernel kernel, const RowShape& shape, Stream stream, cons
   return flash::queue(kernel, launch, arguments...);
 }
 
-/// Vectors of a thread and tensor in the forward pass: as many as keep about 64 bytes of x and residual in flight, more
-/// for rows that would have too many threads, fewer for those that would not use all lanes of a warp.
-template <bool kAdds>
-int forward_chunks(int64_t vectors) {
-  const int most = kAdds && vectors <= 2 * kMaxRowThreads ? 2 : 4;
-  return vectors <= kWarp ? 1 : vectors <= 2 * kWarp ? 2 : most;
-}
+/// Vectors of a thread and tensor in the forward pass; one where two would leave lanes of the warp without any.
+int forward_chunks(int64_t vectors) { return vectors <= kWarp ? 1 : vectors <= 2 * kMaxRowThreads ? 2 : 4; }
 
 template <class S, class B, class W, bool kAdds>
 std::string queue_forward(const RmsNorm& call, Stream stream) {
   static_assert(kMaxNormWidth <= 4 * kMaxRowThreads * kVector<S>);
   const int64_t vectors = call.width / kVector<S>;
-  const int chunks = forward_chunks<kAdds>(vectors);
+  const int chunks = forward_chunks(vectors);
   RowShape shape{};
   shape.threads = static_cast<int>(divided_up(divided_up(vectors, chunks), kWarp) * kWarp);
   shape.rows = std::max(1, kForwardThreads / shape.threads);
