@@ -99,6 +99,10 @@ class Cycle:
         """Whether it was created while the program was observed, or has stepped."""
         return optimizer in self.unstepped or any(optimizer in run.optimizers for run in self.runs)
 
+    def waiting(self) -> list[Any]:
+        """The optimizers that were created and have not stepped."""
+        return [each for reference in self.unstepped.values() if (each := reference()) is not None]
+
     def loads(self) -> None:
         self.is_loaded = True
         self.batches += 1

@@ -250,6 +250,11 @@ class Observation:
     def backward_begins(self) -> bool:
         return self.steps.backward_begins()
 
+    def differentiates(self, again: bool) -> None:
+        """The backward pass that has begun returns gradients; `again`: they are differentiated again."""
+        if get_ident() == self.thread:
+            self.steps.is_accumulated = again
+
     def backward_ends(self, in_phase: bool) -> None:
         if in_phase and self.tags.wanted:
             self.tags.gradients()
@@ -336,7 +341,8 @@ class Observation:
 
     def at_exit(self) -> None:
         if self.state == _BEFORE and self.steps.begun and self.place.rank is not None:
-            untrained = self.steps.has_optimizer and not (self.steps.propagated or self.steps.stepped)
+            trains = self.steps.propagated or self.steps.stepped
+            untrained = self.steps.has_optimizer and not (trains or self.count)
             reason = "error it created an optimizer, but made no backward pass, so that its steps are unknown"
             _note(self.setting["notes"], reason if untrained else f"steps {self.count}")
         uncaught = getattr(sys, "last_value", None) or self.raised
@@ -376,11 +382,13 @@ def _wrap_autograd(observation: Observation) -> None:
     compiling = observation.torch.compiler.is_dynamo_compiling
     begins, ends = _program.backward_begins, _program.backward_ends
 
-    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(original: Callable[..., Any], accumulates: bool) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             if compiling():
                 return original(*args, **kwargs)
             begun = begins()
+            if not accumulates:
+                observation.differentiates(bool(kwargs.get("create_graph")))
             try:
                 return original(*args, **kwargs)
             finally:
@@ -388,8 +396,8 @@ def _wrap_autograd(observation: Observation) -> None:
 
         return in_place_of(original, call)
 
-    autograd.backward = wrap(autograd.backward)
-    autograd.grad = wrap(autograd.grad)
+    autograd.backward = wrap(autograd.backward, accumulates=True)
+    autograd.grad = wrap(autograd.grad, accumulates=False)
 
 
 def _watch_data_loaders(observation: Observation) -> None:

@@ -5,10 +5,11 @@ A step ends at the first call of a root module (one that no other module calls) 
 from that rule is an assumption, and stored as such:
 
 - With several optimizers, a step is what _cycle.py takes for an iteration.
-- Without an optimizer, a step ends at the first root call after a backward pass.
+- Without an optimizer, a step ends at the first root call after a backward pass. The same holds for optimizers that do
+  not step, as soon as that is known (_unused.py). If one steps later, these steps were all the first one.
 - Without a backward pass too, each call of the first root module is a step. If there is a backward pass later, these
-  calls were all in the first step. So that they are not counted first, a program that could make one is expected to:
-  one that has an optimizer, always; others, in their first calls.
+  calls were all in the first step. So that they are not counted first, a program that could make one is expected to: in
+  its first calls, and longer if it has an optimizer and evaluates.
 """
 
 from __future__ import annotations
@@ -18,16 +19,22 @@ from typing import Any
 
 from . import _program
 from ._cycle import Cycle
+from ._unused import UnusedOptimizers
 
 LOADING, FORWARD, BACKWARD, OPTIMIZER = range(4)  # indices into the phases of _program
 
 #: Reasons for a step boundary.
 OPTIMIZER_STEPPED = "optimizer"
 NO_OPTIMIZER = "assumed: first forward pass after a backward pass, because the program has no optimizer"
+UNUSED_OPTIMIZER = "assumed: first forward pass after a backward pass, because the program's optimizer has not stepped"
 NO_BACKWARD = "assumed: each call of the first module, because the program has no backward pass"
 
-#: Calls of a module that may be trained, in which a program without an optimizer is expected to make a backward pass.
+#: Calls of a module that may be trained, in which a program is expected to make a backward pass.
 EXPECTED_CALLS = 16
+#: The same for a program that has an optimizer, such as calls for an episode of reinforcement learning.
+EXPECTED_CALLS_WITH_OPTIMIZER = 64
+#: Calls with which a program that has an optimizer may evaluate a model before its first backward pass.
+EXPECTED_EVALUATIONS = 1000
 
 
 class Steps:
@@ -44,9 +51,13 @@ class Steps:
         self.on_first_backward = on_first_backward  # the boundaries before were none
         self.may_train = may_train  # whether a call of a module may be followed by a backward pass
         self.calls = 0  # of the first root module, while it may
+        self.evaluations = 0  # other calls of it, before the first backward pass of a program that has an optimizer
         self.begun = False
         self.has_optimizer = False
+        self.on_revision = on_revision
         self.cycle = Cycle(on_revision)
+        self.unused = UnusedOptimizers()
+        self.unused_boundaries = 0  # before the first optimizer step
         self.stepped = False  # an optimizer has stepped, ever
         self.stepped_in_step = False
         self.propagated = False  # ever
@@ -56,6 +67,7 @@ class Steps:
         self.optimizers: list[int] = []  # that step now
         self.called_in_optimizer = False  # a root module, by the closure of the optimizer that steps now
         self.is_plain = True  # optimizers step outside of backward passes, and do not call modules
+        self.is_accumulated = True  # the result of the current backward pass; see UnusedOptimizers
         self.open: list[bool] = []  # whether the forward phase was begun, of the root call on this thread
 
     def boundary(self, module: Any) -> str | None:
@@ -65,14 +77,21 @@ class Steps:
         if self.stepped:
             return None
         if self.propagated:
-            return NO_OPTIMIZER if self.propagated_in_step and not self.has_optimizer else None
-        # Before its first backward pass, a program that trains may evaluate or generate data.
-        if self.has_optimizer or id(module) != self.first_root:
-            return None
-        if self.calls < EXPECTED_CALLS and self.may_train(module):
+            return self._boundary_after_backward() if self.propagated_in_step else None
+        return NO_BACKWARD if id(module) == self.first_root and not self._may_propagate(module) else None
+
+    def _boundary_after_backward(self) -> str | None:
+        if not self.has_optimizer:
+            return NO_OPTIMIZER
+        return UNUSED_OPTIMIZER if self.unused.is_step(self.cycle.waiting()) else None
+
+    def _may_propagate(self, module: Any) -> bool:
+        """Whether a backward pass is expected: before its first one, a program may evaluate or generate data."""
+        if self.may_train(module):
             self.calls += 1
-            return None
-        return NO_BACKWARD
+            return self.calls <= (EXPECTED_CALLS_WITH_OPTIMIZER if self.has_optimizer else EXPECTED_CALLS)
+        self.evaluations += self.has_optimizer
+        return self.has_optimizer and self.evaluations <= EXPECTED_EVALUATIONS
 
     def root_begins(self, module: Any) -> None:
         if self.loading or self.backward:  # a transform of a data set, or a recomputation
@@ -91,6 +110,7 @@ class Steps:
             return
         if self.begun:
             self.cycle.ended()
+        self.unused_boundaries += reason is UNUSED_OPTIMIZER
         self.begun = True
         self.stepped_in_step = self.propagated_in_step = False
         self.first_root = id(module)
@@ -108,6 +128,8 @@ class Steps:
 
     def backward_begins(self) -> bool:
         self.backward += 1
+        if self.has_optimizer and not self.stepped:
+            self.unused.backward_begins(self.cycle.waiting())
         if not self.propagated:
             self.propagated = True
             self.on_first_backward()
@@ -116,6 +138,9 @@ class Steps:
     def backward_ends(self, begun: bool) -> None:
         self.backward -= 1
         self.propagated_in_step = True
+        if self.has_optimizer and not self.stepped:
+            self.unused.backward_ends(self.cycle.waiting(), self.is_accumulated)
+        self.is_accumulated = True
         if begun:
             _program.phase_end()
 
@@ -142,6 +167,12 @@ class Steps:
             return
         _program.phase_end()
         self.cycle.step(id(optimizer))
+        self._update()
+
+    def _update(self) -> None:
+        """An optimizer has stepped, or its step was skipped."""
+        if not self.stepped and self.unused_boundaries:
+            self.on_revision(-self.unused_boundaries, UNUSED_OPTIMIZER)
         self.stepped = self.stepped_in_step = True
 
     def scaler_stepped(self, optimizer: Any) -> None:
@@ -149,11 +180,11 @@ class Steps:
         if self.cycle.knows(id(optimizer)):
             self.cycle.begins(id(optimizer))
             self.cycle.step(id(optimizer))
-            self.stepped = self.stepped_in_step = True
+            self._update()
 
     def scaler_updated(self) -> None:
         """A GradScaler updates its scale even if it, or the program, has skipped the optimizer step."""
-        self.stepped = self.stepped_in_step = True
+        self._update()
 
     def take_over(self, optimizer: int, boundaries: int, stepped: bool, stepping: bool, loaded: bool) -> None:
         """_program has followed this optimizer and passed these boundaries."""

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from unittest import mock
 
 import fake_host  # noqa: F401  (finds the built package)
-from kymo_trace import _steps
+from kymo_trace import _steps, _unused
 
 NAMES = "LFBO"  # loading, forward, backward, optimizer
 
@@ -61,11 +61,15 @@ class Program:
         with self.in_backward():
             pass
 
+    def backward_to(self, optimizer):
+        with self.in_backward():
+            optimizer.parameter.grad = 1
+
     @contextmanager
     def in_step(self, optimizer="optimizer"):
-        self.steps.optimizer_begins(MODULES[optimizer])
+        self.steps.optimizer_begins(MODULES.get(optimizer, optimizer))
         yield
-        self.steps.optimizer_ends(MODULES[optimizer])
+        self.steps.optimizer_ends(MODULES.get(optimizer, optimizer))
 
     def step(self, optimizer="optimizer"):
         with self.in_step(optimizer):
@@ -74,6 +78,18 @@ class Program:
 
 class Module:
     """A module or an optimizer: its id is its identity."""
+
+
+class Parameter:
+    grad = None
+
+
+class Optimizer:
+    """One that has parameters."""
+
+    def __init__(self):
+        self.parameter = Parameter()
+        self.param_groups = [{"params": [self.parameter]}]
 
 
 MODULES = {name: Module() for name in ("model", "other", "loss", "optimizer", "first", "second")}
@@ -159,6 +175,96 @@ class StepsTest(unittest.TestCase):
 
         self.assertEqual(self.seen(body, has_optimizer=False), "FfBb?FfBb?FfBb")
         self.assertEqual(self.seen(body), "FfBbFfBbFfBb")  # its optimizer has not stepped yet
+
+    def with_unused_optimizer(self, body, times):
+        """What is seen if an optimizer is created, which `body(program, optimizer)` uses."""
+        optimizer = Optimizer()
+
+        def created(program):
+            if not program.seen:
+                program.steps.optimizer_created(optimizer)
+            body(program, optimizer)
+
+        return self.seen(created, times, has_optimizer=False)
+
+    def test_an_optimizer_that_never_steps(self):
+        def zeroed_before(program, optimizer):
+            optimizer.parameter.grad = None
+            program.forward()
+            program.backward_to(optimizer)
+
+        self.assertEqual(self.with_unused_optimizer(zeroed_before, 4), "FfBb?FfBb?FfBb?FfBb")
+
+        def zeroed_after(program, optimizer):
+            program.forward()
+            optimizer.parameter.grad = None
+            program.backward_to(optimizer)
+
+        # That gradients are removed is seen in the second backward pass.
+        self.assertEqual(self.with_unused_optimizer(zeroed_after, 4), "FfBbFfBb?FfBb?FfBb")
+
+        def not_accumulated(program, _):
+            program.forward()
+            with program.in_backward():
+                program.steps.is_accumulated = False
+
+        self.assertEqual(self.with_unused_optimizer(not_accumulated, 3), "FfBb?FfBb?FfBb")
+
+    def test_an_optimizer_that_steps_late(self):
+        def accumulated(program, optimizer):
+            for _ in range(_unused.EXPECTED_PASSES):
+                program.forward()
+                program.backward_to(optimizer)
+            program.step(optimizer)
+            optimizer.parameter.grad = None
+
+        step = "FfBb" * _unused.EXPECTED_PASSES + "Oo"
+        self.assertEqual(self.with_unused_optimizer(accumulated, 2), step + "|" + step)
+
+        def tried_before(program, optimizer):
+            if not program.seen:
+                for _ in range(3):
+                    optimizer.parameter.grad = None
+                    program.forward()
+                    program.backward_to(optimizer)
+            else:
+                program.forward()
+                program.backward_to(optimizer)
+                program.step(optimizer)
+
+        # The three passes were in the first step.
+        self.assertEqual(self.with_unused_optimizer(tried_before, 3), "FfBb?FfBb?FfBb?FfBbOo-3|FfBbOo")
+
+    def test_backward_passes_that_keep_their_gradients(self):
+        def kept(program, optimizer):
+            program.forward()
+            program.backward_to(optimizer)
+
+        expected = "FfBb" * (_unused.EXPECTED_PASSES + 1) + "?FfBb?FfBb"
+        self.assertEqual(self.with_unused_optimizer(kept, _unused.EXPECTED_PASSES + 3), expected)
+
+    def test_gradients_that_are_not_those_of_the_optimizer(self):
+        """An optimizer of copies, whose gradients are set when it steps, is still expected to step."""
+
+        def kept_elsewhere(program, _):
+            program.forward()
+            program.backward()
+
+        self.assertEqual(self.with_unused_optimizer(kept_elsewhere, 3), "FfBb" * 3)
+
+    def test_inference_with_an_optimizer(self):
+        def body(program):
+            program.trains = True
+            program.forward()
+
+        calls = _steps.EXPECTED_CALLS_WITH_OPTIMIZER + 1
+        self.assertEqual(self.seen(body, calls + 2), "Ff" * calls + "?Ff?Ff")
+
+        def evaluated(program):
+            program.forward()
+
+        calls = _steps.EXPECTED_EVALUATIONS + 1
+        self.assertEqual(self.seen(evaluated, calls + 2), "Ff" * calls + "?Ff?Ff")
 
     def test_without_a_backward_pass(self):
         def body(program):

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether backward passes before the first optimizer step are parts of one step, or steps of their own.
+
+A program may accumulate gradients of several backward passes before its first optimizer step. A benchmark of forward
+and backward passes may create an optimizer that never steps. The gradients tell them apart: they are kept between the
+passes of the former, and removed by the latter. Where they say nothing, the optimizer is no longer expected after some
+passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+#: Backward passes that may be parts of the first step, if nothing is known of their gradients.
+EXPECTED_PASSES = 64
+
+
+class UnusedOptimizers:
+    """Follows the backward passes of a program that has created optimizers, none of which has stepped."""
+
+    def __init__(self) -> None:
+        self.is_known = False  # the optimizers do not step
+        self.passes = 0  # after which the next forward pass came
+        self.has_gradients = False  # after a backward pass
+
+    def backward_begins(self, optimizers: Iterable[Any]) -> None:
+        if self.has_gradients and not self.is_known:
+            self.is_known = not _have_gradients(optimizers)
+
+    def backward_ends(self, optimizers: Iterable[Any], is_accumulated: bool) -> None:
+        """`is_accumulated`: the pass adds to the gradients of parameters, or its result is part of another one."""
+        if not self.is_known:
+            self.has_gradients = self.has_gradients or _have_gradients(optimizers)
+            self.is_known = not (is_accumulated or self.has_gradients)
+
+    def is_step(self, optimizers: Iterable[Any]) -> bool:
+        """Whether a step ends here, where the work after a backward pass begins."""
+        self.passes += 1
+        self.backward_begins(optimizers)
+        return self.is_known or self.passes > EXPECTED_PASSES
+
+
+def _have_gradients(optimizers: Iterable[Any]) -> bool:
+    return any(
+        parameter.grad is not None
+        for optimizer in optimizers
+        for group in getattr(optimizer, "param_groups", ())
+        for parameter in group["params"]
+    )

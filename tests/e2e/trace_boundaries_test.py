@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kymo trace` finds the steps of programs without an optimizer that steps after calls of a module."""
+
+import unittest
+
+from kymo_tool import SharedRunTest, needs_torch_parts
+from trace_program_test import PHASES, PROGRAMS, TraceTest
+
+BOUNDARIES = PROGRAMS / "boundaries.py"
+STEPS = 20
+# Entries of each phase per step, and the beginning of the reason if the boundary is an assumption.
+KINDS = {
+    "unused": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
+    "unused_zeroed_after": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
+    "unused_with_grad": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
+    "unused_forward": ({"forward": 1}, "assumed: each call of the first module"),
+    "accumulated": ({"forward": 20, "backward": 20, "optimizer": 1}, None),
+}
+
+
+@needs_torch_parts
+class BoundariesTest(SharedRunTest, TraceTest):
+    def run_once(self):
+        self.trace_each(BOUNDARIES, [*KINDS], STEPS)
+
+    def test_steps_and_phases(self):
+        for rank, (kind, (phases, reason)) in enumerate(KINDS.items()):
+            with self.subTest(kind):
+                rows = self.rows(PHASES, rank)
+                self.assertEqual({phase: calls / 10 for phase, _, calls in rows}, {"step": 1, "other": 1, **phases})
+                reasons = self.metric("assumed_step_boundary", rank)
+                self.assertEqual(len(reasons), 0 if reason is None else 1, reasons)
+                self.assertTrue(all(each.startswith(reason or "") for each in reasons), reasons)
+                self.assertEqual(self.metric("first_step", rank), {2})
+
+
+if __name__ == "__main__":
+    unittest.main()
