@@ -18,6 +18,7 @@ typedef struct {
 } Levels;
 static _Thread_local Levels modules, ranges;
 
+static int is_in_other_function; /* a compiled function, on the main thread, that is not a root call */
 static int watching;
 static unsigned long main_thread;
 static PyObject* names; /* dict: str or None by address of the module */
@@ -76,11 +77,27 @@ static PyObject* enter(PyObject* self, PyObject* module) {
   Py_RETURN_TRUE;
 }
 
+/* What a compiled function calls within is not the program's own, such as the module of a graph. */
+static PyObject* enter_function(PyObject* self, PyObject* arguments) {
+  (void)self;
+  PyObject* function;
+  int is_root;
+  if (!PyArg_ParseTuple(arguments, "Op:enter_function", &function, &is_root)) return NULL;
+  if (modules.depth > 0 || !is_main_thread()) Py_RETURN_FALSE;
+  const RootCall call = is_root && !plain_optimizer_steps() ? root_begins(function) : kNotObserved;
+  if (call == kRaised) return NULL;
+  is_in_other_function = call == kNotObserved;
+  begin_level(&modules, NULL);
+  Py_RETURN_TRUE;
+}
+
 static PyObject* leave(PyObject* self, PyObject* unused) {
   (void)self;
   (void)unused;
   end_level(&modules);
-  if (modules.depth == 0 && is_main_thread()) {
+  if (modules.depth == 0 && is_main_thread() && is_in_other_function) {
+    is_in_other_function = 0;
+  } else if (modules.depth == 0 && is_main_thread()) {
     /* Also called while an exception passes through the module. */
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -134,6 +151,9 @@ PyMethodDef scope_functions[] = {
      "str or None by id(), to which name_of(module) adds modules that are missing. The others: see program.h"},
     {"unwatch", unwatch, METH_NOARGS, "unwatch(): ends it; enter() returns False from now on."},
     {"enter", enter, METH_O, "enter(module) -> bool: whether leave() is to be called at the end of the call"},
+    {"enter_function", enter_function, METH_VARARGS,
+     "enter_function(function, is_root) -> bool: the same for a compiled function, which has no scope; is_root: it may "
+     "be followed like a module"},
     {"leave", leave, METH_NOARGS, "leave()"},
     {"range_begin", range_begin, METH_O, "range_begin(name)"},
     {"range_end", range_end, METH_NOARGS, "range_end()"},

@@ -3,9 +3,9 @@
  *
  * In general, Python decides that (_steps.py). But a Python function that a step calls once costs it about 1 µs,
  * because its code and data are not in the processor's caches, and _steps.py has a dozen. So once a program is known to
- * have a single optimizer, and while no scopes are recorded, its steps are followed here: a step ends at the first call
- * of a module after a step of that optimizer. Before the steps to observe, they are only counted, and have no phases.
- * Whatever is not plain is handed over to Python, with what is open.
+ * have a single optimizer, and while no scopes are recorded, its steps are followed here: a step ends at the first root
+ * call after a step of that optimizer. Before the steps to observe, they are only counted, and have no phases. Whatever
+ * is not plain is handed over to Python, with what is open.
  */
 #include "program.h"
 
@@ -66,7 +66,8 @@ static int torch_traces(void) {
 }
 
 static RootCall followed_root(PyObject* module, int is_boundary) {
-  const int is_graph = torch_traces() ? 1 : PyObject_IsInstance(module, graph_module);
+  if (torch_traces()) return kNotObserved;
+  const int is_graph = steps.backward ? PyObject_IsInstance(module, graph_module) : 0; /* what Dynamo has compiled */
   if (is_graph) return is_graph < 0 ? kRaised : kNotObserved;
   root_is_followed = 1;
   root_in_phase = 0;
@@ -128,6 +129,8 @@ static PyObject* region_ends(int* depth, const char* method, PyObject* begun) {
 static PyObject* backward_begins(PyObject* self, PyObject* unused) {
   (void)self, (void)unused;
   if (steps.mode != kCounted && torch_traces()) return PyLong_FromLong(kUnobserved);
+  /* No call of a module was its forward pass. */
+  if (is_main_thread() && steps.mode != kGeneral && steps.stepped && !steps.backward && hand_over()) return NULL;
   return region_begins(&steps.backward, kBackward, "backward_begins");
 }
 
@@ -160,6 +163,8 @@ static PyObject* hooked_optimizer(PyObject* const* arguments, Py_ssize_t count) 
 
 /* Whether an optimizer steps within the step of the one that is followed, which is not a step of its own. */
 static int is_nested(void) { return steps.mode != kGeneral && steps.stepping; }
+
+int plain_optimizer_steps(void) { return is_nested(); }
 
 static PyObject* optimizer_begins(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   (void)self;

@@ -32,9 +32,10 @@ typedef enum {
   kObserved,    /* it has a scope, and root_ends() is to be called on the main thread */
   kRaised       /* an exception is set */
 } RootCall;
-/* For a call of a module outside of other modules. */
+/* For a call of a module, or of a compiled function, outside of others. */
 RootCall root_begins(PyObject* module);
-int root_ends(void); /* 0, or -1 with an exception set */
+int plain_optimizer_steps(void); /* whether the optimizer steps that is followed here */
+int root_ends(void);             /* 0, or -1 with an exception set */
 /* `observation` has the methods root_begins(module) -> bool, root_ends(), backward_begins() -> bool,
  * backward_ends(in_phase), loading_begins() -> bool, loading_ends(in_phase), optimizer_begins(optimizer),
  * optimizer_ends(optimizer), scaler_stepped(optimizer), scaler_updated(), take_over(...) (see follow()) and

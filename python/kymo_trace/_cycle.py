@@ -145,6 +145,11 @@ class Cycle:
         several = any(each.length > 1 and not each.has_batches for each in self._of_iteration(self.first))
         return ONE_ITERATION if several and self.batches != 1 else None
 
+    def is_alone(self, optimizer: int) -> bool:
+        """Whether no other optimizer than this one, which has just stepped, is known."""
+        others = any(run.optimizers != {optimizer} for run in self.runs)
+        return self.update == {optimizer} and not others and not self._has_unstepped()
+
     def ended(self) -> None:
         self.boundaries += 1
         self.batches = 0

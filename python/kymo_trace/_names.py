@@ -24,6 +24,8 @@ class Names:
     def add(self, module: Any) -> None:
         """Names a module. One that was registered under the current root has the name of its attribute, relative to the
         module around it that is called; others have the name of their class."""
+        if self.root is None and not self._is_graph(module):
+            self.set_root(module)
         root = self.root() if self.root else None
         if root is not None and id(root) not in self.by_id:
             self._add_tree(root)

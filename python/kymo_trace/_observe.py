@@ -16,6 +16,7 @@ from typing import Any
 
 from . import _exceptions, _note, _optimizers, _profilers, _program, _ranks, after_import
 from ._compilation import Compilations
+from ._functions import CompiledFunction, watch_functions
 from ._kernels import Kernels
 from ._later import LaterSteps
 from ._memory import Tags
@@ -57,7 +58,9 @@ class Observation:
     def begin_process(self, start_ns: int) -> None:
         self.start_ns = start_ns
         self.thread = main_thread().ident
-        self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise)
+        number = getattr(self.torch.autograd, "_get_sequence_nr", lambda: 0)
+        self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise, number)
+        self.has_steps = False  # the first one has begun
         self.counted = 0  # complete steps, but for those that _program follows
         self.assumed = -1  # the last step that is an assumption
         self.followed = 0  # the id of their optimizer
@@ -76,8 +79,11 @@ class Observation:
         return self.counted + _program.boundaries()
 
     def step_begins(self, reason: str | None) -> None:
+        had_steps, self.has_steps = self.has_steps, True
         if reason is not None:
             self.counted += 1
+            if self.state == _DURING and not had_steps:
+                _program.next_step()  # what was before the first step, which was not seen to begin, is one of its own
         if self.state == _BEFORE:
             if self.place.rank is None:
                 return
@@ -228,12 +234,19 @@ class Observation:
 
     def root_begins(self, module: Any) -> bool:
         """Called for modules that no other module calls. False if the call is not one of the program's own."""
-        if getattr(self.tracing, "tracing_context", None) is not None or isinstance(module, self.graph_module):
+        if getattr(self.tracing, "tracing_context", None) is not None:
             return False
         if get_ident() != self.thread:
-            return True
+            return not isinstance(module, self.graph_module)
+        if self.steps.backward and isinstance(module, self.graph_module):  # what Dynamo has compiled
+            return False
+        if isinstance(module, CompiledFunction) and self.steps.optimizers:  # a part of the optimizer
+            return False
         try:
             self.steps.root_begins(module)
+            if isinstance(module, CompiledFunction):
+                self.names.root = None  # the modules that it calls are those of their own
+                return True
             if self.records_scopes:
                 self.names.set_root(module)
             if self.tags.wanted:
@@ -253,7 +266,7 @@ class Observation:
     def differentiates(self, again: bool) -> None:
         """The backward pass that has begun returns gradients; `again`: they are differentiated again."""
         if get_ident() == self.thread:
-            self.steps.is_accumulated = again
+            self.steps.returns_gradients(again)
 
     def backward_ends(self, in_phase: bool) -> None:
         if in_phase and self.tags.wanted:
@@ -481,6 +494,7 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     _watch_data_loaders(observation)
     _watch_ranges(observation)
     _watch_compilations(observation)
+    watch_functions(observation)
     _watch_process(observation)
     _ranks.watch(observation)
     _profilers.watch(observation.profiler_begins, observation.profiler_ends)

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the steps of a program begin, and its phases.
 
-A step ends at the first call of a root module (one that no other module calls) after an optimizer step. What deviates
-from that rule is an assumption, and stored as such:
+A step ends at the first root call after an optimizer step: that of a module that no other module calls, or of a function
+compiled by Dynamo. What deviates from that rule is an assumption, and stored as such:
 
 - With several optimizers, a step is what _cycle.py takes for an iteration.
 - Without an optimizer, a step ends at the first root call after a backward pass. The same holds for optimizers that do
   not step, as soon as that is known (_unused.py). If one steps later, these steps were all the first one.
+- Without calls of modules, or if a step computes most of its model outside of them (_work.py), it ends with the step of
+  its optimizer or, without one, with its backward pass. If several optimizers step in turn, it ends at the first backward
+  pass after them whose operators are new. What was before the end of the first such step is not observed.
 - Without a backward pass too, each call of the first root module is a step. If there is a backward pass later, these
   calls were all in the first step. So that they are not counted first, a program that could make one is expected to: in
   its first calls, and longer if it has an optimizer and evaluates.
@@ -20,6 +23,7 @@ from typing import Any
 from . import _program
 from ._cycle import Cycle
 from ._unused import UnusedOptimizers
+from ._work import Work
 
 LOADING, FORWARD, BACKWARD, OPTIMIZER = range(4)  # indices into the phases of _program
 
@@ -27,6 +31,7 @@ LOADING, FORWARD, BACKWARD, OPTIMIZER = range(4)  # indices into the phases of _
 OPTIMIZER_STEPPED = "optimizer"
 NO_OPTIMIZER = "assumed: first forward pass after a backward pass, because the program has no optimizer"
 UNUSED_OPTIMIZER = "assumed: first forward pass after a backward pass, because the program's optimizer has not stepped"
+EACH_BACKWARD = "assumed: each backward pass, because no optimizer has stepped, and modules compute little or nothing"
 NO_BACKWARD = "assumed: each call of the first module, because the program has no backward pass"
 
 #: Calls of a module that may be trained, in which a program is expected to make a backward pass.
@@ -46,6 +51,7 @@ class Steps:
         on_first_backward: Callable[[], None],
         may_train: Callable[[Any], bool],
         on_revision: Callable[[int, str], None],
+        node_number: Callable[[], int] = lambda: 0,
     ) -> None:
         self.on_boundary = on_boundary  # the reason; None: the first root call
         self.on_first_backward = on_first_backward  # the boundaries before were none
@@ -58,6 +64,10 @@ class Steps:
         self.cycle = Cycle(on_revision)
         self.unused = UnusedOptimizers()
         self.unused_boundaries = 0  # before the first optimizer step
+        self.work = Work(node_number)
+        self.is_after_update = False  # the current root call began after the backward pass of its step
+        self.was_call_update = False  # the last root call did, and has no operators for another one
+        self.is_direct = False  # the last step computed most of its model outside of root calls
         self.stepped = False  # an optimizer has stepped, ever
         self.stepped_in_step = False
         self.propagated = False  # ever
@@ -67,23 +77,26 @@ class Steps:
         self.optimizers: list[int] = []  # that step now
         self.called_in_optimizer = False  # a root module, by the closure of the optimizer that steps now
         self.is_plain = True  # optimizers step outside of backward passes, and do not call modules
-        self.is_accumulated = True  # the result of the current backward pass; see UnusedOptimizers
+        self.is_accumulated, self.is_again = True, False  # the result of the last backward pass; see UnusedOptimizers
+        self.has_ended = False  # a step, when its optimizer had stepped; no other work has begun
         self.open: list[bool] = []  # whether the forward phase was begun, of the root call on this thread
 
     def boundary(self, module: Any) -> str | None:
-        """The reason if a step ends before this root call."""
+        """The reason if a step ends before this root call, or where no module is called."""
         if self.stepped_in_step:
             return (self.cycle.is_assumed() or OPTIMIZER_STEPPED) if self.cycle.is_complete() else None
         if self.stepped:
             return None
         if self.propagated:
-            return self._boundary_after_backward() if self.propagated_in_step else None
+            return self._boundary_after_backward(module) if self.propagated_in_step else None
         return NO_BACKWARD if id(module) == self.first_root and not self._may_propagate(module) else None
 
-    def _boundary_after_backward(self) -> str | None:
-        if not self.has_optimizer:
-            return NO_OPTIMIZER
-        return UNUSED_OPTIMIZER if self.unused.is_step(self.cycle.waiting()) else None
+    def _boundary_after_backward(self, module: Any) -> str | None:
+        if self.has_optimizer and not self.unused.is_step(self.cycle.waiting()):
+            return None
+        if module is None:
+            return EACH_BACKWARD
+        return UNUSED_OPTIMIZER if self.has_optimizer else NO_OPTIMIZER
 
     def _may_propagate(self, module: Any) -> bool:
         """Whether a backward pass is expected: before its first one, a program may evaluate or generate data."""
@@ -97,52 +110,89 @@ class Steps:
         if self.loading or self.backward:  # a transform of a data set, or a recomputation
             self.open.append(False)
             return
-        # The first condition saves a call: while it is false, no step ends.
-        if (self.stepped_in_step or not self.stepped) and not (self.optimizers and self.called_in_optimizer):
-            self._end_step(module)
-        self.called_in_optimizer = True
+        new = self.work.call_begins()
+        self.is_after_update = self.propagated_in_step or self.stepped_in_step
+        self._work_begins(module, new)
         self.is_plain = self.is_plain and not self.optimizers
         self.open.append(_program.phase_begin(FORWARD))
 
-    def _end_step(self, module: Any) -> None:
-        reason = self.boundary(module) if self.begun else None
-        if self.begun and not reason:
+    def _work_begins(self, module: Any, new: int) -> None:
+        # The first condition saves a call: while it is false, no step ends.
+        if (self.stepped_in_step or not self.stepped) and not (self.optimizers and self.called_in_optimizer):
+            self._end_step(module, new)
+        self.called_in_optimizer = True
+        self.has_ended = False
+
+    def _end_step(self, module: Any, new: int) -> None:
+        """Ends a step if there is a reason. `module`: the first call of the next one; None: no call is known. `new`:
+        the number of its operators so far."""
+        reason = self.boundary(module) if self.begun or module is None else None
+        if reason is None and (self.begun or module is None):
             return
-        if self.begun:
+        if reason is not None:
             self.cycle.ended()
-        self.unused_boundaries += reason is UNUSED_OPTIMIZER
+            self.unused_boundaries += self.has_optimizer and self.propagated and not self.stepped
         self.begun = True
         self.stepped_in_step = self.propagated_in_step = False
-        self.first_root = id(module)
+        self.first_root = None if module is None else id(module)
+        self.is_direct = self.work.end_step(new)
         self.on_boundary(reason)
         if self.optimizers:  # the optimizer calls the module, and its phase ended with the step
             _program.phase_begin(OPTIMIZER)
 
     def only_optimizer(self) -> int | None:
         """The id of the optimizer whose steps alone decide where the program's steps begin, for _program.follow()."""
-        return self.cycle.only() if self.is_plain else None
+        return self.cycle.only() if self.is_plain and not self.is_direct else None
 
     def root_ends(self) -> None:
+        if not (self.loading or self.backward):
+            self.was_call_update = self.work.call_ends() == 0 and self.is_after_update
         if self.open and self.open.pop():
             _program.phase_end()
 
+    def was_update(self) -> bool:
+        """Whether the root call that has just ended, if it was followed here, was no forward pass."""
+        was_update, self.was_call_update = self.was_call_update, False
+        return was_update
+
     def backward_begins(self) -> bool:
         self.backward += 1
-        if self.has_optimizer and not self.stepped:
-            self.unused.backward_begins(self.cycle.waiting())
+        if self.backward == 1:
+            self._outer_backward_begins()
         if not self.propagated:
             self.propagated = True
             self.on_first_backward()
         return self.backward == 1 and _program.phase_begin(BACKWARD)
 
+    def _outer_backward_begins(self) -> None:
+        if self.has_optimizer and not self.stepped:
+            self.unused.backward_begins(self.cycle.waiting())
+        # Without an optimizer, a pass within a step that calls modules, or whose result is differentiated, ends none.
+        new = self.work.pause()
+        if new and (self.stepped or not (self.work.calls or self.is_again)):
+            self._work_begins(None, new)
+        self.is_again, self.is_accumulated = False, True
+
     def backward_ends(self, begun: bool) -> None:
         self.backward -= 1
         self.propagated_in_step = True
-        if self.has_optimizer and not self.stepped:
-            self.unused.backward_ends(self.cycle.waiting(), self.is_accumulated)
-        self.is_accumulated = True
         if begun:
             _program.phase_end()
+        if self.backward == 0:
+            self._outer_backward_ends()
+
+    def _outer_backward_ends(self) -> None:
+        self.work.resume()
+        if self.has_optimizer and not self.stepped:
+            self.unused.backward_ends(self.cycle.waiting(), self.is_accumulated)
+        if not (self.stepped or self.optimizers or self.is_again) and self.work.is_direct():
+            self._end_step(None, 0)
+
+    def returns_gradients(self, again: bool) -> None:
+        """The backward pass that has begun does not add to the gradients of parameters. `again`: a later one
+        differentiates its result."""
+        if self.backward == 1:
+            self.is_again = self.is_accumulated = again
 
     def optimizer_created(self, optimizer: Any) -> None:
         self.has_optimizer = True
@@ -154,6 +204,7 @@ class Steps:
         if key in self.optimizers:  # its last step raised an exception: the hook after it was not called
             del self.optimizers[self.optimizers.index(key) :]
         if not self.optimizers:
+            self.work.pause()
             self.called_in_optimizer = False
             self.is_plain = self.is_plain and not self.backward
             _program.phase_begin(OPTIMIZER)
@@ -168,6 +219,10 @@ class Steps:
         _program.phase_end()
         self.cycle.step(id(optimizer))
         self._update()
+        self.work.resume()
+        if not (self.backward or self.work.in_call) and self.work.is_direct() and self.cycle.is_alone(id(optimizer)):
+            self._end_step(None, 0)
+            self.has_ended = True
 
     def _update(self) -> None:
         """An optimizer has stepped, or its step was skipped."""
@@ -177,18 +232,21 @@ class Steps:
 
     def scaler_stepped(self, optimizer: Any) -> None:
         """A GradScaler may have skipped the step of this optimizer, or of one that it is a wrapper of."""
-        if self.cycle.knows(id(optimizer)):
+        if self.cycle.knows(id(optimizer)) and not self.has_ended:
             self.cycle.begins(id(optimizer))
             self.cycle.step(id(optimizer))
             self._update()
 
     def scaler_updated(self) -> None:
         """A GradScaler updates its scale even if it, or the program, has skipped the optimizer step."""
-        self._update()
+        if not self.has_ended:
+            self._update()
 
     def take_over(self, optimizer: int, boundaries: int, stepped: bool, stepping: bool, loaded: bool) -> None:
         """_program has followed this optimizer and passed these boundaries."""
         self.stepped_in_step = stepped
+        self.work.begin_step(0)
+        self.work.resume()
         self.optimizers = [optimizer] if stepping else []
         self.cycle.followed(boundaries, optimizer if stepped else None, loaded)
 

@@ -21,7 +21,7 @@ class UnusedOptimizers:
 
     def __init__(self) -> None:
         self.is_known = False  # the optimizers do not step
-        self.passes = 0  # after which the next forward pass came
+        self.passes = 0
         self.has_gradients = False  # after a backward pass
 
     def backward_begins(self, optimizers: Iterable[Any]) -> None:
@@ -30,13 +30,13 @@ class UnusedOptimizers:
 
     def backward_ends(self, optimizers: Iterable[Any], is_accumulated: bool) -> None:
         """`is_accumulated`: the pass adds to the gradients of parameters, or its result is part of another one."""
+        self.passes += 1
         if not self.is_known:
             self.has_gradients = self.has_gradients or _have_gradients(optimizers)
             self.is_known = not (is_accumulated or self.has_gradients)
 
     def is_step(self, optimizers: Iterable[Any]) -> bool:
         """Whether a step ends here, where the work after a backward pass begins."""
-        self.passes += 1
         self.backward_begins(optimizers)
         return self.is_known or self.passes > EXPECTED_PASSES
 

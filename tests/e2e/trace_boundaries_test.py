@@ -10,6 +10,12 @@ BOUNDARIES = PROGRAMS / "boundaries.py"
 STEPS = 20
 # Entries of each phase per step, and the beginning of the reason if the boundary is an assumption.
 KINDS = {
+    "tensors": ({"backward": 1, "optimizer": 1}, None),
+    "tensors_scaled": ({"backward": 1, "optimizer": 0.9}, None),  # an overflow skips a step of the optimizer
+    "tensors_with_closure": ({"backward": 2, "optimizer": 3}, None),
+    "tensors_with_two_optimizers": ({"backward": 2, "optimizer": 2}, None),
+    "tensors_by_hand": ({"backward": 1}, "assumed: each backward pass"),
+    "criterion": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
     "unused": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
     "unused_zeroed_after": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
     "unused_with_grad": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),

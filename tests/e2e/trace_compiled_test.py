@@ -92,6 +92,18 @@ class CompilationsTest(TraceTest):
         forward = {row["path"] for row in rows if row["phase"] == "forward" and not row["backward"]}
         self.assertEqual(forward, {"Transformer"})
 
+    def test_compiled_functions(self):
+        kinds = {
+            "loss_of_model": {"forward": 2, "backward": 1, "optimizer": 1},
+            "loss_of_tensors": {"forward": 1, "backward": 1},  # and an update
+        }
+        self.trace_each(COMPILED, [*kinds], STEPS, "aot_eager")
+        for rank, (kind, expected) in enumerate(kinds.items()):
+            found = {phase: calls / 10 for phase, _, calls in self.rows(PHASES, rank)}
+            self.assertEqual(found, {"step": 1, "other": 1, **expected}, kind)
+        self.assertEqual(self.metric("assumed_step_boundary", 0), set())
+        self.assertEqual(len(self.metric("assumed_step_boundary", 1)), 1)  # it has no optimizer
+
     def test_inductor(self):
         kinds = ["whole", "parts", "function"]
         for kind in kinds:  # fills the cache

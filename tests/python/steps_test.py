@@ -19,7 +19,10 @@ class Program:
         self.seen = ""
         self.open = []
         self.trains = False
-        self.steps = _steps.Steps(self.boundary, self.first_backward, lambda _: self.trains, self.revise)
+        self.nodes = 0
+        self.steps = _steps.Steps(
+            self.boundary, self.first_backward, lambda _: self.trains, self.revise, lambda: self.nodes
+        )
         self.steps.has_optimizer = True
 
     def boundary(self, reason):
@@ -47,9 +50,13 @@ class Program:
         yield
         self.steps.root_ends()
 
-    def forward(self, module="model"):
+    def forward(self, module="model", operators=0):
         with self.call(module):
-            pass
+            self.compute(operators)
+
+    def compute(self, operators):
+        """Calls differentiable operators."""
+        self.nodes += operators
 
     @contextmanager
     def in_backward(self):
@@ -176,7 +183,7 @@ class StepsTest(unittest.TestCase):
         self.assertEqual(self.seen(body, has_optimizer=False), "FfBb?FfBb?FfBb")
         self.assertEqual(self.seen(body), "FfBbFfBbFfBb")  # its optimizer has not stepped yet
 
-    def with_unused_optimizer(self, body, times):
+    def with_optimizer(self, body, times=4):
         """What is seen if an optimizer is created, which `body(program, optimizer)` uses."""
         optimizer = Optimizer()
 
@@ -193,7 +200,7 @@ class StepsTest(unittest.TestCase):
             program.forward()
             program.backward_to(optimizer)
 
-        self.assertEqual(self.with_unused_optimizer(zeroed_before, 4), "FfBb?FfBb?FfBb?FfBb")
+        self.assertEqual(self.with_optimizer(zeroed_before, 4), "FfBb?FfBb?FfBb?FfBb")
 
         def zeroed_after(program, optimizer):
             program.forward()
@@ -201,14 +208,14 @@ class StepsTest(unittest.TestCase):
             program.backward_to(optimizer)
 
         # That gradients are removed is seen in the second backward pass.
-        self.assertEqual(self.with_unused_optimizer(zeroed_after, 4), "FfBbFfBb?FfBb?FfBb")
+        self.assertEqual(self.with_optimizer(zeroed_after, 4), "FfBbFfBb?FfBb?FfBb")
 
         def not_accumulated(program, _):
             program.forward()
             with program.in_backward():
                 program.steps.is_accumulated = False
 
-        self.assertEqual(self.with_unused_optimizer(not_accumulated, 3), "FfBb?FfBb?FfBb")
+        self.assertEqual(self.with_optimizer(not_accumulated, 3), "FfBb?FfBb?FfBb")
 
     def test_an_optimizer_that_steps_late(self):
         def accumulated(program, optimizer):
@@ -219,7 +226,7 @@ class StepsTest(unittest.TestCase):
             optimizer.parameter.grad = None
 
         step = "FfBb" * _unused.EXPECTED_PASSES + "Oo"
-        self.assertEqual(self.with_unused_optimizer(accumulated, 2), step + "|" + step)
+        self.assertEqual(self.with_optimizer(accumulated, 2), step + "|" + step)
 
         def tried_before(program, optimizer):
             if not program.seen:
@@ -233,7 +240,7 @@ class StepsTest(unittest.TestCase):
                 program.step(optimizer)
 
         # The three passes were in the first step.
-        self.assertEqual(self.with_unused_optimizer(tried_before, 3), "FfBb?FfBb?FfBb?FfBbOo-3|FfBbOo")
+        self.assertEqual(self.with_optimizer(tried_before, 3), "FfBb?FfBb?FfBb?FfBbOo-3|FfBbOo")
 
     def test_backward_passes_that_keep_their_gradients(self):
         def kept(program, optimizer):
@@ -241,7 +248,7 @@ class StepsTest(unittest.TestCase):
             program.backward_to(optimizer)
 
         expected = "FfBb" * (_unused.EXPECTED_PASSES + 1) + "?FfBb?FfBb"
-        self.assertEqual(self.with_unused_optimizer(kept, _unused.EXPECTED_PASSES + 3), expected)
+        self.assertEqual(self.with_optimizer(kept, _unused.EXPECTED_PASSES + 3), expected)
 
     def test_gradients_that_are_not_those_of_the_optimizer(self):
         """An optimizer of copies, whose gradients are set when it steps, is still expected to step."""
@@ -250,7 +257,7 @@ class StepsTest(unittest.TestCase):
             program.forward()
             program.backward()
 
-        self.assertEqual(self.with_unused_optimizer(kept_elsewhere, 3), "FfBb" * 3)
+        self.assertEqual(self.with_optimizer(kept_elsewhere, 3), "FfBb" * 3)
 
     def test_inference_with_an_optimizer(self):
         def body(program):
@@ -295,6 +302,135 @@ class StepsTest(unittest.TestCase):
             body(program)
 
         self.assertEqual(self.seen(training, 2, has_optimizer=False), "FfFfFfBb?FfFfFfBb")
+
+    def test_without_modules(self):
+        def body(program, optimizer):
+            program.compute(3)
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        # The first step has no visible beginning.
+        self.assertEqual(self.with_optimizer(body), "BbOo|BbOo|BbOo|BbOo|")
+
+        def by_hand(program):
+            program.compute(3)
+            program.backward()
+
+        self.assertEqual(self.seen(by_hand, has_optimizer=False), "Bb?Bb?Bb?")
+
+        def unused(program, optimizer):
+            program.compute(3)
+            optimizer.parameter.grad = None
+            program.backward_to(optimizer)
+
+        self.assertEqual(self.with_optimizer(unused), "Bb?Bb?Bb?Bb?")
+
+    def test_accumulated_gradients_without_modules(self):
+        def body(program, optimizer):
+            for _ in range(3):
+                program.compute(3)
+                program.backward_to(optimizer)
+            program.step(optimizer)
+            optimizer.parameter.grad = None
+
+        self.assertEqual(self.with_optimizer(body, 2), "BbBbBbOo|BbBbBbOo|")
+
+    def test_two_optimizers_without_modules(self):
+        def body(program):
+            for name in ("first", "second"):
+                program.compute(3)
+                program.backward()
+                program.step(name)
+
+        def created(program):
+            if not program.seen:
+                program.steps.optimizer_created(MODULES["first"])
+                program.steps.optimizer_created(MODULES["second"])
+            body(program)
+
+        self.assertEqual(self.seen(created), "BbOoBbOo?BbOoBbOo|BbOoBbOo")
+
+    def test_several_backward_passes_of_the_same_operators(self):
+        def body(program):
+            program.forward(operators=3)
+            for name in ("first", "second"):
+                program.backward()
+                program.step(name)
+
+        self.assertEqual(self.seen(body), "FfBbOoBbOo|FfBbOoBbOo|FfBbOoBbOo")
+
+    def test_a_scaler_without_modules(self):
+        skipped = iter((False, False, True, False))
+
+        def body(program, optimizer):
+            program.compute(3)
+            program.backward_to(optimizer)
+            if not next(skipped):
+                program.step(optimizer)
+            program.steps.scaler_stepped(optimizer)
+            program.steps.scaler_updated()
+
+        # Where the optimizer does not step, the step ends before the next backward pass.
+        self.assertEqual(self.with_optimizer(body), "BbOo|BbOo|Bb|BbOo|")
+
+    def test_most_work_outside_of_modules(self):
+        def before(program, optimizer):
+            program.compute(4)
+            program.forward(operators=1)
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        self.assertEqual(self.with_optimizer(before), "FfBbOo|FfBbOo|FfBbOo|FfBbOo|")
+
+        def after(program, optimizer):
+            program.forward(operators=1)
+            program.compute(30)
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        self.assertEqual(self.with_optimizer(after), "FfBbOo|FfBbOo|FfBbOo|FfBbOo|")
+
+        def loss(program, optimizer):
+            program.forward(operators=2)
+            program.compute(5)
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        self.assertEqual(self.with_optimizer(loss), "FfBbOo|FfBbOo|FfBbOo|FfBbOo")
+
+    def test_a_penalty_of_the_gradient_without_an_optimizer(self):
+        def body(program):
+            program.compute(3)
+            with program.in_backward():
+                program.steps.returns_gradients(again=True)
+            program.compute(3)
+            program.backward()
+
+        self.assertEqual(self.seen(body, has_optimizer=False), "BbBb?BbBb?BbBb?")
+
+    def test_a_call_that_updates(self):
+        updates = []
+
+        def body(program):
+            program.forward("model", operators=3)
+            program.backward()
+            program.forward("other")
+            updates.append(program.steps.was_update())
+
+        self.seen(body, has_optimizer=False)
+        self.assertEqual(updates, [True] * 3)
+
+    def test_a_call_that_begins_a_step(self):
+        updates = []
+
+        def body(program):
+            program.forward(operators=3)
+            updates.append(program.steps.was_update())
+            program.backward()
+            program.step()
+
+        self.seen(body)
+        self.assertEqual(updates, [False] * 3)
 
     def test_inference_with_gradients(self):
         def body(program):

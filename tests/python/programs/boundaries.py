@@ -74,7 +74,90 @@ def accumulated(steps):
         optimizer.zero_grad()
 
 
+def tensors():
+    return torch.randn(8, 16, requires_grad=True), torch.randn(16, 4, requires_grad=True)
+
+
+def loss_of(weights, x, y):
+    return cross_entropy(torch.tanh(x @ weights[0]) @ weights[1], y)
+
+
+def tensors_with_optimizer(steps, scaled=False):
+    """No module is called."""
+    weights = tensors()
+    optimizer = torch.optim.Adam(weights, lr=0.01)
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10, enabled=scaled)
+    for step in range(steps):
+        loss = loss_of(weights, *batch())
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        if scaled and step == 8:
+            weights[0].grad.fill_(float("inf"))
+        scaler.step(optimizer)
+        scaler.update()
+        show(loss)
+
+
+def tensors_with_closure(steps):
+    weights = tensors()
+    optimizer = torch.optim.LBFGS(weights, max_iter=2)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = loss_of(weights, x, y)
+        loss.backward()
+        return loss
+
+    for _ in range(steps):
+        x, y = batch()
+        show(optimizer.step(closure))
+
+
+def tensors_with_two_optimizers(steps):
+    weights = tensors()
+    optimizers = [torch.optim.SGD([each], lr=0.1) for each in weights]
+    for _ in range(steps):
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+            loss = loss_of(weights, *batch())
+            loss.backward()
+            optimizer.step()
+        show(loss)
+
+
+def tensors_by_hand(steps):
+    weights = tensors()
+    for _ in range(steps):
+        loss = loss_of(weights, *batch())
+        loss.backward()
+        with torch.no_grad():
+            for weight in weights:
+                weight -= 0.1 * weight.grad
+                weight.grad = None
+        show(loss)
+
+
+def criterion(steps):
+    """The only module that is called computes the loss."""
+    weights = tensors()
+    optimizer = torch.optim.SGD(weights, lr=0.1)
+    entropy = nn.CrossEntropyLoss()
+    for _ in range(steps):
+        x, y = batch()
+        loss = entropy(torch.tanh(x @ weights[0]) @ weights[1], y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        show(loss)
+
+
 KINDS = {
+    "tensors": tensors_with_optimizer,
+    "tensors_scaled": lambda steps: tensors_with_optimizer(steps, scaled=True),
+    "tensors_with_closure": tensors_with_closure,
+    "tensors_with_two_optimizers": tensors_with_two_optimizers,
+    "tensors_by_hand": tensors_by_hand,
+    "criterion": criterion,
     "unused": unused,
     "unused_zeroed_after": lambda steps: unused(steps, "after"),
     "unused_with_grad": unused_with_grad,

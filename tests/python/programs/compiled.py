@@ -86,9 +86,49 @@ def function(steps, backend):
     infer(steps, lambda x: called(outer(x)))
 
 
+def loss_of_model(steps, backend):
+    """The compiled function calls the model and computes the loss. It is also called without gradients."""
+    model = Model()
+
+    def loss_of(x):
+        return model(x).square().mean()
+
+    called = torch.compile(loss_of, backend=backend)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(steps):
+        loss = called(torch.randn(4, WIDTH))
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        with torch.no_grad():
+            print(float(loss.detach()).hex(), float(called(torch.ones(4, WIDTH))).hex(), flush=True)
+
+
+def loss_of_tensors(steps, backend):
+    """Compiled functions compute the loss and update the weights."""
+    weights = [torch.randn(WIDTH, WIDTH, requires_grad=True) for _ in range(2)]
+
+    @torch.compile(backend=backend)
+    def loss_of(x):
+        return (torch.tanh(x @ weights[0]) @ weights[1]).square().mean()
+
+    @torch.compile(backend=backend)
+    def update(weights, gradients):
+        with torch.no_grad():
+            for weight, gradient in zip(weights, gradients, strict=True):
+                weight -= 0.01 * gradient
+
+    for _ in range(steps):
+        loss = loss_of(torch.randn(4, WIDTH))
+        gradients = torch.autograd.grad(loss, weights)
+        update(weights, gradients)
+        print(float(loss.detach()).hex(), flush=True)
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     kinds = {"breaks": breaks, "whole": whole, "parts": parts, "function": function}
+    kinds |= {"loss_of_model": loss_of_model, "loss_of_tensors": loss_of_tensors}
     kinds[sys.argv[1]](int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "aot_eager")
     counters = torch._dynamo.utils.counters
     print({name: dict(counters[name]) for name in ("frames", "stats", "graph_break", "recompiles")})
