@@ -18,6 +18,7 @@ static struct {
   int stepping;          /* it steps now */
   int loaded;            /* a batch, since its last step */
   int loading, backward; /* depths */
+  int closures;          /* the same, of those that the optimizer calls */
 } steps;
 
 static PyObject* observation;                              /* has the methods that are called below */
@@ -39,8 +40,8 @@ static int call(const char* method, PyObject* argument) {
 /* 0, or -1 with an exception set. */
 static int hand_over(void) {
   steps.mode = kGeneral;
-  PyObject* result = PyObject_CallMethod(observation, "take_over", "liiiii", steps.count, steps.stepped, steps.stepping,
-                                         steps.loaded, steps.loading, steps.backward);
+  PyObject* result = PyObject_CallMethod(observation, "take_over", "liiiiii", steps.count, steps.stepped, steps.stepping,
+                                         steps.loaded, steps.loading, steps.backward, steps.closures);
   steps.count = 0;
   Py_XDECREF(result);
   return result ? 0 : -1;
@@ -153,23 +154,23 @@ static PyObject* loading_ends(PyObject* self, PyObject* begun) {
   return region_ends(&steps.loading, "loading_ends", begun);
 }
 
-/* Hooks of torch: the arguments are the optimizer and those of its step. */
+static PyObject* closure_begins(PyObject* self, PyObject* unused) {
+  (void)self, (void)unused;
+  return region_begins(&steps.closures, kNoPhase, "closure_begins");
+}
 
-static PyObject* hooked_optimizer(PyObject* const* arguments, Py_ssize_t count) {
-  if (count == 3) return arguments[0];
-  PyErr_SetString(PyExc_TypeError, "a hook of an optimizer takes 3 arguments: the optimizer, args and kwargs");
-  return NULL;
+static PyObject* closure_ends(PyObject* self, PyObject* begun) {
+  (void)self;
+  return region_ends(&steps.closures, "closure_ends", begun);
 }
 
 /* Whether an optimizer steps within the step of the one that is followed, which is not a step of its own. */
 static int is_nested(void) { return steps.mode != kGeneral && steps.stepping; }
 
-int plain_optimizer_steps(void) { return is_nested(); }
+int plain_optimizer_steps(void) { return is_nested() && !steps.closures; }
 
-static PyObject* optimizer_begins(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+static PyObject* optimizer_begins(PyObject* self, PyObject* optimizer) {
   (void)self;
-  PyObject* optimizer = hooked_optimizer(arguments, count);
-  if (!optimizer) return NULL;
   if (!is_main_thread()) Py_RETURN_NONE;
   if (steps.mode != kGeneral && optimizer == steps.optimizer) {
     if (steps.mode == kFollowed && !steps.stepping) begin_phase(kOptimizer);
@@ -181,10 +182,8 @@ static PyObject* optimizer_begins(PyObject* self, PyObject* const* arguments, Py
   Py_RETURN_NONE;
 }
 
-static PyObject* optimizer_ends(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+static PyObject* optimizer_ends(PyObject* self, PyObject* optimizer) {
   (void)self;
-  PyObject* optimizer = hooked_optimizer(arguments, count);
-  if (!optimizer) return NULL;
   if (!is_main_thread()) Py_RETURN_NONE;
   if (steps.mode != kGeneral && optimizer == steps.optimizer) {
     if (steps.mode == kFollowed && steps.stepping) end_phase();
@@ -268,10 +267,11 @@ PyMethodDef step_functions[] = {
     {"backward_ends", backward_ends, METH_O, "backward_ends(begun)"},
     {"loading_begins", loading_begins, METH_NOARGS, "loading_begins() -> int: the argument for loading_ends()"},
     {"loading_ends", loading_ends, METH_O, "loading_ends(begun)"},
-    {"optimizer_begins", (PyCFunction)(void (*)(void))optimizer_begins, METH_FASTCALL,
-     "optimizer_begins(optimizer, args, kwargs): a hook"},
-    {"optimizer_ends", (PyCFunction)(void (*)(void))optimizer_ends, METH_FASTCALL,
-     "optimizer_ends(optimizer, args, kwargs): a hook"},
+    {"optimizer_begins", optimizer_begins, METH_O, "optimizer_begins(optimizer)"},
+    {"optimizer_ends", optimizer_ends, METH_O, "optimizer_ends(optimizer): not called if its step raised an exception"},
+    {"closure_begins", closure_begins, METH_NOARGS,
+     "closure_begins() -> int: an optimizer calls its closure; the argument for closure_ends()"},
+    {"closure_ends", closure_ends, METH_O, "closure_ends(begun)"},
     {"scaler_stepped", scaler_stepped, METH_O,
      "scaler_stepped(optimizer): a GradScaler that may have skipped the step of this optimizer"},
     {"scaler_updated", scaler_updated, METH_NOARGS,

@@ -231,9 +231,21 @@ static void change_phase(Phase phase) {
   }
 }
 
+static Phase current_phase(void) { return self_.depth > 0 ? self_.open[self_.depth - 1] : kNoPhase; }
+
+static void switch_phase(Phase from, Phase to) {
+  if (from == kNoPhase) {
+    if (to != kNoPhase) begin_only_phase(to);
+  } else if (to == kNoPhase) {
+    end_only_phase();
+  } else {
+    change_phase(to);
+  }
+}
+
 /* Phases that an exception left open. */
 static void end_phases(void) {
-  if (self_.depth > 0) end_only_phase();
+  switch_phase(current_phase(), kNoPhase);
   self_.depth = 0;
 }
 
@@ -282,29 +294,23 @@ static PyObject* disarm(PyObject* module, PyObject* unused) {
 
 int begin_phase(Phase phase) {
   if (!is_stepping() || self_.depth == kMaxOpenPhases) return 0;
-  if (self_.depth > 0) {
-    change_phase(phase);
-  } else {
-    begin_only_phase(phase);
-  }
+  switch_phase(current_phase(), phase);
   self_.open[self_.depth++] = phase;
   return 1;
 }
 
 void end_phase(void) {
   if (!is_stepping() || self_.depth == 0) return;
-  if (--self_.depth > 0) {
-    change_phase(self_.open[self_.depth - 1]);
-  } else {
-    end_only_phase();
-  }
+  const Phase ended = current_phase();
+  --self_.depth;
+  switch_phase(ended, current_phase());
 }
 
 static PyObject* phase_begin(PyObject* module, PyObject* index) {
   (void)module;
   const long phase = PyLong_AsLong(index);
   if (PyErr_Occurred()) return NULL;
-  return PyBool_FromLong(phase >= 0 && phase < kPhases && begin_phase((Phase)phase));
+  return PyBool_FromLong(phase >= 0 && phase <= kNoPhase && begin_phase((Phase)phase));
 }
 
 static PyObject* phase_end(PyObject* module, PyObject* unused) {

@@ -37,7 +37,8 @@ RootCall root_begins(PyObject* module);
 int plain_optimizer_steps(void); /* whether the optimizer steps that is followed here */
 int root_ends(void);             /* 0, or -1 with an exception set */
 /* `observation` has the methods root_begins(module) -> bool, root_ends(), backward_begins() -> bool,
- * backward_ends(in_phase), loading_begins() -> bool, loading_ends(in_phase), optimizer_begins(optimizer),
+ * backward_ends(in_phase), loading_begins() -> bool, loading_ends(in_phase), closure_begins() -> bool,
+ * closure_ends(in_phase), optimizer_begins(optimizer),
  * optimizer_ends(optimizer), scaler_stepped(optimizer), scaler_updated(), take_over(...) (see follow()) and
  * pass_ends(). `tracing` has the attribute tracing_context while torch compiles; calls of instances of `graph_module`
  * are not the program's own. */

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 enum { kPhases = 4 };
-typedef enum { kLoading, kForward, kBackward, kOptimizer } Phase;
+typedef enum { kLoading, kForward, kBackward, kOptimizer, kNoPhase /* between phases; not noted */ } Phase;
 
 extern kymo_noted_steps noted_steps; /* filled in by the engine */
 

@@ -46,7 +46,7 @@ class _Finder:
         execute = spec.loader.exec_module
 
         def execute_and_observe(module: ModuleType) -> None:
-            del spec.loader.exec_module  # type: ignore[union-attr]
+            vars(spec.loader).pop("exec_module", None)  # another finder of the same module may have done so
             execute(module)
             self.function(module)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _exceptions, _program
+from ._replacement import without_dynamo
 
 _MOST = 10_000  # rows that wait for the pass
 # The rest of a function, after a graph break.
@@ -61,10 +62,12 @@ class Compilations:
             return
         self._utils = utils
 
+        add = without_dynamo(self.add)
+
         def create(_: Any, values: dict[str, Any]) -> Any:
             made = make(values)
             if self.active:
-                self.add(values)
+                add(values)
             return made
 
         kind.create = classmethod(create)

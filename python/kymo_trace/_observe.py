@@ -22,7 +22,7 @@ from ._later import LaterSteps
 from ._memory import Tags
 from ._names import Names
 from ._ranks import Place
-from ._replacement import in_place_of, wrap_method
+from ._replacement import in_place_of, skipped_frames, without_dynamo, wrap_method
 from ._steps import Steps
 from ._usable import Unusable
 
@@ -42,6 +42,9 @@ class Observation:
         self.names = Names(torch)
         self.begin_process(start_ns)
         self.tags = Tags(torch)
+        self.tags.root, self.tags.gradients, self.tags.optimizer = map(  # type: ignore[method-assign]
+            without_dynamo, (self.tags.root, self.tags.gradients, self.tags.optimizer)
+        )
         self.compilations = Compilations(self.position, self.cannot_observe)
         self.missing: list[str] = []  # what cannot be observed
         self.state = _BEFORE
@@ -69,7 +72,7 @@ class Observation:
 
     def watch(self) -> None:
         names = self.names
-        _program.watch(self.thread, names.by_id, names.add, self, self.tracing, self.graph_module)
+        _program.watch(self.thread, names.by_id, without_dynamo(names.add), self, self.tracing, self.graph_module)
 
     # Steps
 
@@ -123,11 +126,11 @@ class Observation:
             _program.follow(optimizer, boundaries, with_phases)
 
     def take_over(
-        self, boundaries: int, stepped: bool, stepping: bool, loaded: bool, loading: int, backward: int
+        self, boundaries: int, stepped: bool, stepping: bool, loaded: bool, loading: int, backward: int, closures: int
     ) -> None:
         """The end of follow(): what _program followed, and what is open now."""
         self.counted += boundaries
-        self.steps.loading, self.steps.backward = loading, backward
+        self.steps.loading, self.steps.backward, self.steps.closures = loading, backward, closures
         self.steps.take_over(self.followed, boundaries, bool(stepped), bool(stepping), bool(loaded))
 
     def assume(self, reason: str) -> None:
@@ -240,8 +243,8 @@ class Observation:
             return not isinstance(module, self.graph_module)
         if self.steps.backward and isinstance(module, self.graph_module):  # what Dynamo has compiled
             return False
-        if isinstance(module, CompiledFunction) and self.steps.optimizers:  # a part of the optimizer
-            return False
+        if isinstance(module, CompiledFunction) and self.steps.is_in_optimizer():
+            return False  # a part of the optimizer
         try:
             self.steps.root_begins(module)
             if isinstance(module, CompiledFunction):
@@ -286,6 +289,12 @@ class Observation:
         self.steps.optimizer_ends(optimizer)
         if self.tags.wanted:
             self.tags.optimizer(optimizer)
+
+    def closure_begins(self) -> bool:
+        return self.steps.closure_begins()
+
+    def closure_ends(self, in_phase: bool) -> None:
+        self.steps.closure_ends()
 
     def scaler_stepped(self, optimizer: Any) -> None:
         self.steps.scaler_stepped(optimizer)
@@ -407,7 +416,7 @@ def _wrap_autograd(observation: Observation) -> None:
             finally:
                 ends(begun)
 
-        return in_place_of(original, call)
+        return skipped_frames.add(in_place_of(original, call))
 
     autograd.backward = wrap(autograd.backward, accumulates=True)
     autograd.grad = wrap(autograd.grad, accumulates=False)
@@ -488,9 +497,11 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     if place.rank is None and not place.joins:
         return
     observation = Observation(setting, place, start_ns, torch)
+    skipped_frames.watch()
+    skipped_frames.add(torch.compiler.is_dynamo_compiling)  # which the replaced functions call
     _wrap_modules(observation)
     _wrap_autograd(observation)
-    _optimizers.watch(lambda optimizer: observation.steps.optimizer_created(optimizer))  # steps change in a fork
+    _optimizers.watch(torch, lambda optimizer: observation.steps.optimizer_created(optimizer))  # steps change in a fork
     _watch_data_loaders(observation)
     _watch_ranges(observation)
     _watch_compilations(observation)

@@ -3,26 +3,69 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from . import _program
-from ._replacement import in_place_of, wrap_method
+from ._replacement import in_place_of, skipped_frames, wrap_method
+
+#: What is a closure as the first argument of step(). Other objects may have a meaning besides that of being called.
+_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
 
 
-def _watch_steps(on_created: Callable[[Any], None]) -> None:
-    optimizer: Any = sys.modules["torch.optim.optimizer"]
-    optimizer.register_optimizer_step_pre_hook(_program.optimizer_begins)
-    optimizer.register_optimizer_step_post_hook(_program.optimizer_ends)
-    kind = optimizer.Optimizer
-    make = kind.__init__
+def _watch_steps(torch: Any, on_created: Callable[[Any], None]) -> None:
+    kind = sys.modules["torch.optim.optimizer"].Optimizer  # type: ignore[attr-defined]
+    compiling = torch.compiler.is_dynamo_compiling
+    begins, ends = _program.optimizer_begins, _program.optimizer_ends
+    make, hook = kind.__init__, kind.profile_hook_step
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         on_created(self)
         make(self, *args, **kwargs)
 
+    def profile_hook_step(func: Callable[..., Any]) -> Callable[..., Any]:
+        """Each class of optimizers calls it once with its function step(). Hooks of torch would not do: Dynamo compiles
+        their calls."""
+        original = hook(func)
+
+        def step(*args: Any, **kwargs: Any) -> Any:
+            if compiling():
+                return original(*args, **kwargs)
+            begins(args[0])
+            if len(args) > 1 or kwargs:
+                args, kwargs = with_closure(args, kwargs)
+            result = original(*args, **kwargs)
+            ends(args[0])
+            return result
+
+        return skipped_frames.add(in_place_of(original, step))  # type: ignore[no-any-return]
+
+    def with_closure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        if callable(kwargs.get("closure")):
+            return args, {**kwargs, "closure": observed(kwargs["closure"])}
+        if len(args) > 1 and isinstance(args[1], _FUNCTIONS):
+            return (args[0], observed(args[1]), *args[2:]), kwargs
+        return args, kwargs
+
+    def observed(closure: Callable[..., Any]) -> Callable[..., Any]:
+        """What a closure does is not the work of the optimizer that calls it."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if compiling():
+                return closure(*args, **kwargs)
+            begun = _program.closure_begins()
+            try:
+                return closure(*args, **kwargs)
+            finally:
+                _program.closure_ends(begun)
+
+        return functools.update_wrapper(call, closure)
+
     kind.__init__ = in_place_of(make, __init__)
+    kind.profile_hook_step = staticmethod(profile_hook_step)
 
 
 def _watch_scaler() -> None:
@@ -47,7 +90,7 @@ def _watch_scaler() -> None:
     wrap_method(kind, "update", wrap)
 
 
-def watch(on_created: Callable[[Any], None]) -> None:
+def watch(torch: Any, on_created: Callable[[Any], None]) -> None:
     """Calls a function with each optimizer that is created. Their steps are passed to _program."""
-    _watch_steps(on_created)
+    _watch_steps(torch, on_created)
     _watch_scaler()

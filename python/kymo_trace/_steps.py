@@ -25,7 +25,7 @@ from ._cycle import Cycle
 from ._unused import UnusedOptimizers
 from ._work import Work
 
-LOADING, FORWARD, BACKWARD, OPTIMIZER = range(4)  # indices into the phases of _program
+LOADING, FORWARD, BACKWARD, OPTIMIZER, OTHER = range(5)  # indices into the phases of _program; OTHER: none of them
 
 #: Reasons for a step boundary.
 OPTIMIZER_STEPPED = "optimizer"
@@ -75,6 +75,8 @@ class Steps:
         self.first_root: int | None = None  # of this step
         self.loading = self.backward = 0  # depths
         self.optimizers: list[int] = []  # that step now
+        self.closures = 0  # depth of those that optimizers call
+        self.closure_is_open = False  # its part of the optimizer's phase is OTHER
         self.called_in_optimizer = False  # a root module, by the closure of the optimizer that steps now
         self.is_plain = True  # optimizers step outside of backward passes, and do not call modules
         self.is_accumulated, self.is_again = True, False  # the result of the last backward pass; see UnusedOptimizers
@@ -139,6 +141,8 @@ class Steps:
         self.on_boundary(reason)
         if self.optimizers:  # the optimizer calls the module, and its phase ended with the step
             _program.phase_begin(OPTIMIZER)
+        if self.closures:
+            self.closure_is_open = _program.phase_begin(OTHER)
 
     def only_optimizer(self) -> int | None:
         """The id of the optimizer whose steps alone decide where the program's steps begin, for _program.follow()."""
@@ -224,6 +228,26 @@ class Steps:
             self._end_step(None, 0)
             self.has_ended = True
 
+    def is_in_optimizer(self) -> bool:
+        """Whether an optimizer itself does what the program does now, and not its closure."""
+        return bool(self.optimizers) and not self.closures
+
+    def closure_begins(self) -> bool:
+        self.closures += 1
+        if self.closures == 1:
+            self.work.resume()
+            self.closure_is_open = _program.phase_begin(OTHER)
+        return self.closure_is_open
+
+    def closure_ends(self) -> None:
+        self.closures -= 1
+        if self.closures > 0:
+            return
+        self.work.pause()
+        if self.closure_is_open:
+            _program.phase_end()
+        self.closure_is_open = False
+
     def _update(self) -> None:
         """An optimizer has stepped, or its step was skipped."""
         if not self.stepped and self.unused_boundaries:
@@ -248,6 +272,7 @@ class Steps:
         self.work.begin_step(0)
         self.work.resume()
         self.optimizers = [optimizer] if stepping else []
+        self.closure_is_open = self.closures > 0
         self.cycle.followed(boundaries, optimizer if stepped else None, loaded)
 
     def loading_begins(self) -> bool:

@@ -10,6 +10,7 @@ BOUNDARIES = PROGRAMS / "boundaries.py"
 STEPS = 20
 # Entries of each phase per step, and the beginning of the reason if the boundary is an assumption.
 KINDS = {
+    "closure": ({"forward": 1, "backward": 1, "optimizer": 3}, None),
     "tensors": ({"backward": 1, "optimizer": 1}, None),
     "tensors_scaled": ({"backward": 1, "optimizer": 0.9}, None),  # an overflow skips a step of the optimizer
     "tensors_with_closure": ({"backward": 2, "optimizer": 3}, None),
@@ -22,12 +23,15 @@ KINDS = {
     "unused_forward": ({"forward": 1}, "assumed: each call of the first module"),
     "accumulated": ({"forward": 20, "backward": 20, "optimizer": 1}, None),
 }
+PHASES_OF_LOSS = """SELECT DISTINCT p.text FROM op o JOIN string n ON n.string_id = o.name_id
+                    LEFT JOIN string p ON p.string_id = o.phase_id
+                    WHERE n.text = 'aten::_log_softmax' AND o.pass = 'ops' AND o.rank = ?"""
 
 
 @needs_torch_parts
 class BoundariesTest(SharedRunTest, TraceTest):
     def run_once(self):
-        self.trace_each(BOUNDARIES, [*KINDS], STEPS)
+        self.trace_each(BOUNDARIES, [*KINDS], STEPS, options=["--passes", "time,ops"], passes=2)
 
     def test_steps_and_phases(self):
         for rank, (kind, (phases, reason)) in enumerate(KINDS.items()):
@@ -38,6 +42,13 @@ class BoundariesTest(SharedRunTest, TraceTest):
                 self.assertEqual(len(reasons), 0 if reason is None else 1, reasons)
                 self.assertTrue(all(each.startswith(reason or "") for each in reasons), reasons)
                 self.assertEqual(self.metric("first_step", rank), {2})
+
+    def test_both_passes_did_the_same(self):
+        self.assertEqual(self.rows("SELECT detail FROM run_warning WHERE kind = 'different executions'"), [])
+
+    def test_a_closure_is_not_the_optimizer(self):
+        phases = self.rows(PHASES_OF_LOSS, [*KINDS].index("closure"))
+        self.assertEqual(phases, [(None,)])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from unittest import mock
 import fake_host  # noqa: F401  (finds the built package)
 from kymo_trace import _steps, _unused
 
-NAMES = "LFBO"  # loading, forward, backward, optimizer
+NAMES = "LFBOX"  # loading, forward, backward, optimizer, none of them
 
 
 class Program:
@@ -77,6 +77,12 @@ class Program:
         self.steps.optimizer_begins(MODULES.get(optimizer, optimizer))
         yield
         self.steps.optimizer_ends(MODULES.get(optimizer, optimizer))
+
+    @contextmanager
+    def in_closure(self):
+        self.steps.closure_begins()
+        yield
+        self.steps.closure_ends()
 
     def step(self, optimizer="optimizer"):
         with self.in_step(optimizer):
@@ -447,6 +453,25 @@ class StepsTest(unittest.TestCase):
                     program.backward()
 
         self.assertEqual(self.seen(body, 2), "OOFfBbFfBboO|OFfBbFfBbo")
+
+    def test_a_closure_of_an_optimizer(self):
+        def body(program):
+            with program.in_step():
+                for _ in range(2):
+                    with program.in_closure():
+                        program.forward()
+                        program.backward()
+
+        # At the end of a step, the phases of the optimizer and of its closure begin again.
+        self.assertEqual(self.seen(body, 2), "OXOXFfBbxXFfBbxo" + "OX|OXFfBbxXFfBbxo")
+
+    def test_closures_of_nested_optimizers(self):
+        def body(program):
+            program.forward()
+            with program.in_step("first"), program.in_step("second"), program.in_closure(), program.in_closure():
+                program.backward()
+
+        self.assertEqual(self.seen(body, 2), "FfOXBbxo|FfOXBbxo")
 
     def test_a_skipped_optimizer_step(self):
         def body(program):

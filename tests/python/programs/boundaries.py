@@ -151,7 +151,24 @@ def criterion(steps):
         show(loss)
 
 
+def closure(steps):
+    """An optimizer whose closure computes the loss outside of modules."""
+    model = classifier()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def loss_and_gradients():
+        optimizer.zero_grad()
+        loss = cross_entropy(model(x), y)
+        loss.backward()
+        return loss
+
+    for step in range(steps):
+        x, y = batch()
+        show(optimizer.step(loss_and_gradients) if step % 2 else optimizer.step(closure=loss_and_gradients))
+
+
 KINDS = {
+    "closure": closure,
     "tensors": tensors_with_optimizer,
     "tensors_scaled": lambda steps: tensors_with_optimizer(steps, scaled=True),
     "tensors_with_closure": tensors_with_closure,
