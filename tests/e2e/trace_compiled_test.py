@@ -96,13 +96,18 @@ class CompilationsTest(TraceTest):
         kinds = {
             "loss_of_model": {"forward": 2, "backward": 1, "optimizer": 1},
             "loss_of_tensors": {"forward": 1, "backward": 1},  # and an update
+            "optimizer_step": {"forward": 1, "backward": 1, "optimizer": 1},
         }
-        self.trace_each(COMPILED, [*kinds], STEPS, "aot_eager")
+        self.trace_each(COMPILED, [*kinds, "whole_step"], STEPS, "aot_eager")
         for rank, (kind, expected) in enumerate(kinds.items()):
             found = {phase: calls / 10 for phase, _, calls in self.rows(PHASES, rank)}
             self.assertEqual(found, {"step": 1, "other": 1, **expected}, kind)
         self.assertEqual(self.metric("assumed_step_boundary", 0), set())
         self.assertEqual(len(self.metric("assumed_step_boundary", 1)), 1)  # it has no optimizer
+        self.assertEqual(self.rows("SELECT count(*) FROM sample WHERE rank = 3 AND phase = 'optimizer'")[0], (13,))
+        rows = self.records("SELECT * FROM compilation_event WHERE kind = 'graph_break'")
+        self.assertEqual({row["location"].partition(":")[0] for row in rows if row["rank"] == 2}, {"optimizer.py"})
+        self.assertTrue(all("kymo" not in row["location"] + row["reason"] for row in rows), rows)
 
     def test_inductor(self):
         kinds = ["whole", "parts", "function"]

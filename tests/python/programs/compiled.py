@@ -125,10 +125,47 @@ def loss_of_tensors(steps, backend):
         print(float(loss.detach()).hex(), flush=True)
 
 
+def optimizer_step(steps, backend):
+    """A compiled function calls the optimizer, whose step has graph breaks of its own."""
+    model = Model()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    @torch.compile(backend=backend)
+    def update():
+        optimizer.step()
+
+    for _ in range(steps):
+        loss = model(torch.randn(4, WIDTH)).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        update()
+        print(float(loss.detach()).hex(), flush=True)
+
+
+def whole_step(steps, backend):
+    """A compiled function calls the model, its backward pass, and the optimizer with a closure."""
+    model = Model()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    @torch.compile(backend=backend)
+    def step(x):
+        def closure():
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            return loss
+
+        return optimizer.step(closure)
+
+    for _ in range(steps):
+        print(float(step(torch.randn(4, WIDTH)).detach()).hex(), flush=True)
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     kinds = {"breaks": breaks, "whole": whole, "parts": parts, "function": function}
     kinds |= {"loss_of_model": loss_of_model, "loss_of_tensors": loss_of_tensors}
+    kinds |= {"optimizer_step": optimizer_step, "whole_step": whole_step}
     kinds[sys.argv[1]](int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "aot_eager")
     counters = torch._dynamo.utils.counters
     print({name: dict(counters[name]) for name in ("frames", "stats", "graph_break", "recompiles")})
