@@ -22,6 +22,7 @@ from typing import Any
 
 from . import _program
 from ._cycle import Cycle
+from ._direct import DirectForward
 from ._unused import UnusedOptimizers
 from ._work import Work
 
@@ -68,6 +69,8 @@ class Steps:
         self.is_after_update = False  # the current root call began after the backward pass of its step
         self.was_call_update = False  # the last root call did, and has no operators for another one
         self.is_direct = False  # the last step computed most of its model outside of root calls
+        self.direct = DirectForward(lambda: _program.phase_begin(FORWARD), lambda: _program.phase_end())
+        self.passes = 0  # backward passes of this step
         self.stepped = False  # an optimizer has stepped, ever
         self.stepped_in_step = False
         self.propagated = False  # ever
@@ -113,10 +116,11 @@ class Steps:
             self.open.append(False)
             return
         new = self.work.call_begins()
+        self.direct.leave(new, closes=False)
         self.is_after_update = self.propagated_in_step or self.stepped_in_step
         self._work_begins(module, new)
         self.is_plain = self.is_plain and not self.optimizers
-        self.open.append(_program.phase_begin(FORWARD))
+        self.open.append(not self.direct.is_open and _program.phase_begin(FORWARD))
 
     def _work_begins(self, module: Any, new: int) -> None:
         # The first condition saves a call: while it is false, no step ends.
@@ -138,7 +142,9 @@ class Steps:
         self.stepped_in_step = self.propagated_in_step = False
         self.first_root = None if module is None else id(module)
         self.is_direct = self.work.end_step(new)
+        self.passes = 0
         self.on_boundary(reason)
+        self.direct.step_begins()
         if self.optimizers:  # the optimizer calls the module, and its phase ended with the step
             _program.phase_begin(OPTIMIZER)
         if self.closures:
@@ -153,6 +159,8 @@ class Steps:
             self.was_call_update = self.work.call_ends() == 0 and self.is_after_update
         if self.open and self.open.pop():
             _program.phase_end()
+        if not (self.loading or self.backward):
+            self.direct.reach(("call", self.work.calls), self.is_direct)
 
     def was_update(self) -> bool:
         """Whether the root call that has just ended, if it was followed here, was no forward pass."""
@@ -173,6 +181,7 @@ class Steps:
             self.unused.backward_begins(self.cycle.waiting())
         # Without an optimizer, a pass within a step that calls modules, or whose result is differentiated, ends none.
         new = self.work.pause()
+        self.direct.leave(new)
         if new and (self.stepped or not (self.work.calls or self.is_again)):
             self._work_begins(None, new)
         self.is_again, self.is_accumulated = False, True
@@ -189,8 +198,11 @@ class Steps:
         self.work.resume()
         if self.has_optimizer and not self.stepped:
             self.unused.backward_ends(self.cycle.waiting(), self.is_accumulated)
+        self.passes += 1
+        point = ("backward", self.passes)
         if not (self.stepped or self.optimizers or self.is_again) and self.work.is_direct():
             self._end_step(None, 0)
+        self.direct.reach(point, self.is_direct)
 
     def returns_gradients(self, again: bool) -> None:
         """The backward pass that has begun does not add to the gradients of parameters. `again`: a later one
@@ -208,7 +220,7 @@ class Steps:
         if key in self.optimizers:  # its last step raised an exception: the hook after it was not called
             del self.optimizers[self.optimizers.index(key) :]
         if not self.optimizers:
-            self.work.pause()
+            self.direct.leave(self.work.pause())
             self.called_in_optimizer = False
             self.is_plain = self.is_plain and not self.backward
             _program.phase_begin(OPTIMIZER)
@@ -227,6 +239,8 @@ class Steps:
         if not (self.backward or self.work.in_call) and self.work.is_direct() and self.cycle.is_alone(id(optimizer)):
             self._end_step(None, 0)
             self.has_ended = True
+        if not self.backward:
+            self.direct.reach(("optimizer", id(optimizer)), self.is_direct)
 
     def is_in_optimizer(self) -> bool:
         """Whether an optimizer itself does what the program does now, and not its closure."""
@@ -237,13 +251,14 @@ class Steps:
         if self.closures == 1:
             self.work.resume()
             self.closure_is_open = _program.phase_begin(OTHER)
+            self.direct.reach("closure", self.is_direct)
         return self.closure_is_open
 
     def closure_ends(self) -> None:
         self.closures -= 1
         if self.closures > 0:
             return
-        self.work.pause()
+        self.direct.leave(self.work.pause())
         if self.closure_is_open:
             _program.phase_end()
         self.closure_is_open = False
@@ -273,15 +288,22 @@ class Steps:
         self.work.resume()
         self.optimizers = [optimizer] if stepping else []
         self.closure_is_open = self.closures > 0
+        self.direct.step_begins()
         self.cycle.followed(boundaries, optimizer if stepped else None, loaded)
 
     def loading_begins(self) -> bool:
         self.optimizers.clear()  # as above
         self.loading += 1
         self.cycle.loads()
+        if self.loading == 1 and not self.backward:
+            new = self.work.pause()
+            self.direct.leave(new, closes=new == 0)
         return self.loading == 1 and _program.phase_begin(LOADING)
 
     def loading_ends(self, begun: bool) -> None:
         self.loading -= 1
         if begun:
             _program.phase_end()
+        if self.loading == 0 and not self.backward:
+            self.work.resume()
+            self.direct.reach("loading", self.is_direct)

@@ -10,12 +10,16 @@ BOUNDARIES = PROGRAMS / "boundaries.py"
 STEPS = 20
 # Entries of each phase per step, and the beginning of the reason if the boundary is an assumption.
 KINDS = {
+    "direct": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
+    "traced": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
+    "functional": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
+    "loaded_tensors": ({"data_loading": 1, "forward": 1, "backward": 1, "optimizer": 1}, None),
     "closure": ({"forward": 1, "backward": 1, "optimizer": 3}, None),
-    "tensors": ({"backward": 1, "optimizer": 1}, None),
-    "tensors_scaled": ({"backward": 1, "optimizer": 0.9}, None),  # an overflow skips a step of the optimizer
-    "tensors_with_closure": ({"backward": 2, "optimizer": 3}, None),
-    "tensors_with_two_optimizers": ({"backward": 2, "optimizer": 2}, None),
-    "tensors_by_hand": ({"backward": 1}, "assumed: each backward pass"),
+    "tensors": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
+    "tensors_scaled": ({"forward": 1, "backward": 1, "optimizer": 0.9}, None),  # an overflow skips a step of the optimizer
+    "tensors_with_closure": ({"forward": 2, "backward": 2, "optimizer": 3}, None),
+    "tensors_with_two_optimizers": ({"forward": 2, "backward": 2, "optimizer": 2}, None),
+    "tensors_by_hand": ({"forward": 1, "backward": 1}, "assumed: each backward pass"),
     "criterion": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
     "unused": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
     "unused_zeroed_after": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
@@ -26,6 +30,7 @@ KINDS = {
 PHASES_OF_LOSS = """SELECT DISTINCT p.text FROM op o JOIN string n ON n.string_id = o.name_id
                     LEFT JOIN string p ON p.string_id = o.phase_id
                     WHERE n.text = 'aten::_log_softmax' AND o.pass = 'ops' AND o.rank = ?"""
+PHASES_OF_TANH = PHASES_OF_LOSS.replace("_log_softmax", "tanh") + " AND o.step >= 3"
 
 
 @needs_torch_parts
@@ -49,6 +54,11 @@ class BoundariesTest(SharedRunTest, TraceTest):
     def test_a_closure_is_not_the_optimizer(self):
         phases = self.rows(PHASES_OF_LOSS, [*KINDS].index("closure"))
         self.assertEqual(phases, [(None,)])
+
+    def test_operators_outside_of_modules_are_forward(self):
+        for kind in ("direct", "tensors", "loaded_tensors", "tensors_by_hand", "tensors_with_closure", "criterion"):
+            found = {phase for (phase,) in self.rows(PHASES_OF_TANH, [*KINDS].index(kind))}
+            self.assertEqual(found, {"forward"}, kind)
 
 
 if __name__ == "__main__":

@@ -79,6 +79,12 @@ class Program:
         self.steps.optimizer_ends(MODULES.get(optimizer, optimizer))
 
     @contextmanager
+    def in_loading(self):
+        begun = self.steps.loading_begins()
+        yield
+        self.steps.loading_ends(begun)
+
+    @contextmanager
     def in_closure(self):
         self.steps.closure_begins()
         yield
@@ -316,20 +322,43 @@ class StepsTest(unittest.TestCase):
             program.step(optimizer)
 
         # The first step has no visible beginning.
-        self.assertEqual(self.with_optimizer(body), "BbOo|BbOo|BbOo|BbOo|")
+        self.assertEqual(self.with_optimizer(body), "BbOo|FfBbOo|FfBbOo|FfBbOo|F")
 
         def by_hand(program):
             program.compute(3)
             program.backward()
 
-        self.assertEqual(self.seen(by_hand, has_optimizer=False), "Bb?Bb?Bb?")
+        self.assertEqual(self.seen(by_hand, has_optimizer=False), "Bb?FfBb?FfBb?F")
 
         def unused(program, optimizer):
             program.compute(3)
             optimizer.parameter.grad = None
             program.backward_to(optimizer)
 
-        self.assertEqual(self.with_optimizer(unused), "Bb?Bb?Bb?Bb?")
+        self.assertEqual(self.with_optimizer(unused), "Bb?Bb?FfBb?FfBb?F")
+
+    def test_what_is_before_the_first_operator(self):
+        def loaded(program, optimizer):
+            with program.in_loading():
+                pass
+            program.compute(3)
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        # That nothing is computed between the optimizer and the batch is known from the second step on.
+        self.assertEqual(self.with_optimizer(loaded, 3), "LlBbOo|FfLlFfBbOo|LlFfBbOo|")
+
+    def test_a_closure_without_modules(self):
+        def body(program, optimizer):
+            with program.in_step(optimizer):
+                for _ in range(2):
+                    with program.in_closure():
+                        program.compute(3)
+                        program.backward_to(optimizer)
+
+        # Nothing follows a backward pass within the closure or, from the second step on, the step of the optimizer.
+        step = "OXFfBbxXFfBbxo|"
+        self.assertEqual(self.with_optimizer(body, 3), "OXBbxXBbxo|Ff" + 2 * step)
 
     def test_accumulated_gradients_without_modules(self):
         def body(program, optimizer):
@@ -339,7 +368,7 @@ class StepsTest(unittest.TestCase):
             program.step(optimizer)
             optimizer.parameter.grad = None
 
-        self.assertEqual(self.with_optimizer(body, 2), "BbBbBbOo|BbBbBbOo|")
+        self.assertEqual(self.with_optimizer(body, 2), "BbBbBbOo|FfBbFfBbFfBbOo|F")
 
     def test_two_optimizers_without_modules(self):
         def body(program):
@@ -354,7 +383,7 @@ class StepsTest(unittest.TestCase):
                 program.steps.optimizer_created(MODULES["second"])
             body(program)
 
-        self.assertEqual(self.seen(created), "BbOoBbOo?BbOoBbOo|BbOoBbOo")
+        self.assertEqual(self.seen(created), "BbOoBbOo?BbOoFfBbOoFf|BbOoFfBbOoF")
 
     def test_several_backward_passes_of_the_same_operators(self):
         def body(program):
@@ -377,7 +406,7 @@ class StepsTest(unittest.TestCase):
             program.steps.scaler_updated()
 
         # Where the optimizer does not step, the step ends before the next backward pass.
-        self.assertEqual(self.with_optimizer(body), "BbOo|BbOo|Bb|BbOo|")
+        self.assertEqual(self.with_optimizer(body), "BbOo|FfBbOo|FfBb|BbFfOo|F")
 
     def test_most_work_outside_of_modules(self):
         def before(program, optimizer):
@@ -386,7 +415,7 @@ class StepsTest(unittest.TestCase):
             program.backward_to(optimizer)
             program.step(optimizer)
 
-        self.assertEqual(self.with_optimizer(before), "FfBbOo|FfBbOo|FfBbOo|FfBbOo|")
+        self.assertEqual(self.with_optimizer(before), "FfBbOo|FfBbOo|FfBbOo|FfBbOo|F")
 
         def after(program, optimizer):
             program.forward(operators=1)
@@ -394,7 +423,7 @@ class StepsTest(unittest.TestCase):
             program.backward_to(optimizer)
             program.step(optimizer)
 
-        self.assertEqual(self.with_optimizer(after), "FfBbOo|FfBbOo|FfBbOo|FfBbOo|")
+        self.assertEqual(self.with_optimizer(after), "FfBbOo|FfBbOo|FfFfBbOo|FfFfBbOo|")
 
         def loss(program, optimizer):
             program.forward(operators=2)
@@ -412,7 +441,7 @@ class StepsTest(unittest.TestCase):
             program.compute(3)
             program.backward()
 
-        self.assertEqual(self.seen(body, has_optimizer=False), "BbBb?BbBb?BbBb?")
+        self.assertEqual(self.seen(body, has_optimizer=False), "BbBb?FfBbFfBb?FfBbFfBb?F")
 
     def test_a_call_that_updates(self):
         updates = []

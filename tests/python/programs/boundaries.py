@@ -151,6 +151,64 @@ def criterion(steps):
         show(loss)
 
 
+class Direct(nn.Module):
+    """Calls one small module, and computes the rest with parameters of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.weights = nn.ParameterList(tensors())
+        self.activation = nn.ReLU()
+
+    def loss(self, x, y):
+        return cross_entropy(self.activation(torch.tanh(x @ self.weights[0]) * 2 + 1) @ self.weights[1], y)
+
+
+def direct(steps):
+    model = Direct()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(steps):
+        loss = model.loss(*batch())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        show(loss)
+
+
+def train(steps, called, parameters):
+    optimizer = torch.optim.SGD(parameters, lr=0.1)
+    for _ in range(steps):
+        x, y = batch()
+        loss = cross_entropy(called(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        show(loss)
+
+
+def traced(steps):
+    """The module of a graph, such as that of torch.export."""
+    model = torch.fx.symbolic_trace(classifier())
+    train(steps, model, model.parameters())
+
+
+def functional(steps):
+    model = classifier()
+    weights = {name: each.detach().clone().requires_grad_() for name, each in model.named_parameters()}
+    train(steps, lambda x: torch.func.functional_call(model, weights, (x,)), weights.values())
+
+
+def loaded_tensors(steps):
+    weights = tensors()
+    optimizer = torch.optim.SGD(weights, lr=0.1)
+    data = torch.utils.data.TensorDataset(torch.randn(6 * steps, 8), torch.randint(0, 4, (6 * steps,)))
+    for x, y in torch.utils.data.DataLoader(data, batch_size=6):
+        loss = loss_of(weights, x, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        show(loss)
+
+
 def closure(steps):
     """An optimizer whose closure computes the loss outside of modules."""
     model = classifier()
@@ -168,6 +226,10 @@ def closure(steps):
 
 
 KINDS = {
+    "direct": direct,
+    "traced": traced,
+    "functional": functional,
+    "loaded_tensors": loaded_tensors,
     "closure": closure,
     "tensors": tensors_with_optimizer,
     "tensors_scaled": lambda steps: tensors_with_optimizer(steps, scaled=True),
