@@ -26,6 +26,8 @@ constexpr std::size_t kMaxLeftOut = 3;           // columns that do not fit
 constexpr std::size_t kMaxDetails = 3;           // different details of one kind of warning
 constexpr double kSmallShare = 0.05;             // time outside of phases that is not worth a column
 constexpr std::size_t kMaxParameterColumns = 6;  // more parameters share one column
+/// Metrics that warnings tell in words.
+const std::set<std::string> kToldByWarnings{"assumed_step_boundary", "not_observed", "other_profiler"};
 const std::vector<std::string> kOptions{"ranks", "device", "timing", "sync", "warmup"};
 
 // Order in which columns give way to a narrow terminal: the last first.
@@ -278,7 +280,8 @@ void add_work(TableBuilder& builder, const std::vector<CaseRuns>& cases) {
 void add_metrics(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
   std::set<std::string> names;
   for (const CaseRuns& each : cases)
-    for (const auto& [name, metric] : each.first()["metrics"].items()) names.insert(name);
+    for (const auto& [name, metric] : each.first()["metrics"].items())
+      if (all || !kToldByWarnings.contains(name)) names.insert(name);
   for (const std::string& name : names) {
     const auto cell = [&](std::size_t row) {
       const Json& metrics = cases[row].first()["metrics"];

@@ -189,8 +189,10 @@ SELECT
   -- (--until was not reached), `short steps` (for timing sync; with timing hot, no work on the device), `unused phases`
   -- (declared and never entered), `launch overhead` (timing hot: device times may include it), `fewer steps` (timing
   -- free: the program ended early), `different executions` (timing free: passes of the program did not do the same),
-  -- `other profiler` (timing free: the program used one within the steps), `unobserved ranks` (timing free: the program
-  -- starts its ranks several times), `suspended`, `no kernel records`, `detached processes` or `dropped records`
+  -- `assumed steps` (timing free: where a step ends was assumed), `not observed` (timing free: what could not be
+  -- observed), `other profiler` (timing free: the program used one within the steps), `unobserved ranks` (timing free:
+  -- the program starts its ranks several times), `suspended`, `no kernel records`, `detached processes` or
+  -- `dropped records`
   status AS kind,
   -- details, in one line
   detail
@@ -278,6 +280,46 @@ SELECT
   detail
 FROM warning
 GROUP BY run_id, kind, detail
+UNION ALL
+SELECT
+  a.run_id,
+  'assumed steps',
+  'it was assumed where ' || CASE sum(a.assumed) WHEN max(a.steps) THEN '' ELSE sum(a.assumed) || ' of ' END
+  || CASE max(a.steps) WHEN 1 THEN '1 measured step begins: ' ELSE max(a.steps) || ' measured steps begin: ' END
+  || group_concat(a.reason, '; ') || '; check that these are the iterations of the program'
+FROM (
+  SELECT
+    m.run_id,
+    substr(m.value, CASE WHEN m.value LIKE 'assumed: %' THEN 10 ELSE 1 END) AS reason,
+    count(*) AS assumed,
+    (
+      SELECT count(*)
+      FROM sample x
+      WHERE x.run_id = m.run_id AND x.rank = m.rank AND x.pass = m.pass AND x.phase = 'step' AND x.warmup = 0
+    ) AS steps,
+    dense_rank() OVER (PARTITION BY m.run_id ORDER BY m.pass <> 'time', m.pass, m.rank) AS position
+  FROM metric m
+  JOIN sample s
+    ON s.run_id = m.run_id
+    AND s.rank = m.rank
+    AND s.pass = m.pass
+    AND s.step = m.step
+    AND s.phase = 'step'
+    AND s.warmup = 0
+  WHERE m.name = 'assumed_step_boundary' AND m.level = 'step'
+  GROUP BY m.run_id, m.rank, m.pass, m.value
+  ORDER BY assumed DESC, reason
+) a
+WHERE a.position = 1
+GROUP BY a.run_id
+UNION ALL
+SELECT
+  m.run_id,
+  'not observed',
+  m.value
+FROM metric m
+WHERE m.name = 'not_observed' AND m.level = 'run'
+GROUP BY m.run_id, m.value
 UNION ALL
 SELECT
   m.run_id,

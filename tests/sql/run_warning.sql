@@ -42,4 +42,45 @@ INSERT INTO dropped_record (run_id, rank, pass, sequence, source, count, detail)
 (4, 0, 'ops', 0, 'store', 3, 'disk full'), (4, 1, 'ops', 0, 'store', 4, 'disk full');
 -- Both runs are unstable; the mean represents the first one, whose steps differ as the warning says.
 UPDATE statistic SET slow_count = 1, slow_ns = 5e7, represented_by = CASE run_id WHEN 1 THEN 'mean' ELSE 'median' END;
+-- Both ranks of run 3 and two of its passes assumed where most of their steps begin, those of the first rank and of the
+-- time pass for two reasons. Only a warm-up step of run 1 is an assumption. What was not observed is told once.
+INSERT INTO sample (run_id, rank, pass, step, phase, warmup, throttled, calls, start_ns, host_ns, device_ns)
+WITH r (run_id) AS (VALUES (1), (3)),
+k (rank) AS (VALUES (0), (1)),
+p (pass) AS (VALUES ('ops'), ('time')),
+s (step) AS (VALUES (0), (1), (2), (3), (4))
+SELECT
+  r.run_id,
+  k.rank,
+  p.pass,
+  s.step,
+  'step',
+  s.step = 0,
+  0,
+  1,
+  s.step,
+  1,
+  NULL
+FROM r
+CROSS JOIN k
+CROSS JOIN p
+CROSS JOIN s;
+INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, value, unit)
+SELECT
+  x.run_id,
+  x.rank,
+  x.pass,
+  900 + x.step,
+  'step',
+  x.step,
+  '',
+  'assumed_step_boundary',
+  CASE x.step WHEN 4 THEN 'assumed: another reason' ELSE 'assumed: a reason' END,
+  ''
+FROM sample x
+WHERE x.phase = 'step' AND (x.run_id = 3 AND x.step <> 1 AND (x.pass = 'ops' OR x.step <> 2) OR x.step = 0);
+INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, value, unit) VALUES
+(3, 0, 'ops', 800, 'run', -1, '', 'not_observed', 'the first step', ''),
+(3, 1, 'ops', 800, 'run', -1, '', 'not_observed', 'the first step', ''),
+(3, 0, 'time', 800, 'run', -1, '', 'not_observed', 'the first step', '');
 SELECT * FROM run_warning ORDER BY run_id, kind, detail;

@@ -31,9 +31,8 @@ OPERATORS = """SELECT DISTINCT n.text, o.backward, p.text, q.text FROM op o
                LEFT JOIN string q ON q.string_id = o.scope_id WHERE o.pass = 'ops' AND o.step >= 3"""
 FAULTS = """SELECT 'warning', kind || ': ' || detail FROM run_warning
             WHERE kind NOT IN ('unstable', 'interference', 'clock drift', 'not reproducible', 'not verified',
-                               'unlike steps')
+                               'unlike steps', 'assumed steps')
             UNION ALL SELECT 'dropped by ' || source, detail FROM dropped_record
-            UNION ALL SELECT 'not observed', value FROM metric WHERE name = 'not_observed'
             UNION ALL SELECT status, detail FROM run WHERE status <> 'ok'"""
 MEMORY = """SELECT max(parameter_bytes) AS parameters, max(gradient_bytes) AS gradients,
                    max(optimizer_state_bytes) AS optimizer_state, max(activation_bytes) > 0 AS has_activations

@@ -225,6 +225,14 @@ TEST(ResultsTable, LeavesOutMetricsFirst) {
   EXPECT_THAT(results_table({run, other_case}).header, Not(testing::Contains("loss"))) << "does not differ";
 }
 
+TEST(ResultsTable, LeavesMetricsThatAreWarningsToThem) {
+  Json run = case_run(1);
+  for (const char* name : {"assumed_step_boundary", "not_observed", "other_profiler"})
+    run["metrics"][name] = {{"value", "some text"}, {"unit", ""}};
+  EXPECT_THAT(text_of(Json::array({run}), 500), Not(HasSubstr("some text")));
+  EXPECT_THAT(results_table(Json::array({run}), true).header, testing::Contains("not_observed")) << "with --wide";
+}
+
 TEST(ResultsTable, NamesEachReasonOnce) {
   Json results{case_run(1), failed_run(2, "crashed", "signal 11\x1b[2J")};
   for (int run_id = 3; run_id < 15; ++run_id) results.push_back(failed_run(run_id, "skipped", "no GPU"));
