@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "base/utf8.hpp"
 
@@ -17,6 +20,7 @@ namespace {
 constexpr std::size_t kDefaultColumns = 100;
 constexpr std::size_t kGap = 2;           // between two columns
 constexpr std::size_t kShortestCell = 8;  // cells are not shortened below this
+constexpr char32_t kEllipsis = U'…';
 
 bool is_right(const TextTable& table, std::size_t column) { return column < table.right.size() && table.right[column]; }
 
@@ -57,21 +61,93 @@ std::size_t next_optional(const TextTable& table) {
   return found;
 }
 
-void shorten_widest(TextTable& table, std::size_t columns) {
-  while (width_of(table) > columns) {
-    std::size_t widest = table.header.size();
+/// The widths of columns that are shortened so that the table fits: the widest ones, to the same width.
+std::vector<std::size_t> fitting_widths(const TextTable& table, std::size_t columns) {
+  std::vector<std::size_t> widths(table.header.size());
+  for (std::size_t column = 0; column < widths.size(); ++column) widths[column] = width_of(table, column);
+  for (std::size_t total = width_of(table); total > columns; --total) {
+    std::size_t widest = widths.size();
     std::size_t width = kShortestCell;
-    for (std::size_t column = 0; column < table.header.size(); ++column) {
-      if (is_right(table, column) || width_of(table, column) <= width) continue;
+    for (std::size_t column = 0; column < widths.size(); ++column) {
+      if (is_right(table, column) || widths[column] <= width) continue;
       widest = column;
-      width = width_of(table, column);
+      width = widths[column];
     }
-    if (widest == table.header.size()) return;
-    const std::size_t excess = width_of(table) - columns;
-    const std::size_t wanted = std::max(kShortestCell, width > excess ? width - excess : 0);
-    table.header[widest] = shortened(table.header[widest], wanted);
-    for (auto& row : table.rows) row[widest] = shortened(visible(row[widest]), wanted);
+    if (widest == widths.size()) break;
+    --widths[widest];
   }
+  return widths;
+}
+
+void shorten_widest(TextTable& table, std::size_t columns) {
+  const std::vector<std::size_t> widths = fitting_widths(table, columns);
+  for (std::size_t column = 0; column < widths.size(); ++column) {
+    if (widths[column] == width_of(table, column)) continue;
+    std::vector<std::string> cells;
+    for (const auto& row : table.rows) cells.push_back(visible(row[column]));
+    cells = shortened_apart(cells, widths[column]);
+    for (std::size_t row = 0; row < cells.size(); ++row) table.rows[row][column] = std::move(cells[row]);
+    table.header[column] = shortened(table.header[column], widths[column]);
+  }
+}
+
+std::u32string code_points(std::string_view text) {
+  std::u32string points;
+  while (!text.empty()) points += take_code_point(text);
+  return points;
+}
+
+std::string utf8_of(const std::u32string& points) {
+  std::string text;
+  for (const char32_t point : points) append_utf8(text, point);
+  return text;
+}
+
+std::u32string without_middle(const std::u32string& text, std::size_t columns) {
+  const std::size_t tail = (columns - 1) / 2;
+  return text.substr(0, columns - 1 - tail) + kEllipsis + text.substr(text.size() - tail);
+}
+
+/// The begin of a text, and what follows `position`.
+std::u32string around(const std::u32string& text, std::size_t position, std::size_t columns) {
+  const std::size_t head = columns / 4;
+  const std::size_t left = columns - head - 1;
+  const std::u32string begin = text.substr(0, head) + kEllipsis;
+  if (text.size() - position <= left) return begin + text.substr(text.size() - std::min(left, text.size() - head));
+  return begin + text.substr(position, left - 1) + kEllipsis;
+}
+
+std::size_t common_length(const std::vector<std::u32string>& texts) {
+  std::size_t length = texts.front().size();
+  for (const std::u32string& text : texts) {
+    const auto [first, second] = std::ranges::mismatch(texts.front(), text);
+    length = std::min(length, static_cast<std::size_t>(first - texts.front().begin()));
+  }
+  return length;
+}
+
+using Shortened = std::map<std::u32string, std::u32string>;  ///< by original text
+
+/// Shows where texts differ that look the same when they are shortened.
+void take_apart(Shortened& shorter, std::size_t columns) {
+  std::map<std::u32string, std::vector<std::u32string>> alike;
+  for (const auto& [text, shown] : shorter) alike[shown].push_back(text);
+  for (const auto& [shown, texts] : alike) {
+    if (texts.size() == 1) continue;
+    Shortened apart;
+    for (const std::u32string& text : texts)
+      apart[text] = text.size() > columns ? around(text, common_length(texts), columns) : text;
+    const bool differs =
+        std::ranges::any_of(apart, [&](const auto& each) { return each.second != apart.begin()->second; });
+    if (differs) take_apart(apart, columns);
+    for (const auto& [text, better] : apart) shorter[text] = better;
+  }
+}
+
+bool are_different(const Shortened& shorter) {
+  std::set<std::u32string> shown;
+  for (const auto& [text, each] : shorter) shown.insert(each);
+  return shown.size() == shorter.size();
 }
 
 std::string markdown_cell(const std::string& cell) {
@@ -127,6 +203,22 @@ std::string shortened(const std::string& text, std::size_t columns) {
   std::string_view rest = text;
   for (std::size_t count = 1; count < columns; ++count) append_utf8(kept, take_code_point(rest));
   return kept + "…";
+}
+
+std::vector<std::string> shortened_apart(const std::vector<std::string>& texts, std::size_t columns) {
+  Shortened shorter;
+  for (;; ++columns) {
+    shorter.clear();
+    for (const std::string& text : texts) {
+      const std::u32string points = code_points(text);
+      shorter[points] = points.size() > columns ? without_middle(points, columns) : points;
+    }
+    take_apart(shorter, columns);
+    if (are_different(shorter)) break;
+  }
+  std::vector<std::string> result;
+  for (const std::string& text : texts) result.push_back(utf8_of(shorter[code_points(text)]));
+  return result;
 }
 
 void TableBuilder::add(const std::string& name, bool right, int optional, const CellOf& cell) {

@@ -14,8 +14,8 @@ namespace kymo::cli {
 /// Width of standard output: that of its terminal, otherwise COLUMNS from the environment, otherwise 100.
 std::size_t output_columns();
 
-/// Leaves out optional columns until the lines have at most `columns` characters, and then shortens the longest
-/// left-aligned cells. Returns the names of the columns that were left out.
+/// Leaves out optional columns until the lines have at most `columns` characters, and then shortens the cells of the
+/// widest left-aligned columns, as shortened_apart() does. Returns the names of the columns that were left out.
 std::vector<std::string> fit(TextTable& table, std::size_t columns);
 
 /// The table as a pipe table of GitHub Flavored Markdown.
@@ -23,6 +23,10 @@ std::string markdown(const TextTable& table);
 
 /// Shortens a text of one line to `columns` characters; a shortened text ends with an ellipsis.
 std::string shortened(const std::string& text, std::size_t columns);
+
+/// Replaces the middle of texts of one line that are longer than `columns` characters (at least 8) by an ellipsis.
+/// Texts that differ stay different: where they differ is shown, or, if that does not suffice, they are longer.
+std::vector<std::string> shortened_apart(const std::vector<std::string>& texts, std::size_t columns);
 
 /// Builds the columns of a table from its rows, and drops columns without information.
 class TableBuilder {

@@ -38,7 +38,7 @@ std::string calls_text(const Json& rows, const std::string& what, const std::str
   if (rows.empty()) return "";
   TableBuilder builder(rows.size());
   builder.add(what, false, 0, [&](std::size_t row) { return text_of(rows[row], "name"); });
-  builder.add("module", false, 2, [&](std::size_t row) { return text_of(rows[row], "module"); });
+  builder.add("module", false, 0, [&](std::size_t row) { return text_of(rows[row], "module"); });
   builder.add("phase", false, 0, [&](std::size_t row) { return text_of(rows[row], "phase"); });
   builder.add("calls/step", true, 1,
               [&](std::size_t row) { return fmt::format("{:.4g}", rows[row]["calls"].get<double>()); });
@@ -131,17 +131,19 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
   Json details;
   details["kernels"] = rows_of(
       database,
-      "SELECT e.short_name AS name, e.class, e.module, e.phase, 1.0 * sum(e.calls) / max(e.steps) AS calls, "
+      "SELECT e.short_name AS name, min(e.class) AS class, e.module, e.phase, 1.0 * sum(e.calls) / max(e.steps) AS "
+      "calls, "
       "sum(e.total_ns) / 1e6 / max(e.steps) AS time_ms, 1.0 * sum(e.total_ns) / sum(sum(e.total_ns)) OVER () AS share "
       "FROM kernel_entry e WHERE e.run_id = " +
           id + " AND e.rank = (SELECT min(k.rank) FROM kernel_pass k WHERE k.run_id = " + id +
-          ") GROUP BY e.short_name, e.class, e.module, e.phase ORDER BY sum(e.total_ns) DESC LIMIT 10");
-  details["operators"] = rows_of(
-      database,
-      "SELECT o.name, o.module, o.phase, o.calls, o.self_ms AS time_ms, o.share_of_step AS share FROM op_by_scope o "
-      "WHERE o.pass = 'ops' AND o.run_id = " +
-          id + " AND o.rank = (SELECT min(k.rank) FROM rank k WHERE k.pass = 'ops' AND k.run_id = " + id +
-          ") ORDER BY o.self_ms DESC LIMIT 10");
+          ") GROUP BY e.short_name, e.module, e.phase ORDER BY sum(e.total_ns) DESC LIMIT 10");
+  details["operators"] =
+      rows_of(database,
+              "SELECT o.name, o.module, o.phase, sum(o.calls) AS calls, sum(o.self_ms) AS time_ms, "
+              "sum(o.share_of_step) AS share "
+              "FROM op_by_scope o WHERE o.pass = 'ops' AND o.run_id = " +
+                  id + " AND o.rank = (SELECT min(k.rank) FROM rank k WHERE k.pass = 'ops' AND k.run_id = " + id +
+                  ") GROUP BY o.name, o.module, o.phase ORDER BY sum(o.self_ms) DESC LIMIT 10");
   details["memory"] = rows_of(
       database,
       "SELECT p.device, p.phase, p.peak_allocated_bytes, p.peak_reserved_bytes, p.parameter_bytes, p.gradient_bytes, "
