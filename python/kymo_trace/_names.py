@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
+from types import FrameType
 from typing import Any
+
+from ._roots import RootNames, class_name
 
 
 class Names:
@@ -14,6 +18,7 @@ class Names:
         self.by_id: dict[int, str | None] = {}
         self.torch = torch
         self.root: weakref.ref[Any] | None = None
+        self.roots = RootNames(torch)
         self._references: dict[int, weakref.ref[Any]] = {}
 
     def set_root(self, module: Any) -> None:
@@ -27,14 +32,15 @@ class Names:
         if self.root is None and not self._is_graph(module):
             self.set_root(module)
         root = self.root() if self.root else None
+        caller = sys._getframe().f_back
         if root is not None and id(root) not in self.by_id:
-            self._add_tree(root)
+            self._add_tree(root, caller)
         if id(module) not in self.by_id and root is not None:
-            self._add_tree(root)  # it may have been added to the root since
+            self._add_tree(root, caller)  # it may have been added to the root since
         if id(module) not in self.by_id:
             self._set(module, None if self._is_graph(module) else type(module).__name__)
 
-    def _add_tree(self, root: Any) -> None:
+    def _add_tree(self, root: Any, caller: FrameType | None) -> None:
         called: dict[str, bool] = {}  # by qualified name: whether the module has a scope
         for name, module in root.named_modules():
             parts = name.split(".") if name else []
@@ -47,8 +53,10 @@ class Names:
             called[name] = has_scope
             if id(module) in self.by_id:
                 continue
-            scope = ".".join(part for part in parts[around:] if part != "_orig_mod") or self._class_name(module)
-            self._set(module, scope if has_scope else None)
+            scope = ".".join(part for part in parts[around:] if part != "_orig_mod")
+            if not name:
+                scope = self.roots.name(root, caller)
+            self._set(module, (scope or class_name(module)) if has_scope else None)
 
     def _set(self, module: Any, name: str | None) -> None:
         key = id(module)
@@ -59,9 +67,6 @@ class Names:
 
         self._references[key] = weakref.ref(module, forget)
         self.by_id[key] = name
-
-    def _class_name(self, module: Any) -> str:
-        return type(getattr(module, "_orig_mod", module)).__name__
 
     def _is_original(self, name: str, root: Any) -> bool:
         """The module in the wrapper that torch.compile returns: the wrapper has its name."""

@@ -143,6 +143,21 @@ class ProgramsTest(SharedRunTest, TraceTest):
             without, {"torch::autograd::AccumulateGrad", "NllLossBackward0", "LogSoftmaxBackward0", "ViewBackward0"}
         )
 
+    def test_modules_of_one_class_outside_of_others_are_kept_apart(self):
+        rows = [row for row in self.operators("gan") if row["path"] and not row["backward"]]
+        self.assertEqual({row["path"] for row in rows}, {"generator", "discriminator"})
+
+    def test_assumptions_are_a_warning(self):
+        self.assertEqual(
+            self.rows("SELECT detail FROM run_warning WHERE kind = 'assumed steps'"),
+            [
+                (
+                    "it was assumed where 10 measured steps begin: first forward pass after a backward pass, because "
+                    "the program has no optimizer; check that these are the iterations of the program",
+                )
+            ],
+        )
+
     def test_recomputed_operators_belong_to_their_modules(self):
         rows = self.operators("checkpointed")
         paths = {row["path"] for row in rows if row["phase"] == "backward" and not row["backward"] and row["path"]}
