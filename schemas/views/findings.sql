@@ -2,9 +2,36 @@
 -- What limits the steps of a run, from all passes that recorded it.
 
 -- What takes so much of a step that it is worth looking at, and what to do next; for rank 0. Shares are those of the
--- pass that recorded them and overlap, for example idle time and the phase in which it occurs.
+-- pass that recorded them and overlap, for example idle time and the phase in which it occurs. Phases are compared by
+-- the time of their kernels on a GPU, for which the host does not wait, and on the host otherwise; those of workloads
+-- that consist of an optimizer are no finding.
 CREATE VIEW step_finding AS
-WITH threshold (idle_share, share, optimizer_calls, copies) AS (VALUES (0.2, 0.1, 500, 2))
+WITH threshold (idle_share, share, optimizer_calls, copies, dominant_share) AS (VALUES (0.2, 0.1, 500, 2, 0.5)),
+phase_total AS (
+  SELECT
+    s.run_id,
+    s.phase,
+    sum(s.host_ms) AS ms,
+    max(CASE s.phase WHEN 'step' THEN sum(s.host_ms) END) OVER (PARTITION BY s.run_id) AS step_ms,
+    max(CASE s.phase WHEN 'step' THEN count(*) END) OVER (PARTITION BY s.run_id) AS steps,
+    max(s.phase IN ('forward', 'backward')) OVER (PARTITION BY s.run_id) AS has_passes
+  FROM pass_step_time s
+  JOIN run r ON r.run_id = s.run_id AND r.device_kind = 'cpu'
+  WHERE s.rank = 0 AND s.warmup = 0 AND s.is_least_observed = 1
+  GROUP BY s.run_id, s.phase
+  UNION ALL
+  SELECT
+    e.run_id,
+    e.phase,
+    sum(e.total_ns) / 1e6,
+    sum(sum(e.total_ns)) OVER (PARTITION BY e.run_id) / 1e6,
+    max(e.steps),
+    max(e.phase IN ('forward', 'backward')) OVER (PARTITION BY e.run_id)
+  FROM kernel_entry e
+  JOIN run r ON r.run_id = e.run_id AND r.device_kind = 'cuda'
+  WHERE e.rank = 0
+  GROUP BY e.run_id, e.phase
+)
 SELECT
   -- run
   g.run_id,
@@ -156,6 +183,60 @@ JOIN (
 ) s ON s.run_id = o.run_id
 CROSS JOIN threshold t
 WHERE o.calls >= t.optimizer_calls AND o.ms >= t.share * s.step_ms
+UNION ALL
+SELECT
+  p.run_id,
+  CASE p.phase WHEN 'optimizer' THEN 'optimizer' ELSE 'outside of forward, backward and optimizer' END,
+  p.share,
+  p.evidence
+  || CASE WHEN p.name IS NULL THEN '' ELSE printf('; %s takes %.0f %% of it', p.name, 100 * p.name_share) END,
+  CASE
+    WHEN p.name IS NULL THEN '--passes ops names the operators that take it'
+    WHEN p.phase = 'other' THEN 'validation, logging and metrics belong to it: do less of it, or less often'
+    WHEN p.name_share > p.dominant_share
+      THEN 'updates usually take a small part of a step: replace this operator, or call it less often'
+    ELSE 'updates usually take a small part of a step: use few kernels (fused=True, foreach=True), or larger batches'
+  END
+FROM (
+  SELECT
+    d.run_id,
+    d.phase,
+    d.ms / d.step_ms AS share,
+    printf('%.3g ms of %.3g ms per step', d.ms / d.steps, d.step_ms / d.steps) AS evidence,
+    (
+      SELECT e.name
+      FROM profile_entry e
+      WHERE e.run_id = d.run_id AND e.rank = 0 AND e.phase = d.phase
+      GROUP BY e.name
+      ORDER BY sum(e.ms) DESC, e.name
+      LIMIT 1
+    ) AS name,
+    (
+      SELECT sum(e.ms)
+      FROM profile_entry e
+      WHERE e.run_id = d.run_id AND e.rank = 0 AND e.phase = d.phase
+      GROUP BY e.name
+      ORDER BY sum(e.ms) DESC
+      LIMIT 1
+    )
+    / CASE r.device_kind
+      WHEN 'cuda' THEN d.ms / d.steps
+      ELSE
+        (
+          SELECT sum(CASE x.phase WHEN d.phase THEN x.host_ns END) / 1e6 / sum(x.phase = 'step')
+          FROM sample x
+          WHERE x.run_id = d.run_id AND x.rank = 0 AND x.pass = 'ops' AND x.warmup = 0
+        )
+    END AS name_share,
+    t.dominant_share
+  FROM phase_total d
+  JOIN run r ON r.run_id = d.run_id
+  CROSS JOIN threshold t
+  WHERE
+    d.ms > t.dominant_share * d.step_ms
+    AND d.has_passes
+    AND (d.phase = 'optimizer' OR d.phase = 'other' AND r.timing = 'free')
+) p
 UNION ALL
 SELECT
   v.run_id,
