@@ -46,6 +46,7 @@ static struct {
   kymo_status end_status;
   char end_message[kMaxText];
   int ending;
+  char final_name[kMaxText], final_text[kMaxText]; /* a metric that is stored when the pass ends; "" means none */
 } self_;
 
 static const char* const phase_names[] = /* by Phase */
@@ -87,6 +88,7 @@ static kymo_status step(void* instance, kymo_context* context) {
 
 static void destroy(void* instance) {
   (void)instance;
+  if (*self_.final_text) self_.host->metric_text(self_.context, KYMO_PER_RUN, self_.final_name, self_.final_text);
   self_.host = recording_host = NULL;
 }
 
@@ -339,6 +341,14 @@ static PyObject* metric(PyObject* module, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
+static PyObject* final_metric(PyObject* module, PyObject* arguments) {
+  (void)module;
+  const char *name, *text;
+  if (!PyArg_ParseTuple(arguments, "ss:final_metric", &name, &text)) return NULL;
+  if (copy_text(self_.final_name, name, "the name") || copy_text(self_.final_text, text, "the text")) return NULL;
+  Py_RETURN_NONE;
+}
+
 static PyObject* compilation(PyObject* module, PyObject* arguments) {
   (void)module;
   kymo_compilation made = {.size = sizeof made};
@@ -393,6 +403,9 @@ static PyMethodDef functions[] = {
     {"phase_begin", phase_begin, METH_O, "phase_begin(index) -> bool: whether phase_end() is to be called"},
     {"phase_end", phase_end, METH_NOARGS, "phase_end()"},
     {"metric", metric, METH_VARARGS, "metric(level, name, value)"},
+    {"final_metric", final_metric, METH_VARARGS,
+     "final_metric(name, text): a metric of the run that is stored when the pass ends, instead of the one before; none "
+     "if the text is empty. Lost if the process is killed."},
     {"compilation", compilation, METH_VARARGS,
      "compilation(kind, step, program_step, start_ns, duration_ns, inductor_ns, function, file, line, reason): as in "
      "kymo_compilation"},

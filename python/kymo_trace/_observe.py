@@ -32,6 +32,16 @@ _BEFORE, _DURING, _AFTER, _NOTHING = range(4)  # the steps before, in and after 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # lib/kymo
 
 
+def miscount_text(steps: int) -> str:
+    """What the corrections of the number of steps within the pass add up to; empty if they cancel out."""
+    if steps == 0:
+        return ""
+    return (
+        f"the numbers of the program's steps: {abs(steps)} too {'many' if steps < 0 else 'few'} were counted before "
+        "the order of its optimizers was known"
+    )
+
+
 class Observation:
     """What is observed in this process, from the import of torch to its end."""
 
@@ -65,6 +75,7 @@ class Observation:
         self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise, number)
         self.has_steps = False  # the first one has begun
         self.counted = 0  # complete steps, but for those that _program follows
+        self.miscounted = 0  # steps that are missing in the numbers of those of the pass, or too many if negative
         self.assumed = -1  # the last step that is an assumption
         self.followed = 0  # the id of their optimizer
         self.steps_before = 0  # the program's number of the first step of the pass
@@ -147,10 +158,8 @@ class Observation:
         elif self.state == _DURING:
             self.assume(reason)
             if difference:
-                self.cannot_observe(
-                    f"the numbers of the program's steps: {abs(difference)} too {'many' if difference < 0 else 'few'} "
-                    "were counted before the order of its optimizers was known"
-                )
+                self.miscounted += difference
+                _program.final_metric("not_observed", miscount_text(self.miscounted))
 
     def may_train(self, module: Any) -> bool:
         return bool(module.training and self.torch.is_grad_enabled())
