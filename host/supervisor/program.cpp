@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/program.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -19,10 +20,18 @@ namespace {
 using measure::Outcome;
 using measure::RunStatus;
 
+/// A process that trains and is not observed. `origin`: as in python/kymo_trace/_ranks.py.
+struct Trained {
+  std::string origin, command;
+};
+
 /// What the processes of the program noted.
 struct Notes {
-  std::string last, error, steps;
+  std::string last, error;
+  std::string unstepped;             ///< why a process has no complete step
+  std::optional<std::int64_t> most;  ///< complete steps of a process that ended before those to observe
   std::map<pid_t, ProcessEnd> ends;  ///< of processes that multiprocessing started
+  std::map<pid_t, Trained> trained;
 };
 
 /// "PID CODE", where CODE is negative for a signal.
@@ -34,29 +43,88 @@ void add_end(const std::string& text, std::map<pid_t, ProcessEnd>& ends) {
   ends[pid] = code < 0 ? ProcessEnd{{}, -code} : ProcessEnd{code, {}};
 }
 
+/// "PID ORIGIN COMMAND".
+void add_trained(const std::string& text, std::map<pid_t, Trained>& trained) {
+  std::istringstream words(text);
+  pid_t pid = -1;
+  Trained found;
+  if (!(words >> pid >> found.origin)) return;
+  std::getline(words >> std::ws, found.command);
+  found.command = one_line(found.command, 500);
+  trained[pid] = std::move(found);
+}
+
+std::optional<std::int64_t> number_in(const std::string& text) {
+  std::istringstream words(text);
+  std::int64_t number = 0;
+  return words >> number ? std::optional(number) : std::nullopt;
+}
+
 Notes read_notes(const std::filesystem::path& notes) {
   std::ifstream file(notes);
   Notes found;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("error ")) found.error = one_line(line.substr(6), 500);
-    if (line.starts_with("steps ")) found.steps = line.substr(6);
+    if (line.starts_with("unstepped ")) found.unstepped = one_line(line.substr(10), 500);
+    if (line.starts_with("steps ")) found.most = std::max(found.most, number_in(line.substr(6)));
     if (line.starts_with("ended ")) add_end(line.substr(6), found.ends);
+    if (line.starts_with("trained ")) add_trained(line.substr(8), found.trained);
+    if (line.starts_with("joined ")) found.trained.erase(static_cast<pid_t>(number_in(line.substr(7)).value_or(-1)));
     found.last = found.last == "torch" ? found.last : line;
   }
   return found;
 }
 
+const char* subject(std::size_t count, const char* one, const char* several) { return count == 1 ? one : several; }
+
+/// "it", "them" or, if there are others, "2 of them".
+std::string some(std::size_t count, std::size_t all, const char* one, const char* several) {
+  return count < all ? std::to_string(count) + " of them" : subject(count, one, several);
+}
+
+/// How to observe processes that trained, by their origin.
+std::vector<std::string> how_to_observe(const Notes& notes, ObservedProcesses processes) {
+  static constexpr const char* kFirstProcess = "--ranks 1 observes the first process that calls a module";
+  if (processes == ObservedProcesses::kRanks)
+    return {std::string("only the ranks of a process group are observed; ") + kFirstProcess + " instead"};
+  std::map<std::string, std::vector<std::string>> commands;
+  for (const auto& [pid, each] : notes.trained) commands[each.origin].push_back(each.command);
+  const std::size_t all = notes.trained.size();
+  std::vector<std::string> texts;
+  if (const std::size_t count = commands["spawned"].size(); count > 0)
+    texts.push_back("multiprocessing started " + some(count, all, "it", "them") + " without a process group; " +
+                    kFirstProcess + (processes == ObservedProcesses::kFirst ? ", and no other one" : ""));
+  if (const std::size_t count = commands["forked"].size(); count > 0)
+    texts.push_back(some(count, all, "it", "they") + subject(count, " is a fork", " are forks") +
+                    " without a process group; with the start method spawn, " + kFirstProcess);
+  if (const auto& own = commands["command"]; !own.empty())
+    texts.push_back("observe the command of such a process itself: kymo trace -- " + own.front());
+  return texts;
+}
+
+/// "2 other processes trained without being observed: ..."; empty if there are none.
+std::string unobserved_training(const Notes& notes, ObservedProcesses processes, const char* other) {
+  const std::size_t count = notes.trained.size();
+  if (count == 0) return "";
+  return std::to_string(count) + other + subject(count, " process", " processes") + " trained and " +
+         subject(count, "was", "were") + " not observed: " + join(how_to_observe(notes, processes), "; ");
+}
+
 /// Why no process of the program connected.
-std::string never_observed(const Notes& notes) {
-  const auto& [last, error, steps, ends] = notes;
-  if (!error.empty()) return "the program could not be observed: " + error;
-  if (!steps.empty())
-    return "the program ended after " + steps + " complete steps, before the first step to observe; change --steps";
-  if (last == "torch")
+std::string never_observed(const Notes& notes, ObservedProcesses processes) {
+  if (!notes.error.empty()) return "the program could not be observed: " + notes.error;
+  if (notes.most > 0)
+    return "the program ended after " + std::to_string(*notes.most) +
+           " complete steps, before the first step to observe; change --steps";
+  const std::string training = unobserved_training(notes, processes, "");
+  const std::string also = training.empty() ? "" : "; " + training;
+  if (!notes.unstepped.empty()) return "the program has no complete step: " + notes.unstepped + also;
+  if (!training.empty()) return "nothing was observed: " + training;
+  if (notes.last == "torch")
     return "nothing was observed: the program imported torch, but no process called a torch.nn.Module on its main "
            "thread; processes that multiprocessing starts are observed once they have made a process group "
            "(torch.distributed.init_process_group), or with --ranks 1";
-  if (last == "python") return "nothing was observed: the program never imported torch";
+  if (notes.last == "python") return "nothing was observed: the program never imported torch";
   return "nothing was observed: no Python process of the program loaded kymo; it does not run Python, or runs it with "
          "-S, or with -I or -E in an environment that does not contain this kymo (pip install its wheel there), or "
          "replaces PYTHONPATH instead of adding to it (PYTHONPATH=FOLDER:$PYTHONPATH)";
@@ -110,6 +178,12 @@ event::Warning late_ranks_warning(int ranks) {
                                   " not observed: the program starts its ranks several times"};
 }
 
+std::optional<event::Warning> unobserved_processes_warning(const std::filesystem::path& notes,
+                                                           ObservedProcesses processes) {
+  const std::string text = unobserved_training(read_notes(notes), processes, " other");
+  return text.empty() ? std::nullopt : std::optional(event::Warning{"unobserved processes", text});
+}
+
 SpawnOptions observed_program(const SpawnRequest& request) {
   const ObservedProgram& program = request.run.program;
   const std::filesystem::path root = installation().root;
@@ -154,19 +228,20 @@ measure::Method method_of_program(const ObservedProgram& program, const measure:
 }
 
 Outcome outcome_of_program(Outcome verdict, const ProcessEnd& end, bool connected, const std::filesystem::path& notes,
-                           pid_t pid) {
+                           ObservedProcesses processes, pid_t pid) {
   const Notes found = read_notes(notes);
   if (verdict.status == RunStatus::kCrashed && !connected) {
     verdict.status = RunStatus::kFailed;
-    verdict.detail = never_observed(found);
+    verdict.detail = never_observed(found, processes);
     if (end.signal || end.exit_code != 0) verdict.detail += "; it ended with " + end.describe();
   } else if (verdict.status == RunStatus::kCrashed && found.ends.contains(pid)) {
     verdict.detail += "; its process ended with " + found.ends.at(pid).describe();
   } else if (verdict.status == RunStatus::kOk && (end.signal || end.exit_code != 0)) {
     verdict.status = end.signal ? RunStatus::kCrashed : RunStatus::kFailed;
     verdict.detail = "the program ended with " + end.describe();
-  } else if (verdict.status == RunStatus::kFailed && !found.error.empty()) {
-    verdict.detail += "; " + found.error;
+  } else if (verdict.status == RunStatus::kFailed) {
+    for (const std::string& reason : {found.error, found.unstepped})
+      if (!reason.empty()) verdict.detail += "; " + reason;
   }
   verdict.exit_code = end.exit_code;
   verdict.signal = end.signal;

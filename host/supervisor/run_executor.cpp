@@ -234,7 +234,7 @@ struct RunExecutor::Impl {
   void end_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, bool reusable, ExecutedRun& made) {
     const PassState result = execution->finish();
     WorkerTeam& team = execution->team();
-    Outcome verdict = is_program ? end_program(result) : result.verdict();
+    Outcome verdict = is_program ? end_program(run, result) : result.verdict();
     const auto verification = result.verification();
     if (pass == Pass::kVerify) made.outcome.verification = verification.value_or(event::CheckOutcome::kUnavailable);
     if (verdict.status == RunStatus::kOk && verification == event::CheckOutcome::kFailed)
@@ -254,12 +254,12 @@ struct RunExecutor::Impl {
     if (auto lost = execution->lost_measurements(); lost && made.outcome.status == RunStatus::kOk)
       end_run(made.outcome, std::move(*lost), pass);
     execution->add_results(result, made);
-    if (is_program) add_program_results(run_id, pass, made);
+    if (is_program) add_program_results(run_id, run, pass, made);
     if (keep) workers.keep(execution->take_team(), run);
   }
 
   /// Waits until the program has ended.
-  Outcome end_program(const PassState& result) {
+  Outcome end_program(const PlannedRun& run, const PassState& result) {
     WorkerTeam& team = execution->team();
     workers.wait_for_end(team);
     const auto end = team.process(0).poll_end();
@@ -267,17 +267,20 @@ struct RunExecutor::Impl {
     for (int rank = 0; rank < team.count(); ++rank) connected = connected || team.is_connected(rank);
     const Outcome& verdict = result.verdict();
     const pid_t pid = verdict.rank ? team.process(*verdict.rank).worker_pid() : -1;
-    return outcome_of_program(verdict, end ? end->end : ProcessEnd{}, connected, notes, pid);
+    return outcome_of_program(verdict, end ? end->end : ProcessEnd{}, connected, notes, run.program.processes, pid);
   }
 
-  void add_program_results(std::int64_t run_id, Pass pass, ExecutedRun& made) const {
+  void add_program_results(std::int64_t run_id, const PlannedRun& run, Pass pass, ExecutedRun& made) const {
     if (execution->has_found_ranks()) made.ranks = execution->team().count();
+    std::vector<event::Warning> warnings;
+    if (execution->late_ranks() > 0) warnings.push_back(late_ranks_warning(execution->late_ranks()));
+    if (auto warning = unobserved_processes_warning(notes, run.program.processes)) warnings.push_back(*warning);
     try {
       for (const auto& [rank, metrics] : later_steps(notes))
         store::add_metrics(scratch.rank_file(run_id, rank, pass), run_id, rank, pass, metrics);
-      for (int rank = 0; execution->late_ranks() > 0 && rank < execution->team().count(); ++rank)
-        store::add_warning(scratch.rank_file(run_id, rank, pass), run_id, rank, pass,
-                           late_ranks_warning(execution->late_ranks()));
+      for (const event::Warning& warning : warnings)
+        for (int rank = 0; rank < execution->team().count(); ++rank)
+          store::add_warning(scratch.rank_file(run_id, rank, pass), run_id, rank, pass, warning);
     } catch (const Error& error) {
       log::warning(std::string("results of the program were not stored: ") + error.what());
     }

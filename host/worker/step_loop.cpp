@@ -205,6 +205,7 @@ bool StepLoop::run() {
 
 bool StepLoop::measured_before_end() {
   if (log_.size() > warmup_) return true;
+  if (log_.size() == 0) return progress_.end(RunStatus::kFailed, "the program ended before the end of the first step");
   return progress_.end(RunStatus::kFailed, "the program ended after " + std::to_string(log_.size()) +
                                                " complete steps of this pass, of which the first " +
                                                std::to_string(warmup_) + " are warm-up steps: none was measured");

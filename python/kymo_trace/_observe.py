@@ -23,11 +23,12 @@ from ._memory import Tags
 from ._names import Names
 from ._ranks import Place
 from ._replacement import in_place_of, skipped_frames, without_dynamo, wrap_method
+from ._seen import Seen
 from ._steps import Steps
 from ._usable import Unusable
 
-# What is followed, in this order.
-_BEFORE, _DURING, _AFTER, _NOTHING = range(4)  # the steps before, in and after the pass
+# What is followed: the steps before, in and after the pass; whether a process trains that is not observed.
+_BEFORE, _DURING, _AFTER, _UNOBSERVED, _NOTHING = range(5)
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # lib/kymo
 
@@ -56,6 +57,7 @@ class Observation:
             without_dynamo, (self.tags.root, self.tags.gradients, self.tags.optimizer)
         )
         self.compilations = Compilations(self.position, self.cannot_observe)
+        self.origin = _ranks.origin()
         self.missing: list[str] = []  # what cannot be observed
         self.state = _BEFORE
         self.records_scopes = False
@@ -74,6 +76,7 @@ class Observation:
         number = getattr(self.torch.autograd, "_get_sequence_nr", lambda: 0)
         self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise, number)
         self.has_steps = False  # the first one has begun
+        self.seen = Seen()  # before the first step is complete
         self.counted = 0  # complete steps, but for those that _program follows
         self.miscounted = 0  # steps that are missing in the numbers of those of the pass, or too many if negative
         self.assumed = -1  # the last step that is an assumption
@@ -106,13 +109,17 @@ class Observation:
                 self.follow(left - 1, with_phases=False)
                 return
             self.steps_before = self.counted
-            recorded = not self.connect()
+            if not self.connect():
+                self.rejected()
+                return
+            recorded = False
         elif self.state == _DURING:
             if self.compilations.rows:
                 self.compilations.deliver()
             recorded = not _program.next_step()
         else:
-            self.later.step_begins()
+            if self.state == _AFTER:
+                self.later.step_begins()
             return
         if recorded:
             self.end_observation()
@@ -166,6 +173,8 @@ class Observation:
 
     def first_backward(self) -> None:
         """The program trains: the calls before were no steps of their own, but part of the first one."""
+        if self.state == _UNOBSERVED or self.place.rank is None:
+            self.trains_unobserved()
         calls, self.counted = self.counted, 0
         if self.state == _BEFORE:
             self.compilations.are_in_step(0)
@@ -209,6 +218,23 @@ class Observation:
         """The current step of the pass and of the program; -1 before the first one."""
         step = self.count if self.steps.begun else -1
         return -1 if self.state == _BEFORE else step - self.steps_before, step
+
+    def rejected(self) -> None:
+        """The supervisor observes another process instead of this one."""
+        self.records_scopes = self.tags.wanted = False
+        self.compilations.end()
+        self.names.by_id.clear()
+        if _ranks.is_rank(self.setting, self.place):  # it has a warning of its own
+            self.unfollow()
+            return
+        self.state = _UNOBSERVED
+        if self.steps.propagated:
+            self.trains_unobserved()
+
+    def trains_unobserved(self) -> None:
+        _note(self.setting["notes"], f"trained {os.getpid()} {self.origin} {_ranks.command()}")
+        if self.state == _UNOBSERVED:  # nothing else is to be known
+            self.unfollow()
 
     def end_observation(self) -> None:
         """The pass is complete: the program continues, and only the times of its steps are taken."""
@@ -255,6 +281,8 @@ class Observation:
         if isinstance(module, CompiledFunction) and self.steps.is_in_optimizer():
             return False  # a part of the optimizer
         try:
+            if not self.counted:
+                self.seen.call(module.training, self.torch.is_grad_enabled())
             self.steps.root_begins(module)
             if isinstance(module, CompiledFunction):
                 self.names.root = None  # the modules that it calls are those of their own
@@ -273,6 +301,7 @@ class Observation:
         self.steps.root_ends()
 
     def backward_begins(self) -> bool:
+        self.seen.backward += not self.counted
         return self.steps.backward_begins()
 
     def differentiates(self, again: bool) -> None:
@@ -295,6 +324,7 @@ class Observation:
         self.steps.optimizer_begins(optimizer)
 
     def optimizer_ends(self, optimizer: Any) -> None:
+        self.seen.optimizer_steps += not self.counted
         self.steps.optimizer_ends(optimizer)
         if self.tags.wanted:
             self.tags.optimizer(optimizer)
@@ -339,15 +369,19 @@ class Observation:
         call."""
         self.steps_before = self.count if self.steps.begun else -1
         if not self.connect():
-            self.unfollow()
+            self.rejected()
 
     def joined(self, rank: int, ranks: int) -> None:
         """This process is a rank of the program's process group."""
         if not self.place.joins:
             return
+        if self.steps.propagated and self.place.rank is None:
+            _note(self.setting["notes"], f"joined {os.getpid()}")
         if self.state != _BEFORE:
             if ranks > 1:
                 _note(self.setting["notes"], f"error {_ranks.TOO_LATE}")
+                if self.state == _UNOBSERVED:
+                    self.unfollow()
             return
         self.place = _ranks.place_of_rank(self.setting, rank, ranks)
         if self.place.rank is None:
@@ -361,28 +395,33 @@ class Observation:
         joins, is_begun = self.place.joins, self.state != _BEFORE
         if is_begun or not joins:
             self.disarm()
-        self.place = Place(None, 0, joins)
-        if is_begun or not joins:
-            return
         self.unfollow()
+        self.origin = _ranks.FORKED
+        self.place = Place(None, 0, joins)
         self.compilations.rows.clear()
         self.begin_process(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
-        self.state = _BEFORE
+        self.state = _UNOBSERVED if is_begun or not joins else _BEFORE
         self.watch()
 
     def at_exit(self) -> None:
-        if self.state == _BEFORE and self.steps.begun and self.place.rank is not None:
-            trains = self.steps.propagated or self.steps.stepped
-            untrained = self.steps.has_optimizer and not (trains or self.count)
-            reason = "error it created an optimizer, but made no backward pass, so that its steps are unknown"
-            _note(self.setting["notes"], reason if untrained else f"steps {self.count}")
         uncaught = getattr(sys, "last_value", None) or self.raised
+        if self.steps.begun and self.place.rank is not None:
+            self.note_steps(uncaught)
         if uncaught is None:
             self.end()
             return
         out_of_memory = _exceptions.is_out_of_memory(uncaught)
         script = getattr(sys.modules.get("__main__"), "__file__", None) or ""
         self.end(_program.OUT_OF_MEMORY if out_of_memory else _program.FAILED, _exceptions.describe(uncaught, script))
+
+    def note_steps(self, uncaught: BaseException | None) -> None:
+        """What the supervisor is to know of the steps of a process that ends before those to observe."""
+        if self.state == _BEFORE:
+            _note(self.setting["notes"], f"steps {self.count}")
+            if self.count and self.steps.propagated and not _ranks.is_rank(self.setting, self.place):
+                self.trains_unobserved()
+        if self.state in (_BEFORE, _DURING) and not self.count and uncaught is None:
+            _note(self.setting["notes"], f"unstepped {self.seen.why_no_step(self.steps.has_optimizer)}")
 
 
 def _wrap_modules(observation: Observation) -> None:

@@ -8,11 +8,12 @@ observed; and `children`, whether one that multiprocessing started may be it.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from . import _note, after_import
+from . import _exceptions, _note, after_import
 from ._replacement import wrap_method
 
 
@@ -38,6 +39,25 @@ def _number(variable: str) -> int | None:
 def _is_child() -> bool:
     """True in a process that multiprocessing started, or that it forks others from."""
     return any(word.startswith("from multiprocessing.") for word in sys.orig_argv)
+
+
+#: How a process was started: by a command, by multiprocessing, or as a fork of one that has imported torch.
+COMMAND, SPAWNED, FORKED = "command", "spawned", "forked"
+
+
+def origin() -> str:
+    return SPAWNED if _is_child() else COMMAND
+
+
+def command() -> str:
+    """The command of this process, on one line."""
+    return _exceptions.shortened(" ".join(shlex.join(sys.orig_argv).split()))
+
+
+def is_rank(setting: dict[str, Any], place: Place) -> bool:
+    """Whether a process belongs to ranks, and is not just a single one. The supervisor knows of ranks that it
+    rejects."""
+    return place.ranks > 0 and not (setting["single"] and setting["ranks"])
 
 
 def _observed(setting: dict[str, Any], rank: int | None) -> int | None:

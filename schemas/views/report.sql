@@ -191,8 +191,8 @@ SELECT
   -- free: the program ended early), `different executions` (timing free: passes of the program did not do the same),
   -- `assumed steps` (timing free: where a step ends was assumed), `not observed` (timing free: what could not be
   -- observed), `other profiler` (timing free: the program used one within the steps), `unobserved ranks` (timing free:
-  -- the program starts its ranks several times), `suspended`, `no kernel records`, `detached processes` or
-  -- `dropped records`
+  -- the program starts its ranks several times), `unobserved processes` (timing free: other processes trained),
+  -- `suspended`, `no kernel records`, `detached processes` or `dropped records`
   status AS kind,
   -- details, in one line
   detail

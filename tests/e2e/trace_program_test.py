@@ -286,6 +286,11 @@ class EndsTest(TraceTest):
     def test_without_training(self):
         self.check("evaluate", 3, "failed", "created an optimizer, but made no backward pass", 0)
 
+    def test_inference_in_training_mode(self):
+        reason = "10 module calls in training mode with gradients enabled, no backward passes and no optimizer steps"
+        self.check("forgotten", 3, "failed", reason, 0)
+        self.assertIn("call eval() of the module", self.outcome()[1])
+
     def test_killed_after_the_window(self):
         self.check("kill", 128 + signal.SIGKILL, "crashed", "signal 9", 10)
 
@@ -307,6 +312,9 @@ class EndsTest(TraceTest):
     def test_other_processes(self):
         """Forks, and processes with models, are not observed; detached ones are ended."""
         self.check("others", 0, "ok", "", 10)
+        ((detail,),) = self.rows("SELECT detail FROM run_warning WHERE kind = 'unobserved processes'")
+        self.assertIn("3 other processes trained and were not observed: 2 of them are forks without a process", detail)
+        self.assertRegex(detail, f"observe the command of such a process itself: kymo trace -- .*{ENDS} short$")
         self.assertEqual(self.metric("later_steps"), {28.0})
         kinds = self.rows("SELECT detail FROM run_warning WHERE kind = 'detached processes'")
         self.assertIn("sleep", kinds[0][0])

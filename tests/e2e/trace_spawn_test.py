@@ -158,8 +158,10 @@ class ProcessesTest(SpawnTest):
 
     def test_processes_without_a_group(self):
         self.trace(SPAWNED, "alone", STEPS, "fork", code=3)
-        self.assertIn("multiprocessing", self.outcome()[1])
-        self.trace(SPAWNED, "alone", STEPS, options=["--ranks", "1", "--db", "second.db"])
+        self.assertIn("2 processes trained and were not observed: they are forks", self.outcome()[1])
+        self.assertIn("with the start method spawn, --ranks 1", self.outcome()[1])
+        done = self.trace(SPAWNED, "alone", STEPS, options=["--ranks", "1", "--db", "second.db"])
+        self.assertIn("1 other process trained and was not observed: multiprocessing started it", done.stderr)
 
 
 @needs_torch_parts

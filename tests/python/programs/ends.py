@@ -14,7 +14,7 @@ import light_torch  # noqa: F401
 import torch
 
 model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1) if sys.argv[1] != "forgotten" else None
 
 
 def train(steps):
@@ -40,6 +40,10 @@ def on_signal(number, _):
 
 how = sys.argv[1]
 if how == "call_no_module":
+    sys.exit(0)
+if how == "forgotten":  # eval()
+    for _ in range(10):
+        model(torch.ones(2, 4))
     sys.exit(0)
 if how == "thread":
     thread = threading.Thread(target=train, args=(20,))

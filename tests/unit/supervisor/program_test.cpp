@@ -31,8 +31,46 @@ TEST_F(ProgramTest, SaysWhyNothingWasObserved) {
   // A process of the program without torch does not hide the one with it.
   EXPECT_THAT(unconnected("python\ntorch\npython\n").detail, HasSubstr("no process called a torch.nn.Module"));
   EXPECT_THAT(unconnected("python\ntorch\nsteps 3\n").detail, HasSubstr("ended after 3 complete steps"));
+  // The process with the most steps is the one that is closest to those to observe.
+  EXPECT_THAT(unconnected("torch\nsteps 3\nsteps 0\nunstepped 1 call\n").detail, HasSubstr("after 3 complete steps"));
+  EXPECT_EQ(unconnected("torch\nsteps 0\nunstepped 1 call was seen\n").detail,
+            "the program has no complete step: 1 call was seen");
   EXPECT_THAT(unconnected("python\nerror the program uses torch 1\ntorch\n").detail, HasSubstr("uses torch 1"));
   EXPECT_THAT(unconnected("python\n", {.exit_code = 4, .signal = {}}).detail, HasSubstr("exit code 4"));
+}
+
+TEST_F(ProgramTest, NamesProcessesThatTrainedUnobserved) {
+  const auto text_of = [&](const std::string& text, ObservedProcesses processes) {
+    std::ofstream(notes) << text;
+    const auto warning = unobserved_processes_warning(notes, processes);
+    EXPECT_TRUE(!warning || warning->kind == "unobserved processes");
+    return warning ? warning->detail : "";
+  };
+  const char* const spawned = "torch\ntrained 7 spawned python -c x\ntrained 8 spawned python -c x\n";
+  EXPECT_EQ(text_of(spawned, ObservedProcesses::kFound),
+            "2 other processes trained and were not observed: multiprocessing started them without a process group; "
+            "--ranks 1 observes the first process that calls a module");
+  EXPECT_EQ(text_of("trained 7 spawned python\ntrained 7 spawned python\n", ObservedProcesses::kFirst),
+            "1 other process trained and was not observed: multiprocessing started it without a process group; "
+            "--ranks 1 observes the first process that calls a module, and no other one");
+  EXPECT_EQ(text_of("trained 7 command python child.py 1\n", ObservedProcesses::kFound),
+            "1 other process trained and was not observed: observe the command of such a process itself: kymo trace -- "
+            "python child.py 1");
+  EXPECT_THAT(text_of("trained 7 forked python\n", ObservedProcesses::kFound),
+              HasSubstr(": it is a fork without a process group; with the start method spawn, --ranks 1 observes"));
+  EXPECT_THAT(text_of("trained 7 forked python\ntrained 8 command python\n", ObservedProcesses::kFound),
+              HasSubstr(": 1 of them is a fork"));
+  EXPECT_THAT(text_of(spawned, ObservedProcesses::kRanks), HasSubstr("only the ranks of a process group are observed"));
+  EXPECT_EQ(text_of("trained 7 spawned python\njoined 7\ntrained\n", ObservedProcesses::kFound), "")
+      << "it has become a rank";
+  EXPECT_THAT(unconnected(spawned).detail, HasSubstr("nothing was observed: 2 processes trained"));
+}
+
+TEST_F(ProgramTest, SaysWhyThereIsNoStep) {
+  std::ofstream(notes) << "torch\nunstepped 10 module calls were seen\n";
+  const Outcome none{.status = RunStatus::kFailed, .detail = "no step"};
+  const Outcome outcome = outcome_of_program(none, {.exit_code = 0, .signal = {}}, true, notes);
+  EXPECT_EQ(outcome.detail, "no step; 10 module calls were seen");
 }
 
 TEST_F(ProgramTest, FailsWithTheProgram) {
@@ -52,7 +90,8 @@ TEST_F(ProgramTest, SaysHowTheProcessOfTheRankEnded) {
   std::ofstream(notes) << "torch\nended 43 1\nended 42 -9\n";
   const Outcome crashed{.status = RunStatus::kCrashed, .detail = "rank 1 ended"};
   const auto detail_of = [&](pid_t pid) {
-    return outcome_of_program(crashed, {.exit_code = 1, .signal = {}}, true, notes, pid).detail;
+    return outcome_of_program(crashed, {.exit_code = 1, .signal = {}}, true, notes, ObservedProcesses::kRanks, pid)
+        .detail;
   };
   EXPECT_THAT(detail_of(42), HasSubstr("rank 1 ended; its process ended with signal 9"));
   EXPECT_THAT(detail_of(43), HasSubstr("its process ended with exit code 1"));

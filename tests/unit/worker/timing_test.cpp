@@ -383,6 +383,11 @@ TEST_F(TimingTest, FreeFailsIfTheProgramEndsBeforeAMeasuredStep) {
   EXPECT_THAT(result.outcome.detail, HasSubstr("ended after 2 complete steps"));
 }
 
+TEST_F(TimingTest, FreeFailsIfTheProgramEndsInItsFirstStep) {
+  workload.on_step = [](const FakeHost&) { return static_cast<kymo_status>(kProgramEnded); };
+  EXPECT_EQ(timed(measure::Timing::kFree).outcome.detail, "the program ended before the end of the first step");
+}
+
 TEST_F(TimingTest, OtherTimingsHaveNoEndOfAProgram) {
   workload.on_step = [](const FakeHost&) { return static_cast<kymo_status>(kProgramEnded); };
   EXPECT_EQ(timed(measure::Timing::kSync).outcome.status, measure::RunStatus::kFailed);

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program did before its first step was complete, to say why it has none."""
+
+from __future__ import annotations
+
+from ._steps import EXPECTED_CALLS
+
+
+def _number(count: int, what: str) -> str:
+    plural = "" if count == 1 else "es" if what.endswith("s") else "s"
+    return f"{count or 'no'} {what}{plural}"
+
+
+class Seen:
+    """Calls of root modules by mode, backward passes and optimizer steps."""
+
+    def __init__(self) -> None:
+        self.trainable = self.evaluations = self.without_gradients = 0  # calls
+        self.backward = self.optimizer_steps = 0
+
+    def call(self, training: bool, gradients: bool) -> None:
+        if not gradients:
+            self.without_gradients += 1
+        elif training:
+            self.trainable += 1
+        else:
+            self.evaluations += 1
+
+    def why_no_step(self, has_optimizer: bool) -> str:
+        """What was seen, why it is no complete step, and what to do."""
+        return f"{self._calls()}, {self._passes()} were seen; {self._reason(has_optimizer)}"
+
+    def _calls(self) -> str:
+        modes = {
+            "in training mode with gradients enabled": self.trainable,
+            "in evaluation mode": self.evaluations,
+            "without gradients": self.without_gradients,
+        }
+        seen = [(count, mode) for mode, count in modes.items() if count]
+        total = _number(sum(modes.values()), "module call")
+        if len(seen) == 1:
+            return f"{total} {seen[0][1]}"
+        return f"{total} ({', '.join(f'{count} {mode}' for count, mode in seen)})" if seen else total
+
+    def _passes(self) -> str:
+        return f"{_number(self.backward, 'backward pass')} and {_number(self.optimizer_steps, 'optimizer step')}"
+
+    def _reason(self, has_optimizer: bool) -> str:
+        if self.optimizer_steps:
+            return (
+                "a step ends at the first module call after an optimizer step, and none followed: let the program make "
+                "more iterations"
+            )
+        if self.backward and has_optimizer:
+            return "the program created an optimizer that never stepped: call its step(), or do not create it"
+        if self.backward:
+            return (
+                "without an optimizer, a step ends at the first module call after a backward pass, and none followed: "
+                "let the program make more iterations"
+            )
+        if has_optimizer:
+            return (
+                "the program created an optimizer, but made no backward pass, so that its steps are unknown: to "
+                "observe inference, do not create an optimizer"
+            )
+        if self.trainable:
+            return (
+                "calls in training mode with gradients enabled may precede a backward pass, so they count as steps "
+                f"only from the {EXPECTED_CALLS + 2}th on: for inference, call eval() of the module or "
+                "use torch.no_grad()"
+            )
+        return "a step of inference ends at the next call of the same module: let the program make more calls"
