@@ -14,7 +14,7 @@ from collections.abc import Callable
 from threading import get_ident, main_thread
 from typing import Any
 
-from . import _exceptions, _note, _optimizers, _profilers, _program, _ranks, after_import
+from . import _exceptions, _loaders, _note, _optimizers, _profilers, _program, _ranges, _ranks, after_import
 from ._compilation import Compilations
 from ._functions import CompiledFunction, watch_functions
 from ._kernels import Kernels
@@ -470,52 +470,6 @@ def _wrap_autograd(observation: Observation) -> None:
     autograd.grad = wrap(autograd.grad, accumulates=False)
 
 
-def _watch_data_loaders(observation: Observation) -> None:
-    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-        def __next__(self: Any) -> Any:
-            begun = _program.loading_begins()
-            try:
-                return original(self)
-            finally:
-                _program.loading_ends(begun)
-
-        return __next__
-
-    def wrap_worker(original: Callable[..., Any]) -> Callable[..., Any]:
-        def _worker_loop(*args: Any, **kwargs: Any) -> Any:
-            observation.disarm()  # a process of its own, which runs the transforms of a data set
-            return original(*args, **kwargs)
-
-        return _worker_loop
-
-    data = sys.modules["torch.utils.data.dataloader"]
-    wrap_method(data._BaseDataLoaderIter, "__next__", wrap)  # type: ignore[attr-defined]
-    wrap_method(sys.modules["torch.utils.data._utils.worker"], "_worker_loop", wrap_worker)
-
-
-def _watch_ranges(observation: Observation) -> None:
-    """Ranges that the program itself names become scopes."""
-
-    def wrap_push(original: Callable[..., Any]) -> Callable[..., Any]:
-        def range_push(msg: Any) -> Any:
-            result = original(msg)
-            _program.range_begin(msg)
-            return result
-
-        return range_push
-
-    def wrap_pop(original: Callable[..., Any]) -> Callable[..., Any]:
-        def range_pop() -> Any:
-            _program.range_end()
-            return original()
-
-        return range_pop
-
-    nvtx = sys.modules["torch.cuda.nvtx"]
-    wrap_method(nvtx, "range_push", wrap_push)
-    wrap_method(nvtx, "range_pop", wrap_pop)
-
-
 def _watch_compilations(observation: Observation) -> None:
     after_import("torch._dynamo.utils", observation.compilations.watch)
     kernels = Kernels(observation.cannot_observe)
@@ -550,8 +504,8 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     _wrap_modules(observation)
     _wrap_autograd(observation)
     _optimizers.watch(torch, lambda optimizer: observation.steps.optimizer_created(optimizer))  # steps change in a fork
-    _watch_data_loaders(observation)
-    _watch_ranges(observation)
+    _loaders.watch(observation.disarm)
+    _ranges.watch()
     _watch_compilations(observation)
     watch_functions(observation)
     _watch_process(observation)

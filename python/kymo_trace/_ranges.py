@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges of torch.cuda.nvtx, which the program itself names, become scopes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from . import _program
+from ._replacement import wrap_method
+
+
+def watch() -> None:
+    def wrap_push(original: Callable[..., Any]) -> Callable[..., Any]:
+        def range_push(msg: Any) -> Any:
+            result = original(msg)
+            _program.range_begin(msg)
+            return result
+
+        return range_push
+
+    def wrap_pop(original: Callable[..., Any]) -> Callable[..., Any]:
+        def range_pop() -> Any:
+            _program.range_end()
+            return original()
+
+        return range_pop
+
+    nvtx = sys.modules["torch.cuda.nvtx"]
+    wrap_method(nvtx, "range_push", wrap_push)
+    wrap_method(nvtx, "range_pop", wrap_pop)
