@@ -14,7 +14,7 @@ from collections.abc import Callable
 from threading import get_ident, main_thread
 from typing import Any
 
-from . import _exceptions, _loaders, _note, _optimizers, _profilers, _program, _ranges, _ranks, after_import
+from . import _calls, _exceptions, _loaders, _note, _optimizers, _profilers, _program, _ranges, _ranks, after_import
 from ._compilation import Compilations
 from ._functions import CompiledFunction, watch_functions
 from ._kernels import Kernels
@@ -22,10 +22,9 @@ from ._later import LaterSteps
 from ._memory import Tags
 from ._names import Names
 from ._ranks import Place
-from ._replacement import in_place_of, skipped_frames, without_dynamo, wrap_method
+from ._replacement import skipped_frames, without_dynamo, wrap_method
 from ._seen import Seen
 from ._steps import Steps
-from ._usable import Unusable
 
 # What is followed: the steps before, in and after the pass; whether a process trains that is not observed.
 _BEFORE, _DURING, _AFTER, _UNOBSERVED, _NOTHING = range(5)
@@ -424,52 +423,6 @@ class Observation:
             _note(self.setting["notes"], f"unstepped {self.seen.why_no_step(self.steps.has_optimizer)}")
 
 
-def _wrap_modules(observation: Observation) -> None:
-    """Replaces Module.__call__. The function that it calls only chooses between two others, so it does the same instead
-    of calling it: most calls need nothing else, and a frame of Python would be most of their cost."""
-    Module = observation.torch.nn.Module
-    original = Module.__call__
-    if original.__code__.co_names != ("_compiled_call_impl", "_call_impl"):
-        raise Unusable("torch.nn.Module.__call__ is another function than kymo expects")
-    compiling = observation.torch.compiler.is_dynamo_compiling
-    enter, leave = _program.enter, _program.leave
-
-    def _wrapped_call_impl(self: Any, *args: Any, **kwargs: Any) -> Any:
-        compiled = self._compiled_call_impl
-        call = self._call_impl if compiled is None else compiled
-        if compiling() or not enter(self):
-            return call(*args, **kwargs)
-        try:
-            return call(*args, **kwargs)
-        finally:
-            leave()
-
-    Module.__call__ = in_place_of(original, _wrapped_call_impl)
-
-
-def _wrap_autograd(observation: Observation) -> None:
-    autograd = observation.torch.autograd
-    compiling = observation.torch.compiler.is_dynamo_compiling
-    begins, ends = _program.backward_begins, _program.backward_ends
-
-    def wrap(original: Callable[..., Any], accumulates: bool) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if compiling():
-                return original(*args, **kwargs)
-            begun = begins()
-            if not accumulates:
-                observation.differentiates(bool(kwargs.get("create_graph")))
-            try:
-                return original(*args, **kwargs)
-            finally:
-                ends(begun)
-
-        return skipped_frames.add(in_place_of(original, call))
-
-    autograd.backward = wrap(autograd.backward, accumulates=True)
-    autograd.grad = wrap(autograd.grad, accumulates=False)
-
-
 def _watch_compilations(observation: Observation) -> None:
     after_import("torch._dynamo.utils", observation.compilations.watch)
     kernels = Kernels(observation.cannot_observe)
@@ -501,8 +454,8 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     observation = Observation(setting, place, start_ns, torch)
     skipped_frames.watch()
     skipped_frames.add(torch.compiler.is_dynamo_compiling)  # which the replaced functions call
-    _wrap_modules(observation)
-    _wrap_autograd(observation)
+    _calls.watch_modules(torch)
+    _calls.watch_backward(torch, observation.differentiates)
     _optimizers.watch(torch, lambda optimizer: observation.steps.optimizer_created(optimizer))  # steps change in a fork
     _loaders.watch(observation.disarm)
     _ranges.watch()

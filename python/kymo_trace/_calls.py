@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of modules and backward passes, which _program observes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import _program
+from ._replacement import in_place_of, skipped_frames
+from ._usable import Unusable
+
+
+def watch_modules(torch: Any) -> None:
+    """Replaces Module.__call__. The function that it calls only chooses between two others, so it does the same instead
+    of calling it: most calls need nothing else, and a frame of Python would be most of their cost."""
+    Module = torch.nn.Module
+    original = Module.__call__
+    if original.__code__.co_names != ("_compiled_call_impl", "_call_impl"):
+        raise Unusable("torch.nn.Module.__call__ is another function than kymo expects")
+    compiling = torch.compiler.is_dynamo_compiling
+    enter, leave = _program.enter, _program.leave
+
+    def _wrapped_call_impl(self: Any, *args: Any, **kwargs: Any) -> Any:
+        compiled = self._compiled_call_impl
+        call = self._call_impl if compiled is None else compiled
+        if compiling() or not enter(self):
+            return call(*args, **kwargs)
+        try:
+            return call(*args, **kwargs)
+        finally:
+            leave()
+
+    Module.__call__ = in_place_of(original, _wrapped_call_impl)
+
+
+def watch_backward(torch: Any, differentiates: Callable[[bool], None]) -> None:
+    """Replaces autograd.backward and autograd.grad; `differentiates` is called for the latter with whether its results are
+    differentiated again."""
+    autograd = torch.autograd
+    compiling = torch.compiler.is_dynamo_compiling
+    begins, ends = _program.backward_begins, _program.backward_ends
+
+    def wrap(original: Callable[..., Any], accumulates: bool) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if compiling():
+                return original(*args, **kwargs)
+            begun = begins()
+            if not accumulates:
+                differentiates(bool(kwargs.get("create_graph")))
+            try:
+                return original(*args, **kwargs)
+            finally:
+                ends(begun)
+
+        return skipped_frames.add(in_place_of(original, call))
+
+    autograd.backward = wrap(autograd.backward, accumulates=True)
+    autograd.grad = wrap(autograd.grad, accumulates=False)
