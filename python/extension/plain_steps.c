@@ -40,8 +40,8 @@ static int call(const char* method, PyObject* argument) {
 /* 0, or -1 with an exception set. */
 static int hand_over(void) {
   steps.mode = kGeneral;
-  PyObject* result = PyObject_CallMethod(observation, "take_over", "liiiiii", steps.count, steps.stepped, steps.stepping,
-                                         steps.loaded, steps.loading, steps.backward, steps.closures);
+  PyObject* result = PyObject_CallMethod(observation, "take_over", "liiiiii", steps.count, steps.stepped,
+                                         steps.stepping, steps.loaded, steps.loading, steps.backward, steps.closures);
   steps.count = 0;
   Py_XDECREF(result);
   return result ? 0 : -1;

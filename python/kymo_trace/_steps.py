@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the steps of a program begin, and its phases.
 
-A step ends at the first root call after an optimizer step: that of a module that no other module calls, or of a function
-compiled by Dynamo. What deviates from that rule is an assumption, and stored as such:
+A step ends at the first root call after an optimizer step: that of a module that no other module calls, or of a
+function compiled by Dynamo. What deviates from that rule is an assumption, and stored as such:
 
 - With several optimizers, a step is what _cycle.py takes for an iteration.
 - Without an optimizer, a step ends at the first root call after a backward pass. The same holds for optimizers that do
   not step, as soon as that is known (_unused.py). If one steps later, these steps were all the first one.
-- Without calls of modules, or if a step computes most of its model outside of them (_work.py), it ends with the step of
-  its optimizer or, without one, with its backward pass. If several optimizers step in turn, it ends at the first backward
-  pass after them whose operators are new. What was before the end of the first such step is not observed.
+- Without calls of modules, or if a step computes most of its model outside of them (_work.py), it ends with the step
+  of its optimizer or, without one, with its backward pass. If several optimizers step in turn, it ends at the first
+  backward pass after them whose operators are new. What was before the end of the first such step is not observed.
 - Without a backward pass too, each call of the first root module is a step. If there is a backward pass later, these
   calls were all in the first step. So that they are not counted first, a program that could make one is expected to: in
   its first calls, and longer if it has an optimizer and evaluates.

@@ -16,7 +16,7 @@ KINDS = {
     "loaded_tensors": ({"data_loading": 1, "forward": 1, "backward": 1, "optimizer": 1}, None),
     "closure": ({"forward": 1, "backward": 1, "optimizer": 3}, None),
     "tensors": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
-    "tensors_scaled": ({"forward": 1, "backward": 1, "optimizer": 0.9}, None),  # an overflow skips a step of the optimizer
+    "tensors_scaled": ({"forward": 1, "backward": 1, "optimizer": 0.9}, None),  # an overflow skips a step
     "tensors_with_closure": ({"forward": 2, "backward": 2, "optimizer": 3}, None),
     "tensors_with_two_optimizers": ({"forward": 2, "backward": 2, "optimizer": 2}, None),
     "tensors_by_hand": ({"forward": 1, "backward": 1}, "assumed: each backward pass"),

@@ -78,7 +78,7 @@ def tensors():
     return torch.randn(8, 16, requires_grad=True), torch.randn(16, 4, requires_grad=True)
 
 
-def loss_of(weights, x, y):
+def training_loss(weights, x, y):
     return cross_entropy(torch.tanh(x @ weights[0]) @ weights[1], y)
 
 
@@ -88,7 +88,7 @@ def tensors_with_optimizer(steps, scaled=False):
     optimizer = torch.optim.Adam(weights, lr=0.01)
     scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10, enabled=scaled)
     for step in range(steps):
-        loss = loss_of(weights, *batch())
+        loss = training_loss(weights, *batch())
         optimizer.zero_grad()
         scaler.scale(loss).backward()
         if scaled and step == 8:
@@ -104,7 +104,7 @@ def tensors_with_closure(steps):
 
     def closure():
         optimizer.zero_grad()
-        loss = loss_of(weights, x, y)
+        loss = training_loss(weights, x, y)
         loss.backward()
         return loss
 
@@ -119,7 +119,7 @@ def tensors_with_two_optimizers(steps):
     for _ in range(steps):
         for optimizer in optimizers:
             optimizer.zero_grad()
-            loss = loss_of(weights, *batch())
+            loss = training_loss(weights, *batch())
             loss.backward()
             optimizer.step()
         show(loss)
@@ -128,7 +128,7 @@ def tensors_with_two_optimizers(steps):
 def tensors_by_hand(steps):
     weights = tensors()
     for _ in range(steps):
-        loss = loss_of(weights, *batch())
+        loss = training_loss(weights, *batch())
         loss.backward()
         with torch.no_grad():
             for weight in weights:
@@ -202,7 +202,7 @@ def loaded_tensors(steps):
     optimizer = torch.optim.SGD(weights, lr=0.1)
     data = torch.utils.data.TensorDataset(torch.randn(6 * steps, 8), torch.randint(0, 4, (6 * steps,)))
     for x, y in torch.utils.data.DataLoader(data, batch_size=6):
-        loss = loss_of(weights, x, y)
+        loss = training_loss(weights, x, y)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

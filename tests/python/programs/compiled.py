@@ -90,10 +90,10 @@ def loss_of_model(steps, backend):
     """The compiled function calls the model and computes the loss. It is also called without gradients."""
     model = Model()
 
-    def loss_of(x):
+    def training_loss(x):
         return model(x).square().mean()
 
-    called = torch.compile(loss_of, backend=backend)
+    called = torch.compile(training_loss, backend=backend)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for _ in range(steps):
         loss = called(torch.randn(4, WIDTH))
@@ -109,7 +109,7 @@ def loss_of_tensors(steps, backend):
     weights = [torch.randn(WIDTH, WIDTH, requires_grad=True) for _ in range(2)]
 
     @torch.compile(backend=backend)
-    def loss_of(x):
+    def training_loss(x):
         return (torch.tanh(x @ weights[0]) @ weights[1]).square().mean()
 
     @torch.compile(backend=backend)
@@ -119,7 +119,7 @@ def loss_of_tensors(steps, backend):
                 weight -= 0.01 * gradient
 
     for _ in range(steps):
-        loss = loss_of(torch.randn(4, WIDTH))
+        loss = training_loss(torch.randn(4, WIDTH))
         gradients = torch.autograd.grad(loss, weights)
         update(weights, gradients)
         print(float(loss.detach()).hex(), flush=True)

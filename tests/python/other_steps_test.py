@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of programs whose optimizer does not step, or that compute most of their model outside of modules."""
+
+import unittest
+
+import fake_host  # noqa: F401  (finds the built package)
+from kymo_trace import _steps, _unused
+from step_sequences import MODULES, SequenceTest
+
+
+class UnusedOptimizersTest(SequenceTest):
+    def test_an_optimizer_that_never_steps(self):
+        def zeroed_before(program, optimizer):
+            optimizer.parameter.grad = None
+            program.forward()
+            program.backward_to(optimizer)
+
+        self.assertEqual(self.with_optimizer(zeroed_before, 4), "FfBb?FfBb?FfBb?FfBb")
+
+        def zeroed_after(program, optimizer):
+            program.forward()
+            optimizer.parameter.grad = None
+            program.backward_to(optimizer)
+
+        # That gradients are removed is seen in the second backward pass.
+        self.assertEqual(self.with_optimizer(zeroed_after, 4), "FfBbFfBb?FfBb?FfBb")
+
+        def not_accumulated(program, _):
+            program.forward()
+            with program.in_backward():
+                program.steps.is_accumulated = False
+
+        self.assertEqual(self.with_optimizer(not_accumulated, 3), "FfBb?FfBb?FfBb")
+
+    def test_an_optimizer_that_steps_late(self):
+        def accumulated(program, optimizer):
+            for _ in range(_unused.EXPECTED_PASSES):
+                program.forward()
+                program.backward_to(optimizer)
+            program.step(optimizer)
+            optimizer.parameter.grad = None
+
+        step = "FfBb" * _unused.EXPECTED_PASSES + "Oo"
+        self.assertEqual(self.with_optimizer(accumulated, 2), step + "|" + step)
+
+        def tried_before(program, optimizer):
+            if not program.seen:
+                for _ in range(3):
+                    optimizer.parameter.grad = None
+                    program.forward()
+                    program.backward_to(optimizer)
+            else:
+                program.forward()
+                program.backward_to(optimizer)
+                program.step(optimizer)
+
+        # The three passes were in the first step.
+        self.assertEqual(self.with_optimizer(tried_before, 3), "FfBb?FfBb?FfBb?FfBbOo-3|FfBbOo")
+
+    def test_backward_passes_that_keep_their_gradients(self):
+        def kept(program, optimizer):
+            program.forward()
+            program.backward_to(optimizer)
+
+        expected = "FfBb" * (_unused.EXPECTED_PASSES + 1) + "?FfBb?FfBb"
+        self.assertEqual(self.with_optimizer(kept, _unused.EXPECTED_PASSES + 3), expected)
+
+    def test_gradients_that_are_not_those_of_the_optimizer(self):
+        """An optimizer of copies, whose gradients are set when it steps, is still expected to step."""
+
+        def kept_elsewhere(program, _):
+            program.forward()
+            program.backward()
+
+        self.assertEqual(self.with_optimizer(kept_elsewhere, 3), "FfBb" * 3)
+
+    def test_inference_with_an_optimizer(self):
+        def body(program):
+            program.trains = True
+            program.forward()
+
+        calls = _steps.EXPECTED_CALLS_WITH_OPTIMIZER + 1
+        self.assertEqual(self.seen(body, calls + 2), "Ff" * calls + "?Ff?Ff")
+
+        def evaluated(program):
+            program.forward()
+
+        calls = _steps.EXPECTED_EVALUATIONS + 1
+        self.assertEqual(self.seen(evaluated, calls + 2), "Ff" * calls + "?Ff?Ff")
+
+
+class DirectTest(SequenceTest):
+    def test_without_modules(self):
+        def body(program, optimizer):
+            program.compute(3)
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        # The first step has no visible beginning.
+        self.assertEqual(self.with_optimizer(body), "BbOo|FfBbOo|FfBbOo|FfBbOo|F")
+
+        def by_hand(program):
+            program.compute(3)
+            program.backward()
+
+        self.assertEqual(self.seen(by_hand, has_optimizer=False), "Bb?FfBb?FfBb?F")
+
+        def unused(program, optimizer):
+            program.compute(3)
+            optimizer.parameter.grad = None
+            program.backward_to(optimizer)
+
+        self.assertEqual(self.with_optimizer(unused), "Bb?Bb?FfBb?FfBb?F")
+
+    def test_what_is_before_the_first_operator(self):
+        def loaded(program, optimizer):
+            with program.in_loading():
+                pass
+            program.compute(3)
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        # That nothing is computed between the optimizer and the batch is known from the second step on.
+        self.assertEqual(self.with_optimizer(loaded, 3), "LlBbOo|FfLlFfBbOo|LlFfBbOo|")
+
+    def test_a_closure_without_modules(self):
+        def body(program, optimizer):
+            with program.in_step(optimizer):
+                for _ in range(2):
+                    with program.in_closure():
+                        program.compute(3)
+                        program.backward_to(optimizer)
+
+        # Nothing follows a backward pass within the closure or, from the second step on, the step of the optimizer.
+        step = "OXFfBbxXFfBbxo|"
+        self.assertEqual(self.with_optimizer(body, 3), "OXBbxXBbxo|Ff" + 2 * step)
+
+    def test_accumulated_gradients_without_modules(self):
+        def body(program, optimizer):
+            for _ in range(3):
+                program.compute(3)
+                program.backward_to(optimizer)
+            program.step(optimizer)
+            optimizer.parameter.grad = None
+
+        self.assertEqual(self.with_optimizer(body, 2), "BbBbBbOo|FfBbFfBbFfBbOo|F")
+
+    def test_two_optimizers_without_modules(self):
+        def body(program):
+            for name in ("first", "second"):
+                program.compute(3)
+                program.backward()
+                program.step(name)
+
+        def created(program):
+            if not program.seen:
+                program.steps.optimizer_created(MODULES["first"])
+                program.steps.optimizer_created(MODULES["second"])
+            body(program)
+
+        self.assertEqual(self.seen(created), "BbOoBbOo?BbOoFfBbOoFf|BbOoFfBbOoF")
+
+    def test_several_backward_passes_of_the_same_operators(self):
+        def body(program):
+            program.forward(operators=3)
+            for name in ("first", "second"):
+                program.backward()
+                program.step(name)
+
+        self.assertEqual(self.seen(body), "FfBbOoBbOo|FfBbOoBbOo|FfBbOoBbOo")
+
+    def test_a_scaler_without_modules(self):
+        skipped = iter((False, False, True, False))
+
+        def body(program, optimizer):
+            program.compute(3)
+            program.backward_to(optimizer)
+            if not next(skipped):
+                program.step(optimizer)
+            program.steps.scaler_stepped(optimizer)
+            program.steps.scaler_updated()
+
+        # Where the optimizer does not step, the step ends before the next backward pass.
+        self.assertEqual(self.with_optimizer(body), "BbOo|FfBbOo|FfBb|BbFfOo|F")
+
+    def test_most_work_outside_of_modules(self):
+        def before(program, optimizer):
+            program.compute(4)
+            program.forward(operators=1)
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        self.assertEqual(self.with_optimizer(before), "FfBbOo|FfBbOo|FfBbOo|FfBbOo|F")
+
+        def after(program, optimizer):
+            program.forward(operators=1)
+            program.compute(30)
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        self.assertEqual(self.with_optimizer(after), "FfBbOo|FfBbOo|FfFfBbOo|FfFfBbOo|")
+
+        def loss(program, optimizer):
+            program.forward(operators=2)
+            program.compute(5)
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        self.assertEqual(self.with_optimizer(loss), "FfBbOo|FfBbOo|FfBbOo|FfBbOo")
+
+    def test_a_penalty_of_the_gradient_without_an_optimizer(self):
+        def body(program):
+            program.compute(3)
+            with program.in_backward():
+                program.steps.returns_gradients(again=True)
+            program.compute(3)
+            program.backward()
+
+        self.assertEqual(self.seen(body, has_optimizer=False), "BbBb?FfBbFfBb?FfBbFfBb?F")
+
+
+if __name__ == "__main__":
+    unittest.main()
