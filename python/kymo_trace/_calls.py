@@ -35,7 +35,7 @@ def watch_modules(torch: Any) -> None:
 
 
 def watch_backward(torch: Any, differentiates: Callable[[bool], None]) -> None:
-    """Replaces autograd.backward and autograd.grad; `differentiates` is called for the latter with whether its results are
+    """Replaces autograd.backward and autograd.grad, which calls `differentiates` with whether its results are
     differentiated again."""
     autograd = torch.autograd
     compiling = torch.compiler.is_dynamo_compiling
