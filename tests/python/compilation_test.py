@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of compilations and graph breaks, from records as Dynamo keeps them."""
 
+import sys
 import unittest
 from collections import Counter, defaultdict
 from traceback import FrameSummary
@@ -44,10 +45,20 @@ class CompilationTest(unittest.TestCase):
             graph_break_reasons=[],
         )
         self.compilations = _compilation.Compilations(lambda: self.step, self.reports.append)
+        self.set_eval_frame = mock.Mock(return_value="the callback of Dynamo")
+        eval_frame = SimpleNamespace(set_eval_frame=self.set_eval_frame)
+        modules = mock.patch.dict(sys.modules, {"torch._C._dynamo.eval_frame": eval_frame})
+        modules.start()
+        self.addCleanup(modules.stop)
         self.compilations.watch(self.utils)
 
     def compile(self, **values):
         self.assertEqual(self.utils.CompilationMetrics.create(values), values)
+
+    def test_dynamo_is_suspended_while_a_record_is_kept(self):
+        self.compile(**FORWARD)
+        calls = [call.args for call in self.set_eval_frame.call_args_list]
+        self.assertEqual(calls, [(None,), ("the callback of Dynamo",)])
 
     def rows(self):
         """All columns but the start."""
