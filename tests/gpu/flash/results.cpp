@@ -233,8 +233,8 @@ void long_walks(Element element, const Choice& choice) {
 }
 
 /// Few query rows without a mask: all key counts around the tiles and splits of the decoding kernel, with all head
-/// sizes that it supports and random groups. d = 0: all head sizes. 1000 keys with head sizes 64 and 128 have so many
-/// heads that none is split.
+/// sizes that it supports and random groups, and numbers of heads with blocks of eight warps or with one block per SM.
+/// d = 0: all head sizes. 1000 keys with head sizes 64 and 128 have so many heads that none is split.
 std::vector<Problem> decoding_shapes(Element element, int64_t d, std::mt19937_64& random) {
   const auto pick = [&](int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
@@ -252,6 +252,18 @@ std::vector<Problem> decoding_shapes(Element element, int64_t d, std::mt19937_64
       p.causal = p.seq_q == 1 && pick(0, 1) == 1;  // a single query sees every key
       p.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
       problems.push_back(p);
+    }
+  struct Heads {
+    int64_t batch, heads, keys;  // with head size 128
+  };
+  for (const Heads& of : {Heads{1, 4, 16391}, Heads{5, 9, 1801}, Heads{2, 32, 1301}, Heads{4, 25, 77},
+                          Heads{2, 60, 301}, Heads{4, 70, 131}})
+    for (const int64_t size : {64, 128}) {
+      if (d > 0 && size != d) continue;
+      const int64_t group = pick(1, 3), rows = pick(1, 5);
+      const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
+      problems.push_back(
+          {of.batch, of.heads * group, of.heads, rows, of.keys * 128 / size, size, element, /*causal=*/false, scale});
     }
   return problems;
 }

@@ -27,7 +27,7 @@ enum Tiling {
   kPlain,
   kPipelined,  // never uses a tile counter
   kSplitKv,    // split-KV: selected automatically only if it pays and a workspace is given
-  kDecode      // at most kDecodeRows query rows, no workspace: selected automatically only if it pays
+  kDecode      // at most kDecodeRows query rows
 };
 enum Masks { kFull = 1, kCausal = 2, kAnyMask = 3 };
 constexpr size_t kCounterBytes = 256;  // one counter of the tiles taken
@@ -45,10 +45,10 @@ struct ForwardRow {
   int64_t below = kAnyLength;
   bool few = false;  // selected automatically only with at most two tiles of 128 queries per SM
 };
-// Based on the times in docs/kernels/attention_forward.md. Few tiles: decoding or split-KV where they pay. d 64: three
-// consumers hide the exponentials, which have twice the weight there; but below 1536 keys a causal mask wastes too much
-// of 192 rows, below 1k the prologue and epilogue of a tile weigh more, and few tiles of 192 rows load the GPU too
-// unevenly. d 192 and 256: 112 and 80 keys are the largest tiles that fit twice. Pipelined, d 192 has registers for 80.
+// Based on the times in docs/kernels/attention_forward.md. Few tiles: split-KV where it pays. d 64: three consumers
+// hide the exponentials, which have twice the weight there; but below 1536 keys a causal mask wastes too much of 192
+// rows, below 1k the prologue and epilogue of a tile weigh more, and few tiles of 192 rows load the GPU too unevenly.
+// d 192 and 256: 112 and 80 keys are the largest tiles that fit twice. Pipelined, d 192 has registers for 80.
 constexpr auto kForward = std::to_array<ForwardRow>({
     {KERNEL(hopper_decode_d64), kHopper, 64, kDecode, kFull},
     {KERNEL(hopper_forward_d64_splitkv128x128), kHopper, 64, kSplitKv},
@@ -294,7 +294,6 @@ const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace
   const bool few = has_few_tiles(p, multiprocessors);
   const auto automatic = [&](const ForwardRow& row) {
     if (p.seq_k >= row.below || (row.few && !few)) return false;
-    if (row.tiling == kDecode) return decode_is_faster(p, multiprocessors);
     return row.tiling != kSplitKv || (workspace && splits_of(call, row, multiprocessors).chunks > 1);
   };
   return pick(kForward, call.variant, fits, automatic, wrong);

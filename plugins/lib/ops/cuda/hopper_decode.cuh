@@ -2,7 +2,7 @@
 // The Hopper forward for decoding: at most 16 query rows per head and no mask. Such a call is limited by memory
 // bandwidth, so the kernel keeps many bytes in flight and waits for nothing else until the end:
 //
-//   warp      owns every fourth key tile of the block, and a ring of tiles in shared memory, which its first lane fills
+//   warp      owns key tiles at equal distances, and a ring of tiles in shared memory, which its first lane fills
 //             with TMA:  wait for K -> S = Q K^T -> load -> online softmax -> wait for V -> O^T += V^T P^T -> load ->
 //             ...
 //   block     at the end, the partials of the warps are reduced through shared memory
@@ -46,22 +46,19 @@ __device__ __forceinline__ DecodePartial reduce(int count, float c, const Read& 
   return all;
 }
 
-constexpr int kDecodeThreads = 32 * kDecodeWarps;
-
 /// Reduces the partials of the warps for the four columns from `column` on.
-template <int kD, int kRows>
-__device__ __forceinline__ DecodePartial reduce_warps(const DecodeShared<kD, kRows>& shared, float c, int row,
-                                                      int column) {
-  return reduce<kDecodeWarps>(kDecodeWarps, c, [&](int warp) {
+template <class Shared>
+__device__ __forceinline__ DecodePartial reduce_warps(const Shared& shared, float c, int row, int column) {
+  return reduce<Shared::kWarps>(Shared::kWarps, c, [&](int warp) {
     return DecodePartial{*reinterpret_cast<const float4*>(&shared.rings[warp].o[row][column]), shared.sums[warp][row]};
   });
 }
 
 /// The results of a head with one split, whose block is in no cluster and must not use what only clusters have.
-template <class T, int kD, int kRows>
-__device__ __forceinline__ void store_unsplit(const DecodeShared<kD, kRows>& shared, const DecodeCall& call, int head) {
+template <class T, int kD, class Shared>
+__device__ __forceinline__ void store_unsplit(const Shared& shared, const DecodeCall& call, int head) {
   constexpr int kVectors = kD / 4;
-  for (int at = threadIdx.x; at < call.seq_q * kVectors; at += kDecodeThreads) {
+  for (int at = threadIdx.x; at < call.seq_q * kVectors; at += 32 * Shared::kWarps) {
     const int row = at / kVectors, column = at % kVectors * 4;
     const DecodePartial all = reduce_warps(shared, call.scale_log2, row, column);
     store_reduced<T>(call, head, row, column, all.o, all.sums);
@@ -69,11 +66,11 @@ __device__ __forceinline__ void store_unsplit(const DecodeShared<kD, kRows>& sha
 }
 
 /// Each block of the cluster receives `share` of the results of every split.
-template <int kD, int kRows>
-__device__ __forceinline__ void send_partials(DecodeShared<kD, kRows>& shared, const DecodeCall& call, int split) {
+template <int kD, class Shared>
+__device__ __forceinline__ void send_partials(Shared& shared, const DecodeCall& call, int split) {
   constexpr int kVectors = kD / 4;
   const int count = call.seq_q * kVectors, share = count >> call.split_bits;
-  for (int at = threadIdx.x; at < count; at += kDecodeThreads) {
+  for (int at = threadIdx.x; at < count; at += 32 * Shared::kWarps) {
     const int row = at / kVectors, column = at % kVectors * 4, block = at / share;
     const DecodePartial part = reduce_warps(shared, call.scale_log2, row, column);
     const int slot = split * share + at - block * share;
@@ -87,12 +84,11 @@ template <int kD>
 __device__ __forceinline__ uint32_t received_bytes(const DecodeCall& call) {
   return call.seq_q * (kD / 4) * (sizeof(float4) + sizeof(float2));
 }
-template <class T, int kD, int kRows>
-__device__ __forceinline__ void store_received(const DecodeShared<kD, kRows>& shared, const DecodeCall& call, int head,
-                                               int split) {
+template <class T, int kD, class Shared>
+__device__ __forceinline__ void store_received(const Shared& shared, const DecodeCall& call, int head, int split) {
   constexpr int kVectors = kD / 4;
   const int share = call.seq_q * kVectors >> call.split_bits;
-  for (int slot = threadIdx.x; slot < share; slot += kDecodeThreads) {
+  for (int slot = threadIdx.x; slot < share; slot += 32 * Shared::kWarps) {
     const int at = split * share + slot;
     const DecodePartial all = reduce<(1 << kDecodeSplitBits)>(1 << call.split_bits, call.scale_log2, [&](int i) {
       return DecodePartial{shared.received_o[i * share + slot], shared.received_sums[i * share + slot]};
@@ -101,8 +97,8 @@ __device__ __forceinline__ void store_received(const DecodeShared<kD, kRows>& sh
   }
 }
 
-template <int kD, int kRows>
-__device__ __forceinline__ void make_barriers(DecodeShared<kD, kRows>& shared, const DecodeCall& call) {
+template <int kD, class Shared>
+__device__ __forceinline__ void make_barriers(Shared& shared, const DecodeCall& call) {
   for (auto& ring : shared.full)
     for (uint64_t& barrier : ring) barrier_init(shared_address(&barrier), 1);
   barrier_init(shared_address(&shared.received), 1);
@@ -110,46 +106,40 @@ __device__ __forceinline__ void make_barriers(DecodeShared<kD, kRows>& shared, c
   barrier_expect(shared_address(&shared.received), received_bytes<kD>(call));
 }
 
-template <class T, int kD, int kRows>
-__global__ void __launch_bounds__(kDecodeThreads, decode_blocks_of_sm(kD, kRows))
+template <class T, int kD, int kRows, int kWarps>
+__global__ void __launch_bounds__(32 * kWarps, decode_blocks_of_sm(kD, kRows, kWarps))
     hopper_decode(const __grid_constant__ DecodeCall call) {
-  using Shared = DecodeShared<kD, kRows>;
+  using Shared = DecodeShared<kD, kRows, kWarps>;
   extern __shared__ uint8_t memory[];
   auto& shared = *reinterpret_cast<Shared*>(memory + (-shared_address(memory) & 1023));
   // The shuffle tells the compiler that the value is uniform.
   const int warp = __shfl_sync(kWholeWarp, threadIdx.x / 32, 0), split = blockIdx.x & ((1 << call.split_bits) - 1),
             head = blockIdx.x >> call.split_bits;
-  const int first = decode_first_tile(split, call.split_bits, call.seq_k, Shared::kKeys) + warp,
-            end = decode_first_tile(split + 1, call.split_bits, call.seq_k, Shared::kKeys);
   if (threadIdx.x == 0) {
     prefetch_map(&call.k), prefetch_map(&call.v);
-    make_barriers(shared, call);
+    make_barriers<kD>(shared, call);
   }
   __syncthreads();
   if (call.split_bits > 0) cluster_arrive();
-  DecodeWarp<T, kD, kRows> state(call, shared, warp, head);
+  DecodeWarp<T, kD, kRows, kWarps> state(call, shared, warp, head);
   end_block(state.head + state.head_kv, 0);  // ptxas would move the divisions below the wait
   wait_for_prerequisites();
-  state.process(first, end);
-  // Earlier, back-to-back launches of fewer blocks than fit take up to 1.37 times as long: presumably, blocks of the
-  // next kernel take the place of a second block per SM, and are distributed unevenly themselves.
-  launch_dependents();
+  state.process(split * kWarps + warp, (call.seq_k + Shared::kKeys - 1) / Shared::kKeys);
+  // Earlier, back-to-back launches of fewer blocks than fit take up to 1.37 times as long (decode_overlaps()).
+  if (call.overlap) launch_dependents();
   state.store_partial(shared, warp);
   __syncthreads();
-  if (call.split_bits == 0) return store_unsplit<T>(shared, call, head);
+  if (call.split_bits == 0) return store_unsplit<T, kD>(shared, call, head);
   cluster_wait();  // the other blocks have started, and their mbarriers are ready
-  send_partials(shared, call, split);
+  send_partials<kD>(shared, call, split);
   barrier_wait_cluster(shared_address(&shared.received), 0);
-  store_received<T>(shared, call, head, split);
+  store_received<T, kD>(shared, call, head, split);
 }
 
 // ---------------------------------------------------------------- launch
-template <class T, int kD, int kRows>
-std::string launch_hopper_decode(const Forward& call, Stream stream) {
+template <class T, int kD, int kRows, int kWarps>
+std::string launch_hopper_decode(const Forward& call, const DecodePlan& plan, Stream stream) {
   const Problem& p = call.problem;
-  int multiprocessors = 0;
-  if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess)
-    return failure("hopper_decode", error);
   DecodeCall of{};
   const MapSizes sizes{p.batch, p.heads_kv, p.seq_k, p.d};
   std::string wrong = make_map(of.k, call.k, sizes, p.element, decode_keys(kD));
@@ -158,23 +148,34 @@ std::string launch_hopper_decode(const Forward& call, Stream stream) {
   of.q = call.q, of.o = call.o, of.lse = call.lse, of.scale_log2 = p.scale * kLog2E;
   of.heads_q = static_cast<int>(p.heads_q), of.group = static_cast<int>(p.heads_q / p.heads_kv);
   of.seq_q = static_cast<int>(p.seq_q), of.seq_k = static_cast<int>(p.seq_k), of.d = static_cast<int>(p.d);
-  of.split_bits = decode_split_bits(p, multiprocessors);
-  constexpr int kShared = sizeof(DecodeShared<kD, kRows>) + 1024;                  // to align the tiles
-  static_assert(decode_blocks_of_sm(kD, kRows) * (kShared + 1024) <= 228 * 1024);  // a block's share of an SM
-  LaunchShape shape{p.batch * p.heads_q << of.split_bits, kDecodeThreads, kShared, stream, true};
-  shape.cluster = 1 << of.split_bits;
-  return failure("hopper_decode", queue(hopper_decode<T, kD, kRows>, shape, of));
+  of.split_bits = plan.split_bits, of.overlap = plan.overlap;
+  constexpr int kShared = sizeof(DecodeShared<kD, kRows, kWarps>) + 1024;                  // to align the tiles
+  static_assert(decode_blocks_of_sm(kD, kRows, kWarps) * (kShared + 1024) <= 228 * 1024);  // a block's share of an SM
+  LaunchShape shape{p.batch * p.heads_q << plan.split_bits, 32 * kWarps, kShared, stream, true};
+  shape.cluster = 1 << plan.split_bits;
+  return failure("hopper_decode", queue(hopper_decode<T, kD, kRows, kWarps>, shape, of));
 }
 
-/// The instantiation for the call's element type and number of rows.
+/// The instantiation for the plan's number of warps, and the call's element type and number of rows.
+template <int kD>
+std::string launch_hopper_decode(const Forward& call, const DecodePlan& plan, Stream stream) {
+  const auto launch = [&]<class T, int kRows>() {
+    return plan.warps == kWideDecode ? launch_hopper_decode<T, kD, kRows, kWideDecode>(call, plan, stream)
+                                     : launch_hopper_decode<T, kD, kRows, kNarrowDecode>(call, plan, stream);
+  };
+  const auto launch_rows = [&]<class T>() {
+    return call.problem.seq_q <= 8 ? launch.template operator()<T, 8>() : launch.template operator()<T, 16>();
+  };
+  return call.problem.element == Element::kFloat16 ? launch_rows.template operator()<__half>()
+                                                   : launch_rows.template operator()<__nv_bfloat16>();
+}
+
 template <int kD>
 std::string launch_hopper_decode(const Forward& call, Stream stream) {
-  const auto launch = [&]<class T>() {
-    return call.problem.seq_q <= 8 ? launch_hopper_decode<T, kD, 8>(call, stream)
-                                   : launch_hopper_decode<T, kD, 16>(call, stream);
-  };
-  return call.problem.element == Element::kFloat16 ? launch.template operator()<__half>()
-                                                   : launch.template operator()<__nv_bfloat16>();
+  int multiprocessors = 0;
+  if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess)
+    return failure("hopper_decode", error);
+  return launch_hopper_decode<kD>(call, decode_plan(call.problem, multiprocessors), stream);
 }
 
 }  // namespace kymo::flash

@@ -13,31 +13,36 @@ struct DecodeCall {
   float* lse;
   int heads_q, group, seq_q, seq_k, d;
   int split_bits;    // 2^split_bits splits per head
+  bool overlap;      // the next kernel may start before this one ends
   float scale_log2;  // scale times log2(e)
 };
 
-template <int kD, int kRows>
+template <int kD, int kRows, int kWarps_>
 struct DecodeShared {
+  static constexpr int kWarps = kWarps_;
   static constexpr int kKeys = decode_keys(kD), kTile = kKeys * kD * 2;  // of a tile of K or V: keys, bytes
   static constexpr int kVectors = kD / 4, kSlots = kRows * kVectors;     // float4 of a row, of all rows
   union Ring {
     uint8_t tiles[kDecodeStages][kTile];  // K, V, K, ... in panels of 64 columns
     float o[kRows][kD + 4];               // in the end, the partial; padded against bank conflicts
   };
-  Ring rings[kDecodeWarps];
+  Ring rings[kWarps];
   float4 received_o[kSlots];  // of all splits, one after the other
   float2 received_sums[kSlots];
-  float2 sums[kDecodeWarps][kRows];
-  uint64_t full[kDecodeWarps][kDecodeStages], received;  // mbarriers
+  float2 sums[kWarps][kRows];
+  uint64_t full[kWarps][kDecodeStages], received;  // mbarriers
 };
 
-template <class T, int kD, int kRows>
+template <class T, int kD, int kRows, int kWarps>
 struct DecodeWarp {
-  using Shared = DecodeShared<kD, kRows>;
+  using Shared = DecodeShared<kD, kRows, kWarps>;
+  static constexpr int kWarpBits = kWarps == 8 ? 3 : 2;
+  static_assert(1 << kWarpBits == kWarps);
   static constexpr int kHalves = kRows / 8, kKeys = Shared::kKeys, kTile = Shared::kTile;
   static constexpr int kGroups = kKeys / 8;  // of 8 keys, the columns of an MMA of S
   const DecodeCall& call;
   int lane, batch, head, head_kv;  // head: of the batch element
+  int shift;                       // from a tile of this warp to its next one: 2^shift
   uint32_t tiles, full;            // ring and mbarriers in shared memory
   uint32_t q[kD / 32][kHalves][4];
   float o[kD / 16][kHalves][4];                      // columns 16 i + g and + 8, rows 8 h + 2 t and + 1
@@ -50,6 +55,7 @@ struct DecodeWarp {
         batch(head_of_all / of.heads_q),
         head(head_of_all - batch * of.heads_q),
         head_kv(head / of.group),
+        shift(of.split_bits + kWarpBits),
         tiles(shared_address(&shared.rings[warp])),
         full(shared_address(&shared.full[warp])),
         c(of.scale_log2) {
@@ -85,7 +91,7 @@ struct DecodeWarp {
     if (lane != 0) return;
     const uint32_t barrier = full + 8 * stage, to = tiles + kTile * stage;
     const CUtensorMap* const map = number % 2 == 0 ? &call.k : &call.v;
-    const int key = (first + number / 2 * kDecodeWarps) * kKeys;
+    const int key = (first + (number / 2 << shift)) * kKeys;
     barrier_expect(barrier, kTile);
 #pragma unroll
     for (int panel = 0; panel < kD / 64; ++panel)
@@ -168,9 +174,9 @@ struct DecodeWarp {
         for (int h = 0; h < kHalves; ++h) multiply<T>(o[i][h], v, p[h][2 * part], p[h][2 * part + 1]);
       }
   }
-  /// Tiles first, first + kDecodeWarps, ... before `end`.
+  /// Tiles first, first + 2^shift, ... before `end`.
   __device__ __forceinline__ void process(int first, int end) {
-    const int loads = first < end ? ((end - first - 1) / kDecodeWarps + 1) * 2 : 0;
+    const int loads = first < end ? (((end - first - 1) >> shift) + 1) * 2 : 0;
     for (int number = 0; number < kDecodeStages && number < loads; ++number) load(number, number, first);
     load_queries();
     int stage = 0, phase = 0;
@@ -184,7 +190,7 @@ struct DecodeWarp {
       float s[kGroups][2 * kHalves];
       uint32_t p[kHalves][kGroups];
       barrier_wait(full + 8 * stage, phase);
-      scores(s, tiles + kTile * stage, first + number / 2 * kDecodeWarps);
+      scores(s, tiles + kTile * stage, first + (number / 2 << shift));
       refill(number);
       softmax(p, s);
       barrier_wait(full + 8 * stage, phase);
