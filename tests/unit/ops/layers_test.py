@@ -2,6 +2,7 @@
 """The fused layers from Python: python layers_test.py LIBRARY [DEVICE]. Compares the operators with float64, gradcheck,
 opcheck, autocast and torch.compile."""
 
+import itertools
 import sys
 import unittest
 
@@ -306,16 +307,17 @@ class Layers(LayerCase):
         self.assert_near(gradients[1], gradients[0], torch.bfloat16, 0.5)
 
     def test_linear_cross_entropy_rounds_a_scaled_gradient_once(self):
-        x, weight = draw(64, 32, dtype=torch.bfloat16), draw(50, 32, dtype=torch.bfloat16)
-        target = torch.randint(50, (64,), device=DEVICE)
         scale = torch.tensor(1 / 3, device=DEVICE)
-        for chunk in (0, 16):
+        cases = itertools.product((torch.bfloat16, torch.float16), ((64, 32, 50), (67, 33, 51)), (0, 16))
+        for dtype, (tokens, width, classes), chunk in cases:
+            x, weight = draw(tokens, width, dtype=dtype), draw(classes, width, dtype=dtype)
+            target = torch.randint(classes, (tokens,), device=DEVICE)
             of = (x.detach(), weight.detach(), target, chunk, True, True)
             _, *unscaled = ops.linear_cross_entropy_forward(*of)
             self.assertEqual({tensor.dtype for tensor in unscaled}, {torch.float32})
             gradients = torch.autograd.grad(ops.linear_cross_entropy(x, weight, target, chunk), (x, weight), scale)
             for gradient, expected in zip(gradients, unscaled, strict=True):
-                self.assertTrue(torch.equal(gradient, (expected * scale).to(torch.bfloat16)))
+                self.assertTrue(torch.equal(gradient, (expected * scale).to(dtype)))
 
     def test_linear_cross_entropy_gradcheck(self):
         x, weight = draw(5, 4, dtype=torch.float64), draw(6, 4, dtype=torch.float64)

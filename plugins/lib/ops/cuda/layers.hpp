@@ -107,11 +107,20 @@ struct CrossEntropy {
   float scale = 0;
 };
 
+/// to = from * *factor, rounded to the type of `element`.
+struct Scale {
+  Element element;
+  int64_t elements = 0;
+  const float *from = nullptr, *factor = nullptr;  ///< factor: needs no alignment beyond that of a float
+  void* to = nullptr;
+};
+
 KYMO_KERNELS_API std::string launch(const RmsNorm& call, Stream stream);
 KYMO_KERNELS_API std::string launch(const RmsNormBackward& call, Stream stream);
 KYMO_KERNELS_API std::string launch(const SwiGlu& call, Stream stream);
 KYMO_KERNELS_API std::string launch(const Rotary& call, Stream stream);
 KYMO_KERNELS_API std::string launch(const AdamW& call, Stream stream);
 KYMO_KERNELS_API std::string launch(const CrossEntropy& call, Stream stream);
+KYMO_KERNELS_API std::string launch(const Scale& call, Stream stream);
 
 }  // namespace kymo::layers

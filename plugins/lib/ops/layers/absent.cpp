@@ -13,6 +13,7 @@ bool swiglu_backward(const at::Tensor&, const at::Tensor&, const at::Tensor&) { 
 bool rotary(const RotaryTensors&) { return false; }
 bool adamw(const AdamWTensors&, const AdamWOptions&) { return false; }
 bool cross_entropy(const at::Tensor&, const at::Tensor&, const at::Tensor&, double) { return false; }
+bool scale(const at::Tensor&, const at::Tensor&, const at::Tensor&) { return false; }
 
 }  // namespace layer_kernels
 

@@ -200,6 +200,19 @@ bool cross_entropy(const at::Tensor& logits, const at::Tensor& target, const at:
                 logits);
 }
 
+bool scale(const at::Tensor& sums, const at::Tensor& factor, const at::Tensor& result) {
+  if (sums.scalar_type() != at::kFloat || factor.scalar_type() != at::kFloat || factor.device() != sums.device())
+    return false;
+  if (!why_no_kernel(result, 0).empty() || !all_aligned(sums, result) || result.numel() == 0) return false;
+  const c10::OptionalDeviceGuard on_device(result.device());
+  return launch(cuda::Scale{.element = *element_of(result.scalar_type()),
+                            .elements = result.numel(),
+                            .from = sums.const_data_ptr<float>(),
+                            .factor = factor.const_data_ptr<float>(),
+                            .to = output(result)},
+                result);
+}
+
 }  // namespace layer_kernels
 
 std::string why_no_kernel(const at::Tensor& like, std::int64_t row) {

@@ -50,4 +50,7 @@ bool adamw(const AdamWTensors& tensors, const AdamWOptions& options);
 /// sum of the losses, unless `scale` is 0, and writes the loss of each row in fp32.
 bool cross_entropy(const at::Tensor& logits, const at::Tensor& target, const at::Tensor& losses, double scale);
 
+/// result = sums * factor: fp32 sums, and a factor of one element; rounded to the type of the result.
+bool scale(const at::Tensor& sums, const at::Tensor& factor, const at::Tensor& result);
+
 }  // namespace kymo::ops::layer_kernels
