@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 
 namespace kymo::measure {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 /// Steps that took less than this share of the limit together do not predict the rest: a single pause would count too
 /// much.
 constexpr double kLeastShare = 0.05;
-
-constexpr double kNsPerSecond = 1e9;
 
 }  // namespace
 
@@ -26,7 +25,7 @@ std::string time_text(double seconds) {
   if (whole >= 60)
     return std::to_string(whole / 60) + " min" + (whole % 60 > 0 ? " " + std::to_string(whole % 60) + " s" : "");
   if (seconds >= 10) return std::to_string(whole) + " s";
-  return seconds == std::floor(seconds) ? std::to_string(whole) + " s" : format_duration(seconds * kNsPerSecond);
+  return seconds == std::floor(seconds) ? std::to_string(whole) + " s" : format_duration(seconds * kNsPerS);
 }
 
 Pace::Pace(const Method& method)

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/units.hpp"
 #include "event/records.hpp"
 #include "measure/plan.hpp"
 
@@ -99,8 +100,7 @@ class Stopping {
     if (count_ < 1) return false;
     if (count_ >= rule_.max_samples) return true;
     if (count_ < rule_.min_samples) return false;
-    constexpr double kNsPerSecond = 1e9;
-    return elapsed_s >= rule_.max_seconds || (measured_ns_ >= rule_.min_seconds * kNsPerSecond && is_precise());
+    return elapsed_s >= rule_.max_seconds || (measured_ns_ >= rule_.min_seconds * kNsPerS && is_precise());
   }
 
  private:

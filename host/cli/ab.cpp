@@ -20,6 +20,7 @@
 #include "cli/execute.hpp"
 #include "cli/fit_table.hpp"
 #include "cli/results_table.hpp"
+#include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
 #include "cli/step_times.hpp"
 #include "cli/verdict.hpp"
@@ -34,7 +35,6 @@ using measure::SequentialComparison;
 using End = Experiment::End;
 
 constexpr std::size_t kMaxCandidates = 10;
-constexpr std::size_t kMaxLabelBytes = 200;
 
 struct AbArguments {
   std::vector<std::string> candidates, set;

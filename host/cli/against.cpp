@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/results_table.hpp"
 #include "cli/run_results.hpp"
 #include "cli/step_times.hpp"
@@ -19,8 +20,6 @@
 namespace kymo::cli {
 namespace {
 
-constexpr double kNsPerS = 1e9;
-constexpr double kNsPerMs = 1e6;
 constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 constexpr std::array<const char*, 2> kBandwidths{"algbw_gb_s", "busbw_gb_s"};

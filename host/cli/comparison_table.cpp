@@ -21,7 +21,7 @@
 namespace kymo::cli {
 namespace {
 
-constexpr std::size_t kMaxNamed = 3;
+constexpr std::size_t kMaxNamedCases = 3;
 constexpr double kClockDifference = 0.01;
 
 /// The runs of one case on one side.
@@ -197,7 +197,7 @@ std::string probability_text(const Json& value) {
 
 std::string whose(const std::vector<std::string>& cases, std::size_t all) {
   if (cases.size() == all && all > 1) return "all cases";
-  return cases.size() > kMaxNamed ? std::to_string(cases.size()) + " cases" : join(cases, "; ");
+  return cases.size() > kMaxNamedCases ? std::to_string(cases.size()) + " cases" : join(cases, "; ");
 }
 
 }  // namespace

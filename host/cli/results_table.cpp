@@ -21,7 +21,7 @@
 namespace kymo::cli {
 namespace {
 
-constexpr std::size_t kMaxNamed = 10;            // runs named in one line
+constexpr std::size_t kMaxNamedRuns = 10;        // runs named in one line
 constexpr std::size_t kMaxLeftOut = 3;           // columns that do not fit
 constexpr std::size_t kMaxDetails = 3;           // different details of one kind of warning
 constexpr double kSmallShare = 0.05;             // time outside of phases that is not worth a column
@@ -107,7 +107,7 @@ std::string bandwidth_text(const CaseRuns& each, const char* name) {
   return time_ns ? rate_text(1e9 * bytes / *time_ns, "B/s") : "";
 }
 
-std::string listed(std::vector<std::string> names, std::size_t most = kMaxNamed) {
+std::string listed(std::vector<std::string> names, std::size_t most = kMaxNamedRuns) {
   const std::size_t more = names.size() > most ? names.size() - most : 0;
   names.resize(names.size() - more);
   return join(names, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");

@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/fit_table.hpp"
 #include "cli/run_results.hpp"
 
 namespace kymo::cli {
 namespace {
-
-constexpr double kNsPerMs = 1e6;
 
 /// Categories of memory, in the order in which they are shown, with their columns in the view memory_peak.
 constexpr std::array<std::pair<const char*, const char*>, 7> kCategories{{{"parameters", "parameter_bytes"},

@@ -19,8 +19,6 @@
 namespace kymo::cli {
 namespace {
 
-constexpr std::size_t kMaxLabelBytes = 200;
-
 constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
 
 /// An option whose text is converted by a function that may throw UsageError.

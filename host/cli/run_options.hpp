@@ -19,6 +19,8 @@ class App;
 /// Options shared by several commands.
 namespace kymo::cli {
 
+constexpr std::size_t kMaxLabelBytes = 200;  // of a run's label
+
 /// Options of all commands that run workloads. Options that are not given keep the case's own setting.
 struct RunOptions {
   std::optional<DeviceChoice> device;

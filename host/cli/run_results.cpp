@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/units.hpp"
 #include "cli/text_table.hpp"
 #include "measure/statistics.hpp"
 
@@ -64,7 +65,6 @@ void read_phases(const ResultsDatabase& database, const std::string& condition, 
 }
 
 void read_work(const ResultsDatabase& database, const std::string& ids, Runs& runs) {
-  constexpr double kNsPerS = 1e9;
   for_rows(database, "SELECT run_id, phase, flops, bytes FROM throughput WHERE run_id IN (" + ids + ")",
            [&](const Json& row) {
              Json& phase = runs.at(row["run_id"].get<std::int64_t>())["phases"][row["phase"].get<std::string>()];

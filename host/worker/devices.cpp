@@ -17,6 +17,7 @@
 #include "base/machine.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "collect/module.hpp"
 #include "measure/json_field.hpp"
 #include "worker/failure.hpp"
@@ -33,7 +34,6 @@ std::optional<std::int64_t> highest_clock_mhz() {
   return stream >> khz ? std::optional<std::int64_t>(khz / kKhzPerMhz) : std::nullopt;
 }
 
-constexpr double kNsPerS = 1e9;
 constexpr double kProbeDeadlineS = 60;  // initializing CUDA with several GPUs takes seconds
 
 /// What the probe reports in addition to the CPU.

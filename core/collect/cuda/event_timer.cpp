@@ -5,13 +5,13 @@
 #include <cmath>
 #include <utility>
 
+#include "base/units.hpp"
 #include "collect/cuda/cuda_error.hpp"
 
 namespace kymo::collect {
 namespace {
 
 constexpr std::size_t kFirstEntries = 128;
-constexpr double kNsPerMs = 1e6;
 // The replacement policy of the cache is undocumented, so twice its size is written.
 constexpr std::size_t kTimesTheCache = 2;
 
