@@ -22,16 +22,21 @@ if(KYMO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${KYMO_CCACHE})
 endif()
 
+# GCC collects garbage when its heap has 128 MB, again and again for sources that need a gigabyte.
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1048576>)
+
 add_library(kymo_warnings INTERFACE)
 target_compile_options(kymo_warnings INTERFACE -Wall -Wextra -Wshadow -Werror $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 
-# kymo_compile_together(TARGET): compiles up to 20 sources as one (unity build), because most of the compile time is
-# spent on headers and templates that all of them use.
+set(KYMO_UNITY_BATCH 24 CACHE STRING "Sources of a component that are compiled as one, at most; 0 stands for all of them")
+
+# kymo_compile_together(TARGET): compiles up to KYMO_UNITY_BATCH sources as one (unity build), because most of the compile time
+# is spent on headers and templates that all of them use.
 function(kymo_compile_together name)
   if(NOT KYMO_FAST_COMPILE)
     return()
   endif()
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 20)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${KYMO_UNITY_BATCH})
   # GCC treats the anonymous namespace of an included source like that of a header.
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endfunction()
