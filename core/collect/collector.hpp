@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "collect/execution_context.hpp"
-#include "event/new_events.hpp"
 #include "event/records.hpp"
 #include "measure/plan.hpp"
 

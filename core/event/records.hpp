@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "event/derived.hpp"
+#include "event/device.hpp"
 #include "event/memory.hpp"
 #include "event/trace.hpp"
 
@@ -187,31 +188,6 @@ struct Mark {
   std::int64_t step = -1;
 };
 
-/// The device that a worker used.
-struct Device {
-  std::string uuid;  ///< GPU UUID; for a CPU, a hash of its model and core count
-  std::string kind;  ///< "cpu" or "cuda"
-  std::string name;
-  std::int64_t memory_bytes = 0;
-  std::optional<std::int64_t> multiprocessors;
-  std::optional<std::int64_t> max_sm_clock_mhz;
-  std::optional<std::int64_t> max_memory_clock_mhz;
-  // Of each multiprocessor of a GPU, for the blocks that it runs at a time.
-  std::optional<std::int64_t> multiprocessor_threads, multiprocessor_blocks, multiprocessor_registers,
-      multiprocessor_shared_bytes;
-  std::optional<std::int64_t> reserved_shared_bytes;  ///< per block, by the driver
-  std::int64_t index = 0;
-
-  static auto fields(auto& m) {
-    return std::forward_as_tuple(
-        "uuid", m.uuid, "kind", m.kind, "name", m.name, "memory_bytes", m.memory_bytes, "multiprocessors",
-        m.multiprocessors, "max_sm_clock_mhz", m.max_sm_clock_mhz, "max_memory_clock_mhz", m.max_memory_clock_mhz,
-        "multiprocessor_threads", m.multiprocessor_threads, "multiprocessor_blocks", m.multiprocessor_blocks,
-        "multiprocessor_registers", m.multiprocessor_registers, "multiprocessor_shared_bytes",
-        m.multiprocessor_shared_bytes, "reserved_shared_bytes", m.reserved_shared_bytes, "index", m.index);
-  }
-};
-
 /// All records of one pass of one rank, as passed to the store.
 struct PassRecord {
   std::vector<Sample> samples;
@@ -236,5 +212,77 @@ struct PassRecord {
   Memory memory_trace;  ///< memory pass
   Derived derived;      ///< results of the analysis of both
 };
+
+/// An event and its index in the trace.
+template <class Event>
+struct Numbered {
+  std::int32_t number = -1;
+  Event event;
+};
+
+/// The events of a pass that runs, since the last time that they were asked for.
+struct NewEvents {
+  // Names that events refer to: those of all events of the pass so far, in order of their first use.
+  Texts texts;
+  std::vector<LaunchShape> shapes;
+  std::vector<StackFrame> frames;
+  std::vector<std::vector<std::uint32_t>> stacks;  ///< indices into frames
+
+  std::vector<Numbered<Range>> ranges;
+  std::vector<Numbered<Operator>> operators;
+  std::vector<Numbered<Collective>> collectives;  ///< also those that have returned since the last time
+  std::vector<Launch> launches;
+  std::vector<GraphNode> graph_nodes;
+  std::vector<Activity> activities;
+  std::vector<ApiCall> api_calls;
+  std::vector<Synchronization> synchronizations;
+  std::vector<OverheadRecord> overhead_records;
+  std::vector<ClockSync> clock_syncs;
+  std::vector<MemoryEvent> memory_events;
+  std::vector<BlockTag> tags;
+  std::vector<DeviceMemory> device_memory;
+  std::vector<MemoryCounter> memory_counters;
+  std::vector<GpuSample> gpu_samples;
+
+  /// Removes the events; the names remain.
+  void clear();
+};
+
+/// A kind of event: its member of NewEvents, and the members that lead to its vector in a PassRecord.
+template <auto kNew, auto... kRecorded>
+struct EventStream {
+  template <class Events>
+  static auto& of(Events& events) {
+    return events.*kNew;
+  }
+  static auto& of(PassRecord& record) { return (record.*....*kRecorded); }
+};
+
+/// The kinds of events that survive if an observed program is killed, in the order of their numbers in a journal.
+using EventStreams = std::tuple<EventStream<&NewEvents::ranges, &PassRecord::trace, &Trace::ranges>,
+                                EventStream<&NewEvents::operators, &PassRecord::trace, &Trace::operators>,
+                                EventStream<&NewEvents::collectives, &PassRecord::trace, &Trace::collectives>,
+                                EventStream<&NewEvents::launches, &PassRecord::trace, &Trace::launches>,
+                                EventStream<&NewEvents::graph_nodes, &PassRecord::trace, &Trace::graph_nodes>,
+                                EventStream<&NewEvents::activities, &PassRecord::trace, &Trace::activities>,
+                                EventStream<&NewEvents::api_calls, &PassRecord::trace, &Trace::api_calls>,
+                                EventStream<&NewEvents::synchronizations, &PassRecord::trace, &Trace::synchronizations>,
+                                EventStream<&NewEvents::overhead_records, &PassRecord::trace, &Trace::overhead_records>,
+                                EventStream<&NewEvents::clock_syncs, &PassRecord::trace, &Trace::clock_syncs>,
+                                EventStream<&NewEvents::memory_events, &PassRecord::memory_trace, &Memory::events>,
+                                EventStream<&NewEvents::tags, &PassRecord::memory_trace, &Memory::tags>,
+                                EventStream<&NewEvents::device_memory, &PassRecord::memory_trace, &Memory::device>,
+                                EventStream<&NewEvents::memory_counters, &PassRecord::memory_counters>,
+                                EventStream<&NewEvents::gpu_samples, &PassRecord::gpu_samples>>;
+
+/// Calls visit(stream) for each of EventStreams.
+template <class Visit>
+void for_each_stream(Visit visit) {
+  std::apply([&](auto... streams) { (visit(streams), ...); }, EventStreams());
+}
+
+inline void NewEvents::clear() {
+  for_each_stream([this](auto stream) { stream.of(*this).clear(); });
+}
 
 }  // namespace kymo::event

@@ -244,4 +244,11 @@ struct Trace {
   std::vector<ClockSync> clock_syncs;
 };
 
+/// Calls within the autograd engine's evaluation of a node belong to that node.
+inline void pass_nodes_down(std::vector<Operator>& calls) {
+  for (Operator& call : calls)  // parents come first
+    if (!call.backward && call.parent >= 0)
+      call.position.node = calls[static_cast<std::size_t>(call.parent)].position.node;
+}
+
 }  // namespace kymo::event

@@ -6,8 +6,9 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
-#include "event/new_events.hpp"
 #include "event/records.hpp"
 
 /// The contents of the blocks of a StepJournal.
@@ -61,7 +62,7 @@ inline CallBlock block_of(const event::Numbered<event::Operator>& numbered) {
   return block;
 }
 
-inline event::Numbered<event::Operator> call_of(const CallBlock& block) {
+inline event::Numbered<event::Operator> event_of(const CallBlock& block) {
   event::Numbered<event::Operator> numbered;
   numbered.number = block.number;
   event::Operator& call = numbered.event;
@@ -102,7 +103,7 @@ inline CollectiveBlock block_of(const event::Numbered<event::Collective>& number
   return block;
 }
 
-inline event::Numbered<event::Collective> call_of(const CollectiveBlock& block) {
+inline event::Numbered<event::Collective> event_of(const CollectiveBlock& block) {
   event::Numbered<event::Collective> numbered;
   numbered.number = block.number;
   event::Collective& call = numbered.event;
@@ -242,6 +243,23 @@ inline event::DeviceMemory event_of(const DeviceMemoryBlock& block) {
   if (block.process_bytes >= 0) memory.process_bytes = block.process_bytes;
   return memory;
 }
+
+/// A journal has events as they are, unless there is a block for them.
+template <class Event>
+  requires std::is_trivially_copyable_v<Event>
+const Event& block_of(const Event& event) {
+  return event;
+}
+
+template <class Event>
+  requires std::is_trivially_copyable_v<Event>
+const Event& event_of(const Event& event) {
+  return event;
+}
+
+/// What a journal has of an event.
+template <class Event>
+using BlockOf = std::remove_cvref_t<decltype(block_of(std::declval<const Event&>()))>;
 
 /// The content of a block of kind kFrame: the offset, then the module, a zero, and the function.
 std::string frame_text(const event::StackFrame& frame);

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 
 #include "event/journal_block.h"
+#include "event/records.hpp"
 
 /// The format of the files of a StepJournal.
 namespace kymo::store {
@@ -16,7 +18,7 @@ inline constexpr const char* kEventSuffix = ".events";
 /// The journal consists of chunks of this size, and a chunk of blocks.
 inline constexpr std::size_t kJournalChunkBytes = std::size_t{256} << 10;
 
-/// Kind of a block. Events are copied as they are, unless journal_blocks.hpp defines a block for them.
+/// Kind of a block.
 enum class BlockKind : std::uint32_t {
   kEnd,  ///< of the chunk or of the events
   kHeader,
@@ -24,27 +26,13 @@ enum class BlockKind : std::uint32_t {
   kMetric,
   kPhase,
   kText,
-  kRanges,
-  kOperators,
-  kEventsLeftOut,
-  kCompilation,
-  kCollectives,
   kShapes,
   kFrame,
   kStack,
-  kLaunches,
-  kGraphNodes,
-  kActivities,
-  kApiCalls,
-  kSynchronizations,
-  kOverheadRecords,
-  kClockSyncs,
-  kMemoryEvents,
-  kTags,
-  kDeviceMemory,
-  kMemoryCounters,
-  kGpuSamples,
-  kCount  ///< of kinds
+  kCompilation,
+  kEventsLeftOut,
+  kFirstStream,  ///< events of the first of event::EventStreams; those of the others follow
+  kCount = kFirstStream + std::tuple_size_v<event::EventStreams>  ///< of kinds
 };
 
 inline constexpr std::size_t kBlockHeadBytes = sizeof(kymo_block_head);

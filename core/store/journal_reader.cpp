@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -86,88 +88,31 @@ struct JournalReader {
       case BlockKind::kEventsLeftOut:
         journal.events_left_out = true;
         return;
-      case BlockKind::kMemoryCounters:
-        return copy_all(bytes, record.memory_counters);
-      case BlockKind::kGpuSamples:
-        return copy_all(bytes, record.gpu_samples);
-      default:
-        if (!read_names(kind, bytes) && !read_trace(kind, bytes) && !read_memory(kind, bytes))
-          throw Error("a block has the unknown kind " + std::to_string(static_cast<std::uint32_t>(kind)));
-    }
-  }
-
-  bool read_names(BlockKind kind, std::string_view bytes) {
-    switch (kind) {
       case BlockKind::kText:
         texts.push_back(record.trace.texts.intern(bytes));
-        return true;
+        return;
       case BlockKind::kShapes:
-        copy_all(bytes, record.trace.shapes);
-        return true;
+        return copy_all(bytes, record.trace.shapes);
       case BlockKind::kFrame:
         record.memory_trace.frames.push_back(frame_from(bytes));
-        return true;
+        return;
       case BlockKind::kStack:
-        copy_all(bytes, record.memory_trace.stacks.emplace_back());
-        return true;
+        return copy_all(bytes, record.memory_trace.stacks.emplace_back());
       default:
-        return false;
+        read_events(kind, bytes);
     }
   }
 
-  bool read_trace(BlockKind kind, std::string_view bytes) {
-    event::Trace& trace = record.trace;
-    switch (kind) {
-      case BlockKind::kRanges:
-        each<event::Numbered<event::Range>>(bytes, [&](const auto& range) { put(range, trace.ranges); });
-        return true;
-      case BlockKind::kOperators:
-        each<CallBlock>(bytes, [&](const auto& call) { put(call_of(call), trace.operators); });
-        return true;
-      case BlockKind::kCollectives:
-        each<CollectiveBlock>(bytes, [&](const auto& call) { put(call_of(call), trace.collectives); });
-        return true;
-      case BlockKind::kLaunches:
-        convert_all<LaunchBlock>(bytes, trace.launches);
-        return true;
-      case BlockKind::kGraphNodes:
-        copy_all(bytes, trace.graph_nodes);
-        return true;
-      case BlockKind::kActivities:
-        convert_all<ActivityBlock>(bytes, trace.activities);
-        return true;
-      case BlockKind::kApiCalls:
-        copy_all(bytes, trace.api_calls);
-        return true;
-      case BlockKind::kSynchronizations:
-        convert_all<SynchronizationBlock>(bytes, trace.synchronizations);
-        return true;
-      case BlockKind::kOverheadRecords:
-        convert_all<OverheadBlock>(bytes, trace.overhead_records);
-        return true;
-      case BlockKind::kClockSyncs:
-        convert_all<ClockSyncBlock>(bytes, trace.clock_syncs);
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  bool read_memory(BlockKind kind, std::string_view bytes) {
-    event::Memory& memory = record.memory_trace;
-    switch (kind) {
-      case BlockKind::kMemoryEvents:
-        copy_all(bytes, memory.events);
-        return true;
-      case BlockKind::kTags:
-        copy_all(bytes, memory.tags);
-        return true;
-      case BlockKind::kDeviceMemory:
-        convert_all<DeviceMemoryBlock>(bytes, memory.device);
-        return true;
-      default:
-        return false;
-    }
+  void read_events(BlockKind kind, std::string_view bytes) {
+    auto each_kind = static_cast<std::uint32_t>(BlockKind::kFirstStream);
+    bool known = false;
+    event::for_each_stream([&](auto stream) {
+      if (static_cast<BlockKind>(each_kind++) != kind) return;
+      known = true;
+      using Event = typename std::remove_cvref_t<decltype(stream.of(std::declval<event::NewEvents&>()))>::value_type;
+      each<BlockOf<Event>>(bytes, [&](const auto& block) { put(event_of(block), stream.of(record)); });
+    });
+    if (!known) throw Error("a block has the unknown kind " + std::to_string(static_cast<std::uint32_t>(kind)));
   }
 
   void read_header(std::string_view bytes) {
@@ -193,9 +138,9 @@ struct JournalReader {
     each<Event>(bytes, [&](const Event& event) { events.push_back(event); });
   }
 
-  template <class Block, class Event>
-  static void convert_all(std::string_view bytes, std::vector<Event>& events) {
-    each<Block>(bytes, [&](const Block& block) { events.push_back(event_of(block)); });
+  template <class Event>
+  static void put(const Event& event, std::vector<Event>& events) {
+    events.push_back(event);
   }
 
   /// Events of several threads arrive in any order, but no file has room for more of them than it has bytes.

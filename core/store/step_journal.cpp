@@ -135,23 +135,25 @@ void StepJournal::complete_event_blocks() {
   }
 }
 
-template <class Block, class Events>
-void StepJournal::add_blocks(BlockKind kind, const Events& events) {
-  static_assert(std::is_trivially_copyable_v<Block>);
-  if (events.empty()) return;
-  std::byte* to = event_block(kind, events.size() * sizeof(Block));
-  for (const auto& event : events) {
-    const Block block = block_of(event);
-    std::memcpy(to, &block, sizeof(block));
-    to += sizeof(block);
-  }
-}
-
 template <class Events>
 void StepJournal::add_copies(BlockKind kind, const Events& events) {
   static_assert(std::is_trivially_copyable_v<typename Events::value_type>);
   const std::span<const std::byte> bytes = std::as_bytes(std::span(events));
   if (!bytes.empty()) std::ranges::copy(bytes, event_block(kind, bytes.size()));
+}
+
+template <class Event>
+void StepJournal::add_events(BlockKind kind, const std::vector<Event>& events) {
+  using Block = BlockOf<Event>;
+  static_assert(std::is_trivially_copyable_v<Block>);
+  if constexpr (std::is_same_v<Block, Event>) return add_copies(kind, events);
+  if (events.empty()) return;
+  std::byte* to = event_block(kind, events.size() * sizeof(Block));
+  for (const Event& event : events) {
+    const Block block = block_of(event);
+    std::memcpy(to, &block, sizeof(block));
+    to += sizeof(block);
+  }
 }
 
 void StepJournal::add_names(const event::NewEvents& events) {
@@ -167,21 +169,8 @@ void StepJournal::add(const event::NewEvents& events) {
   if (event_bytes_ > kMaxEventBytes) return;
   event_blocks_.clear();
   add_names(events);
-  add_copies(BlockKind::kRanges, events.ranges);
-  add_blocks<CallBlock>(BlockKind::kOperators, events.operators);
-  add_blocks<CollectiveBlock>(BlockKind::kCollectives, events.collectives);
-  add_blocks<LaunchBlock>(BlockKind::kLaunches, events.launches);
-  add_copies(BlockKind::kGraphNodes, events.graph_nodes);
-  add_blocks<ActivityBlock>(BlockKind::kActivities, events.activities);
-  add_copies(BlockKind::kApiCalls, events.api_calls);
-  add_blocks<SynchronizationBlock>(BlockKind::kSynchronizations, events.synchronizations);
-  add_blocks<OverheadBlock>(BlockKind::kOverheadRecords, events.overhead_records);
-  add_blocks<ClockSyncBlock>(BlockKind::kClockSyncs, events.clock_syncs);
-  add_copies(BlockKind::kMemoryEvents, events.memory_events);
-  add_copies(BlockKind::kTags, events.tags);
-  add_blocks<DeviceMemoryBlock>(BlockKind::kDeviceMemory, events.device_memory);
-  add_copies(BlockKind::kMemoryCounters, events.memory_counters);
-  add_copies(BlockKind::kGpuSamples, events.gpu_samples);
+  auto kind = static_cast<std::uint32_t>(BlockKind::kFirstStream);
+  event::for_each_stream([&](auto stream) { add_events(static_cast<BlockKind>(kind++), stream.of(events)); });
   if (event_blocks_.empty()) return;
   complete_event_blocks();
   event_bytes_ += event_blocks_.size();

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "event/new_events.hpp"
 #include "event/records.hpp"
 #include "event/step_time.hpp"
 #include "store/journal_format.hpp"
@@ -69,10 +68,10 @@ class StepJournal {
   /// Adds a block to event_blocks_. Returns its content, to be filled.
   std::byte* event_block(BlockKind kind, std::size_t bytes);
   void complete_event_blocks();
-  template <class Block, class Events>
-  void add_blocks(BlockKind kind, const Events& events);
   template <class Events>
   void add_copies(BlockKind kind, const Events& events);
+  template <class Event>
+  void add_events(BlockKind kind, const std::vector<Event>& events);
   void add_names(const event::NewEvents& events);
 
   std::filesystem::path file_;

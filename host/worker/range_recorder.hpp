@@ -15,7 +15,6 @@
 
 #include "base/page_memory.hpp"
 #include "collect/execution_context.hpp"
-#include "event/new_events.hpp"
 #include "event/records.hpp"
 
 namespace kymo::worker {

@@ -395,12 +395,10 @@ void StepLoop::journalize_records() {
 }
 
 void StepLoop::journalize_events() {
-  RangeRecorder* const ranges = workload_.context().ranges();
-  if (!ranges) return;
   new_events_.clear();
   // The ranges that operators refer to began before them.
   for (collect::Collector* collector : collectors_.all) collector->add_new_events(new_events_);
-  ranges->add_new(new_events_);
+  if (RangeRecorder* const ranges = workload_.context().ranges()) ranges->add_new(new_events_);
   new_events_.tags = workload_.context().tags_from(journalized_tags_);
   journalized_tags_ += new_events_.tags.size();
   journal_->add(new_events_);

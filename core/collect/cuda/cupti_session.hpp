@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "collect/execution_context.hpp"
-#include "event/new_events.hpp"
 #include "event/records.hpp"
 #include "measure/plan.hpp"
 

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "collect/cuda/activity_parser.hpp"
-#include "event/new_events.hpp"
+#include "event/records.hpp"
 
 namespace kymo::collect {
 

@@ -12,7 +12,6 @@
 #include "collect/event_log/clock_conversion.hpp"
 #include "collect/event_log/operator_rows.hpp"
 #include "collect/execution_context.hpp"
-#include "event/new_events.hpp"
 #include "event/records.hpp"
 #include "event/trace.hpp"
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "collect/stacks/stack.hpp"
-#include "event/new_events.hpp"
 #include "event/records.hpp"
 #include "event/texts.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "collect/collector.hpp"
-#include "event/new_events.hpp"
+#include "event/records.hpp"
 #include "event/trace.hpp"
 
 namespace kymo::collect {

@@ -66,7 +66,7 @@ class BuildIdTest(unittest.TestCase):
         )
         paths = [pathlib.Path(word) for word in rule.partition(":")[2].replace("\\\n", " ").split()]
         included = {str(path.relative_to(self.core)) for path in paths if path.is_relative_to(self.core)}
-        self.assertIn("event/new_events.hpp", included)
+        self.assertIn("event/records.hpp", included)
         self.assertEqual(set(self.closure_and_hash()[0]), included)
 
     def test_every_header_of_the_closure_changes_it(self):
@@ -84,8 +84,8 @@ class BuildIdTest(unittest.TestCase):
         self.assertEqual(self.closure_and_hash(), (closure, before))
 
     def test_a_missing_header_is_an_error(self):
-        (self.core / "event" / "new_events.hpp").unlink()
-        with self.assertRaisesRegex(AssertionError, "event/new_events.hpp"):
+        (self.core / "event" / "records.hpp").unlink()
+        with self.assertRaisesRegex(AssertionError, "event/records.hpp"):
             self.closure_and_hash()
 
     def test_a_build_notices_a_changed_header_and_nothing_else(self):
@@ -104,7 +104,7 @@ class BuildIdTest(unittest.TestCase):
         self.assertEqual(first, (self.closure_and_hash()[1], False))
         self.change(OUTSIDE)
         self.assertEqual(built(), first)
-        self.change("event/new_events.hpp")
+        self.change("event/records.hpp")
         changed, reconfigured = built()
         self.assertNotEqual(changed, first[0])
         self.assertTrue(reconfigured)

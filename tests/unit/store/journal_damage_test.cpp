@@ -164,7 +164,7 @@ TEST_F(DamagedJournal, ATruncatedFileIsReadAsFarAsItGoes) {
 TEST_F(DamagedJournal, NumbersNeedAsMuchMemoryAsTheFileHasBytes) {
   std::string events = events_;
   for (const auto& [at, head] : blocks_of(events_)) {
-    if (head.kind != static_cast<std::uint32_t>(BlockKind::kRanges)) continue;
+    if (head.kind != static_cast<std::uint32_t>(BlockKind::kFirstStream)) continue;
     const std::int32_t number = 1 << 26;
     std::memcpy(&events[at + kBlockHeadBytes], &number, sizeof(number));
     seal(events, at);

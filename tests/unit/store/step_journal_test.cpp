@@ -396,7 +396,7 @@ TEST_F(Journal, EventsThatWereNotWrittenCompletelyAreIgnored) {
   std::string content = read_file(events);
   std::size_t last_step = 0;
   for (const auto& [at, head] : blocks_of(content))
-    if (head.kind == static_cast<std::uint32_t>(BlockKind::kRanges)) last_step = at;
+    if (head.kind == static_cast<std::uint32_t>(BlockKind::kFirstStream)) last_step = at;
   ASSERT_GT(last_step, 0u);
   put_content(events, content.replace(last_step, 4, 4, '\0'));
   EXPECT_THAT(recover(), Optional(2));
