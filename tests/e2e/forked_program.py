@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs Python programs in forks of one process that has imported torch, maybe by light_torch: `import torch`
+"""Runs Python programs in forks of one process that has imported torch and Inductor, or torch by light_torch: that
 takes longer than everything else that the programs of these tests do. As a script, this file is that process."""
 
 import atexit
@@ -17,9 +17,9 @@ PROGRAMS = Path(__file__).resolve().parent.parent / "python" / "programs"
 
 
 @functools.cache
-def _server(python, module):
-    # LibTorch reads the number of threads only once, when it is loaded.
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(PROGRAMS)}
+def _server(python, module, settings):
+    # LibTorch reads the number of threads only once, when it is loaded, and Inductor its settings when it is imported.
+    environment = {**os.environ, **dict(settings), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(PROGRAMS)}
     process = subprocess.Popen(
         [python, __file__, module], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -37,7 +37,9 @@ def run_forked(python, words, folder, environments):
     """Runs a program, a path with arguments, in `folder` once for each of the environments, at the same time. Returns
     the exit codes, and the output and error output of all."""
     is_light = "KYMO_TEST_LIGHT_TORCH" in environments[0]
-    server = _server(python, "light_torch" if is_light else "torch")
+    # Inductor, which imports Dynamo, takes four times as long to import as torch.
+    settings = tuple(item for item in environments[0].items() if item[0].startswith("TORCHINDUCTOR_"))
+    server = _server(python, "light_torch" if is_light else "torch._inductor.compile_fx", settings)
     with tempfile.TemporaryDirectory() as texts:
         files = [Path(texts) / name for name in ("output", "errors")]
         request = {

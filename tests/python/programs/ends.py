@@ -88,7 +88,7 @@ if how == "hang":
 if how == "others":
     subprocess.run([sys.executable, __file__, "short"], check=True)
     train(10)
-    subprocess.Popen(["setsid", "sleep", "1000"])
+    subprocess.Popen(["sleep", "1000"], start_new_session=True)
 if how == "wait":
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, on_signal)

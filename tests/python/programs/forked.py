@@ -9,6 +9,8 @@ import sys
 
 if os.environ.get("KYMO_TEST_LIGHT_TORCH"):
     import light_torch  # noqa: F401
+elif "inductor" in sys.argv:
+    import torch._inductor.compile_fx  # noqa: F401
 else:
     import torch._dynamo  # noqa: F401  (optimizers import it)
 from ranks import free_port
