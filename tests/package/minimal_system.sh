@@ -83,6 +83,7 @@ create() {
 
 mount_all() {
   mount --make-rprivate /
+  mount --bind "$system" "$system"  # some tests make the root of all mounts private, which must be a mount itself
   mount -t proc proc "$system/proc"
   mount --rbind /dev "$system/dev"
   mount -t tmpfs tmpfs "$system/dev/shm"
