@@ -31,6 +31,29 @@ phase_total AS (
   JOIN run r ON r.run_id = e.run_id AND r.device_kind = 'cuda'
   WHERE e.rank = 0
   GROUP BY e.run_id, e.phase
+),
+dominant_phase AS (
+  SELECT
+    p.*,
+    r.device_kind
+  FROM phase_total p
+  JOIN run r ON r.run_id = p.run_id
+  CROSS JOIN threshold t
+  WHERE
+    p.ms > t.dominant_share * p.step_ms
+    AND p.has_passes
+    AND (p.phase = 'optimizer' OR p.phase = 'other' AND r.timing = 'free')
+),
+dominant_entry AS (
+  SELECT
+    e.run_id,
+    e.phase,
+    e.name,
+    sum(e.ms) AS ms,
+    row_number() OVER (PARTITION BY e.run_id, e.phase ORDER BY sum(e.ms) DESC, e.name) AS position
+  FROM dominant_phase d
+  CROSS JOIN profile_entry e ON e.run_id = d.run_id AND e.rank = 0 AND e.phase = d.phase
+  GROUP BY e.run_id, e.phase, e.name
 )
 SELECT
   -- run
@@ -203,23 +226,9 @@ FROM (
     d.phase,
     d.ms / d.step_ms AS share,
     printf('%.3g ms of %.3g ms per step', d.ms / d.steps, d.step_ms / d.steps) AS evidence,
-    (
-      SELECT e.name
-      FROM profile_entry e
-      WHERE e.run_id = d.run_id AND e.rank = 0 AND e.phase = d.phase
-      GROUP BY e.name
-      ORDER BY sum(e.ms) DESC, e.name
-      LIMIT 1
-    ) AS name,
-    (
-      SELECT sum(e.ms)
-      FROM profile_entry e
-      WHERE e.run_id = d.run_id AND e.rank = 0 AND e.phase = d.phase
-      GROUP BY e.name
-      ORDER BY sum(e.ms) DESC
-      LIMIT 1
-    )
-    / CASE r.device_kind
+    e.name,
+    e.ms
+    / CASE d.device_kind
       WHEN 'cuda' THEN d.ms / d.steps
       ELSE
         (
@@ -229,13 +238,9 @@ FROM (
         )
     END AS name_share,
     t.dominant_share
-  FROM phase_total d
-  JOIN run r ON r.run_id = d.run_id
+  FROM dominant_phase d
   CROSS JOIN threshold t
-  WHERE
-    d.ms > t.dominant_share * d.step_ms
-    AND d.has_passes
-    AND (d.phase = 'optimizer' OR d.phase = 'other' AND r.timing = 'free')
+  LEFT JOIN dominant_entry e ON e.run_id = d.run_id AND e.phase = d.phase AND e.position = 1
 ) p
 UNION ALL
 SELECT
