@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that reports and the command line read views, that no view or query of a report names a workload, and that
-queries of reports do not repeat each other.
+"""Checks that reports and the command line read views, that nothing else reads the private ones, that each public view
+has a reader, that no view or query of a report names a workload, and that queries of reports do not repeat each other.
 
 Results belong in views, so that every consumer computes them in the same way. Workloads declare their titles and
 families (core/abi/kymo_plugin.h), so that new ones appear in reports without changes to SQL.
@@ -20,7 +20,13 @@ WORDS = {"all_reduce", "peaks"}
 
 LONGEST_REPETITION = 12  # lines that two queries of reports may have in common in a row
 
+# May name private views, whose names begin with `_`: it evaluates views once that others read repeatedly.
+EVALUATES_VIEWS = "core/store/hidden_runs.cpp"
+# What reads views besides other views. The tests in tests/sql are those of the views themselves.
+READERS = ("README.md", "core/**/*.[ch]pp", "docs/*.md", "host/**/*.[ch]pp", "python/**/*.py", "schemas/document.py")
+
 CREATED = re.compile(r'^CREATE TABLE "?(\w+)"?', re.MULTILINE)
+VIEW = re.compile(r"^CREATE VIEW (\w+)", re.MULTILINE)
 SOURCE = re.compile(r'\b(?:FROM|JOIN)\s+(?:main\.)?"?([a-z_]+)"?(?![\w(.])')
 COMMON_TABLE = re.compile(r"\b([a-z_]+)\s+(?:\([^()]*\)\s+)?AS\s+\(")
 COMMENT = re.compile(r"--[^\n]*")
@@ -53,6 +59,27 @@ def table_problems():
         sql = statements_in(path)
         for name in sorted(set(SOURCE.findall(sql)) & tables - SUBJECTS - set(COMMON_TABLE.findall(sql))):
             yield f"{path.relative_to(ROOT)}: reads the table '{name}'; read a view instead, or add one"
+
+
+def names_in(path):
+    return set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+
+
+def view_problems():
+    views = {view for path in files("schemas/views/*.sql") for view in VIEW.findall(path.read_text(encoding="utf-8"))}
+    private = {view for view in views if view.startswith("_")}
+    used = set()
+    for path in files(*READERS, "plugins/**/*.[ch]pp", "tests/*/**/*.[ch]pp", "tests/**/*.py"):
+        words = names_in(path)
+        name = str(path.relative_to(ROOT))
+        if name != EVALUATES_VIEWS:
+            yield from (f"{name}: names the private view '{view}'" for view in sorted(words & private))
+        if not name.startswith("tests/") and name != "docs/schema.md":
+            used |= words
+    for path in files("reports/*/*.sql", "reports/*/*.toml"):
+        used |= names_in(path)
+    for view in sorted(views - private - used):
+        yield f"schemas/views: no report, command or page reads '{view}'; begin its name with '_'"
 
 
 def workload_problems():
@@ -89,7 +116,7 @@ def repeated_problems():
 
 
 def main():
-    problems = [*table_problems(), *workload_problems(), *repeated_problems()]
+    problems = [*table_problems(), *view_problems(), *workload_problems(), *repeated_problems()]
     print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
     return 1 if problems else 0
 

@@ -7,6 +7,7 @@
 The comment lines directly above CREATE TABLE, CREATE VIEW, one of their columns or ALTER TABLE ... ADD COLUMN document
 it; multiple lines are joined with spaces. A trailing comment is an error, as is a comment that precedes no column.
 A later migration can replace the comment of a column with lines that start with `-- TABLE.COLUMN: `.
+Views whose names begin with `_` are private: they need comments, too, but the page leaves them out.
 An `alias.*` of a view below `-- every column of TABLE` inherits the column comments of that table.
 """
 
@@ -28,19 +29,22 @@ QUESTIONS = [
     ("How long does a step or a phase take?", "phase_time", "step_time"),
     ("How many FLOP/s and bytes/s are that?", "throughput"),
     ("How much do the times vary, within a run and between runs?", "time_variation"),
+    ("After how many steps is a workload warmed up?", "warmup_steps"),
     ("Did it become slower from one label to another?", "label_comparison"),
     ("Which values can I not trust?", "run_warning", "verification_result", "run_dropped_record"),
     ("Which kernels take the time?", "kernel_summary", "kernel_by_phase"),
+    ("How much of the kernel time has a module and a class?", "attribution_coverage", "class_coverage"),
     ("In which module?", "kernel_by_scope", "op_by_scope", "cpu_scope_time"),
     ("Which operators take the time?", "op_summary", "op_by_scope"),
     ("Where is the GPU idle?", "launch_gap", "outlier_call"),
     ("What is in memory at its peak, and what allocated it?", "memory_peak", "memory_by_category", "memory_block"),
+    ("How much memory does a worker process use?", "worker_memory", "run_memory"),
     ("Why did it run out of memory?", "oom", "oom_block"),
     ("How much communication is hidden, and which rank is late?", "communication_overlap", "collective_straggler"),
     ("What does the observation itself cost?", "trace_overhead"),
     ("What did the workload report?", "reported_metric"),
     ("On which machine, with which software?", "run_machine", "environment_fact"),
-    ("What happened, event by event?", "kernel_call", "op_call", "range_instance", "collective_call"),
+    ("What happened, event by event?", "kernel_call", "op_call", "range_instance", "collective_call", "cuda_api_call"),
 ]
 # The view files that come first, by use; the others follow by name.
 FIRST_FILES = ["timing", "runs", "comparison", "kernels", "operators", "memory_timeline", "memory", "quality", "events"]
@@ -189,6 +193,10 @@ def check_names(database, described):
     return [f"{name} is not defined in the files" for name in sorted(real - {item.name for item in described})]
 
 
+def is_public(item):
+    return not item.name.startswith("_")
+
+
 def opening(described):
     """Return the table of questions and the index of all views and tables."""
     known = {item.name for item in described}
@@ -253,10 +261,11 @@ def document(folder):
         "",
         'Query a view of this table with, for example, `kymo sql "SELECT * FROM phase_time WHERE run_id = 1"`:',
         "",
-        *opening(described),
+        *opening(list(filter(is_public, described))),
         "A results database is a single SQLite file (application id `kydb`, readable with SQLite 3.34 and later). "
         "Query views rather than tables: views",
         "answer common questions, and tables may gain columns. "
+        "Views whose names begin with `_` are parts of others: they are not listed here and may change. "
         "Times are nanoseconds (integers, `_ns`) or milliseconds (`_ms`); sizes are bytes (`_bytes`).",
         "",
         "`kymo sql` and reports also have the functions `median(x)`, `percentile(x, p)` with p from 0 to 100, and "
@@ -273,7 +282,7 @@ def document(folder):
         for section, _, title, found in sections:
             if section == kind:
                 lines += [title, ""]
-                for item in found:
+                for item in filter(is_public, found):
                     lines += table_text(database, item)
     return "\n".join(lines).rstrip("\n") + "\n"
 

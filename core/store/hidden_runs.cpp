@@ -34,7 +34,7 @@ constexpr std::array kSummaryViews{
     "run_parameter",   "run_machine",       "run_status",           "run_series",
     "phase_time",      "transformer_run",   "memory_peak",          "attention_run",
     "attention_time",  "attention_latency", "attention_grid",       "attention_breakdown",
-    "rank_clock",      "rank_spread",       "collective_summary",   "collective_straggler",
+    "rank_clock",      "_rank_spread",      "collective_summary",   "collective_straggler",
     "ddp_run",         "ddp_summary",       "all_reduce_bandwidth", "all_reduce_fit",
     "sharding_memory", "sharding_time",     "first_step_content",   "consistency_check",
 };

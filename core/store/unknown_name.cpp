@@ -15,9 +15,10 @@ namespace {
 
 constexpr std::size_t kMaxNamedOwners = 3;
 
+/// Names that begin with `_` are private views.
 constexpr const char* kTables =
     "SELECT name FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM temp.sqlite_master) WHERE type IN "
-    "('table', 'view') ORDER BY type = 'table', name";
+    "('table', 'view') AND name NOT GLOB '_*' ORDER BY type = 'table', name";
 
 std::string lowercase(std::string_view text) {
   std::string result(text);

@@ -66,7 +66,10 @@ class Source {
   Source(const ResultsDatabase& database, const CsvRequest& request) : database_(database), name_(request.table) {
     std::vector<std::string> known;
     for (const auto& row :
-         database.query("SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') ORDER BY name").rows) {
+         database
+             .query("SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view') AND name NOT GLOB '_*' "
+                    "ORDER BY name")
+             .rows) {
       known.push_back(row[0].text);
     }
     if (!contains(known, name_)) {

@@ -214,10 +214,11 @@ class Database:
         return f"invalid statement: {message}" + (self._suggestion(unknown[1]) if unknown else "")
 
     def _names(self):
-        """All tables and views; a temporary view hides that of the file."""
+        """All tables and views but the private ones, `_*`; a temporary view hides that of the file."""
         sql = (
             "SELECT name, type FROM (SELECT name, type FROM sqlite_master UNION SELECT name, type FROM "
-            "temp.sqlite_master) WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY name"
+            "temp.sqlite_master) WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' AND name NOT GLOB '_*' "
+            "ORDER BY name"
         )
         return dict(self._connection.execute(sql).fetchall())
 

@@ -75,7 +75,7 @@ FROM (
     sum(CASE phase WHEN 'step' THEN 0 ELSE mean_ms END) AS phases_ms,
     sum(CASE phase WHEN 'step' THEN mean_ms END) AS step_ms,
     count(*) AS parts
-  FROM rank_time
+  FROM _rank_time
   GROUP BY run_id, rank
 ) p
 WHERE p.parts > 1 AND abs(p.phases_ms - p.step_ms) > max(0.1 * p.step_ms, 0.05)

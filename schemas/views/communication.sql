@@ -131,7 +131,7 @@ FROM (
 
 -- Bus bandwidth over algorithm bandwidth, for n ranks: scale × (n − excluded)/n. This is the convention of nccl-tests
 -- (doc/PERFORMANCE.md), with the message size of its tests: that of the whole buffer, the larger of input and output.
-CREATE VIEW busbw_factor AS
+CREATE VIEW _busbw_factor AS
 WITH factor (operation, scale, excluded, is_directed) AS (
   VALUES
   ('all_reduce', 2.0, 1, 0),
@@ -220,7 +220,7 @@ placed AS (
     ) AS position,
     count(a.transfer_us) OVER (PARTITION BY a.run_id, a.pass, a.communicator, a.phase, a.operation) AS compared_launches
   FROM launched a
-  LEFT JOIN busbw_factor f ON f.operation = a.operation
+  LEFT JOIN _busbw_factor f ON f.operation = a.operation
 ),
 late AS (
   SELECT
@@ -598,7 +598,7 @@ HAVING sum(own_ns * communicates) > 0;
 
 -- Time of each phase on each rank in the measured steps of the time pass, on the device clock if available. The phases
 -- of a rank add up to its step.
-CREATE VIEW rank_time AS
+CREATE VIEW _rank_time AS
 SELECT
   -- run
   t.run_id,
@@ -629,7 +629,7 @@ GROUP BY t.run_id, t.rank, t.phase;
 
 -- Differences between the ranks of a run in step time, in the time pass. The step of a run lasts as long as its slowest
 -- rank.
-CREATE VIEW rank_spread AS
+CREATE VIEW _rank_spread AS
 SELECT
   -- run
   t.run_id,
@@ -651,7 +651,7 @@ FROM (
     rank,
     median_ms,
     row_number() OVER (PARTITION BY run_id ORDER BY median_ms DESC, rank) AS position
-  FROM rank_time
+  FROM _rank_time
   WHERE phase = 'step'
 ) t
 GROUP BY t.run_id;
@@ -753,7 +753,7 @@ FROM (
   ) q
   JOIN run r ON r.run_id = q.run_id
   JOIN run_machine m ON m.run_id = r.run_id
-  LEFT JOIN busbw_factor f ON f.operation = q.operation
+  LEFT JOIN _busbw_factor f ON f.operation = q.operation
   LEFT JOIN phase_time p ON p.run_id = r.run_id AND p.phase = 'step' AND p.status = 'ok'
-  LEFT JOIN rank_spread w ON w.run_id = r.run_id
+  LEFT JOIN _rank_spread w ON w.run_id = r.run_id
 ) t;

@@ -154,7 +154,7 @@ FROM (
   FROM ddp_run d
   JOIN run r ON r.run_id = d.run_id
   LEFT JOIN phase_time p ON p.run_id = d.run_id AND p.phase = 'step' AND p.status = 'ok'
-  LEFT JOIN rank_spread w ON w.run_id = d.run_id AND r.status = 'ok'
+  LEFT JOIN _rank_spread w ON w.run_id = d.run_id AND r.status = 'ok'
   LEFT JOIN (
     SELECT
       run_id,
@@ -163,7 +163,7 @@ FROM (
       avg(CASE phase WHEN 'backward' THEN mean_ms END) AS backward_ms,
       avg(CASE phase WHEN 'communication' THEN mean_ms END) AS communication_ms,
       avg(CASE phase WHEN 'optimizer' THEN mean_ms END) AS optimizer_ms
-    FROM rank_time
+    FROM _rank_time
     GROUP BY run_id
   ) f ON f.run_id = d.run_id AND r.status = 'ok'
   LEFT JOIN (

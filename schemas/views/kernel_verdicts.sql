@@ -5,7 +5,7 @@
 -- of it.
 
 -- The thresholds of op_verdict and kernel_verdict. One row.
-CREATE VIEW verdict_threshold AS
+CREATE VIEW _verdict_threshold AS
 SELECT
   -- share of the roofline from which a roof limits an operator
   0.6 AS attained,
@@ -28,7 +28,7 @@ SELECT
   0.8 AS operator_share;
 
 -- The collectives of each phase: wait for the last rank, and transfer.
-CREATE VIEW collective_wait AS
+CREATE VIEW _collective_wait AS
 SELECT
   -- run
   w.run_id,
@@ -73,7 +73,7 @@ FROM (
   FROM collective_summary s
   GROUP BY s.run_id, s.pass, s.phase, replace(s.operation, '_', '')
 ) w
-CROSS JOIN verdict_threshold t;
+CROSS JOIN _verdict_threshold t;
 
 -- Each kernel by module, name and launch configuration, within each phase, per step, and why it is not faster. Copies
 -- and memsets have no row. The pass is `ops` if operators with arguments launched kernels in it, otherwise that of
@@ -299,12 +299,12 @@ fact AS (
     t.precision_gain,
     t.wait_share AS wait_threshold
   FROM filled f
-  CROSS JOIN verdict_threshold t
+  CROSS JOIN _verdict_threshold t
   JOIN string n ON n.string_id = f.name_id
   LEFT JOIN string p ON p.string_id = f.phase_id
   LEFT JOIN kernel_class c ON c.name_id = f.name_id
   LEFT JOIN launch_gap h ON h.run_id = f.run_id AND h.rank = f.rank AND h.phase = coalesce(p.text, 'other')
-  LEFT JOIN collective_wait w
+  LEFT JOIN _collective_wait w
     ON c.class = 'communication'
     AND w.run_id = f.run_id
     AND w.pass = f.pass

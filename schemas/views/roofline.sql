@@ -308,8 +308,8 @@ WITH fact AS (
     w.waits,
     w.summary AS wait_summary
   FROM op_roofline o
-  CROSS JOIN verdict_threshold t
-  LEFT JOIN collective_wait w
+  CROSS JOIN _verdict_threshold t
+  LEFT JOIN _collective_wait w
     ON o.kind = 'collective'
     AND w.run_id = o.run_id
     AND w.pass = o.pass

@@ -184,6 +184,7 @@ class QueryTest(Fabricated):
 
     def test_documentation_of_every_view(self):
         views = self.database.views()
+        self.assertEqual([name for name in views if name.startswith("_")], [])
         self.assertEqual([name for name, text in views.items() if not text], [])
         self.assertRegex(views["run_list"], "One row per run")
         self.assertIn("phase_time", self.database._ipython_key_completions_())

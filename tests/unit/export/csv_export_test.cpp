@@ -12,6 +12,7 @@ namespace {
 using testing::error_of;
 using testing::ExportTest;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class CsvExport : public ExportTest {
@@ -65,6 +66,7 @@ TEST_F(CsvExport, RejectsWhatIsNotThere) {
   EXPECT_THAT(error({.query = "SELECT 1", .table = "", .choice = {.run = 1, .rank = {}, .pass = {}}}),
               HasSubstr("--run"));
   EXPECT_THAT(error({.query = "", .table = "kernl", .choice = {}}), HasSubstr("did you mean 'kernel'"));
+  EXPECT_THAT(error({.query = "", .table = "rank_time", .choice = {}}), Not(HasSubstr("'_")));
   EXPECT_THAT(error({.query = "", .table = "x\"; DROP TABLE run; --", .choice = {}}),
               HasSubstr("no such table or view"));
   EXPECT_THAT(error({.query = "", .table = "string", .choice = {.run = 1, .rank = {}, .pass = {}}}),

@@ -108,6 +108,7 @@ TEST_F(Query, SuggestsTheNearestName) {
   const auto error = [&](const char* sql) { return error_of([&] { database.query(sql); }); };
   EXPECT_THAT(error("SELECT * FROM phase_times"), HasSubstr("no such table: phase_times; did you mean 'phase_time'?"));
   EXPECT_THAT(error("SELECT * FROM main.runlist"), HasSubstr("did you mean 'run_list'?"));
+  EXPECT_THAT(error("SELECT * FROM busbw_factors"), Not(HasSubstr("'_")));
   EXPECT_THAT(error("SELECT * FROM nothing_alike_at_all"), HasSubstr("see docs/schema.md"));
   EXPECT_THAT(error("SELECT t.mean_m FROM phase_time t"),
               HasSubstr("no such column: t.mean_m; did you mean 'mean_ms'?"));

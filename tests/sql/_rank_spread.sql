@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: distributed
-SELECT * FROM rank_spread ORDER BY run_id;
+SELECT * FROM _rank_spread ORDER BY run_id;

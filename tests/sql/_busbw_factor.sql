@@ -5,7 +5,7 @@ SELECT
   scale * (2 - excluded) / 2 AS of_2,
   scale * (4 - excluded) / 4 AS of_4,
   scale * (6 - excluded) / 6 AS of_6
-FROM busbw_factor
+FROM _busbw_factor
 ORDER BY operation;
 CREATE TEMP TABLE size (ranks INTEGER);
 INSERT INTO size VALUES (2), (4), (6);
@@ -14,7 +14,7 @@ INSERT INTO rank_number VALUES (0), (1), (2), (3), (4), (5);
 CREATE TEMP TABLE measured (number INTEGER PRIMARY KEY, operation TEXT);
 INSERT INTO measured (operation)
 SELECT operation
-FROM busbw_factor
+FROM _busbw_factor
 WHERE operation NOT IN ('send', 'receive', 'barrier')
 ORDER BY operation;
 -- Runs 100 to 699 measure one operation each.

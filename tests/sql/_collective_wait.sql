@@ -1,4 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: distributed
 -- Waits and transfers per step of the collectives in collective_summary.
-SELECT * FROM collective_wait ORDER BY run_id, operation;
+SELECT * FROM _collective_wait ORDER BY run_id, operation;

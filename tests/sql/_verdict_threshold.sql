@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The documented thresholds.
-SELECT * FROM verdict_threshold;
+SELECT * FROM _verdict_threshold;
