@@ -33,7 +33,6 @@ SELECT
   a.driver_peak_bytes AS driver,
   a.end_bytes AS "end"
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'memory' AND r.status = 'ok'
-JOIN transformer_run m ON m.run_id = r.run_id
-JOIN allocator_vs_driver a ON a.run_id = r.run_id AND a.rank = 0 AND a.pass = 'memory'
-ORDER BY m.size_order, m.size, m.context, m.precision, m.mode, r.run_id
+JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case = 'memory' AND m.status = 'ok'
+JOIN allocator_vs_driver a ON a.run_id = m.run_id AND a.rank = 0 AND a.pass = 'memory'
+ORDER BY m.size_order, m.size, m.context, m.precision, m.mode, m.run_id

@@ -15,22 +15,6 @@
 -- note: Operations are counted by the workload: two per multiply-add of the matmuls, five per score in the softmax,
 --   none for scaling and masking.
 -- empty: No attention breakdown: `kymo suite run cs336 --filter kernels` adds this data.
-WITH seen AS (
-  SELECT
-    r.run_id,
-    m.size,
-    m.size_order,
-    m.context,
-    m.precision,
-    row_number() OVER (
-      PARTITION BY m.size, m.context, m.precision
-      ORDER BY m.mode <> 'forward', r.run_id DESC
-    ) AS position
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels'
-  JOIN transformer_run m ON m.run_id = r.run_id
-  WHERE EXISTS (SELECT 1 FROM rank k WHERE k.run_id = r.run_id AND k.pass IN ('trace', 'ops'))
-)
 SELECT
   e.size,
   e.context,
@@ -45,6 +29,5 @@ SELECT
   b.clock
 FROM seen e
 JOIN attention_breakdown b ON b.run_id = e.run_id AND b.rank = 0
-WHERE e.position = 1
 GROUP BY e.run_id
 ORDER BY e.size_order, e.size, e.context, e.precision

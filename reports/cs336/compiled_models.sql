@@ -17,7 +17,7 @@
 -- empty: No compiled models: `kymo suite run cs336 --filter '^compiled-model'` adds this data.
 WITH shown AS (
   SELECT
-    r.run_id,
+    m.run_id,
     m.size,
     m.size_order,
     m.context,
@@ -30,15 +30,14 @@ WITH shown AS (
     t.mean_ms AS step_ms,
     t.std_ms AS step_std_ms,
     min(CASE WHEN p.choice = 0 AND d.status_label = '' THEN t.mean_ms END) OVER (
-      PARTITION BY r.workload, r.device_kind, m.size, m.context, m.batch, m.precision, m.mode
+      PARTITION BY m.workload, m.device_kind, m.size, m.context, m.batch, m.precision, m.mode
     ) AS eager_ms
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'compiled-model%'
-  JOIN transformer_run m ON m.run_id = r.run_id
-  JOIN run_series x ON x.run_id = r.run_id
-  JOIN run_status d ON d.run_id = r.run_id
-  JOIN run_parameter p ON p.run_id = r.run_id AND p.name IN ('compile', 'execution')
-  LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step'
+  JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case LIKE 'compiled-model%'
+  JOIN run_series x ON x.run_id = m.run_id
+  JOIN run_status d ON d.run_id = m.run_id
+  JOIN run_parameter p ON p.run_id = m.run_id AND p.name IN ('compile', 'execution')
+  LEFT JOIN phase_time t ON t.run_id = m.run_id AND t.phase = 'step'
 )
 SELECT
   h.size || ', context ' || h.context || ', ' || h.precision AS setting,

@@ -12,13 +12,7 @@
 --   µs, whichever is larger.
 -- empty: No kernels of the case `kernels`: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 WITH traced AS (
-  SELECT
-    s.run_id,
-    m.size,
-    m.size_order,
-    m.context,
-    m.precision,
-    m.mode
+  SELECT m.*
   FROM selected_run s
   JOIN transformer_run m ON m.run_id = s.run_id
   JOIN kernel_pass k ON k.run_id = s.run_id AND k.rank = 0

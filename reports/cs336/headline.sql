@@ -9,31 +9,28 @@ WITH timed AS (
     m.size || ', context ' || m.context || ', ' || m.precision AS setting,
     t.median_ms,
     t.std_ms,
-    row_number() OVER (ORDER BY m.size_order DESC, m.context DESC, r.run_id DESC) AS position
+    row_number() OVER (ORDER BY m.size_order DESC, m.context DESC, m.run_id DESC) AS position
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'timing' AND r.status = 'ok'
-  JOIN transformer_run m ON m.run_id = r.run_id
-  JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step'
+  JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case = 'timing' AND m.status = 'ok'
+  JOIN phase_time t ON t.run_id = m.run_id AND t.phase = 'step'
 ),
 softmax AS (
   SELECT
     m.size || ', context ' || m.context AS setting,
     b.time_share,
-    row_number() OVER (ORDER BY m.size_order DESC, m.context DESC, r.run_id DESC) AS position
+    row_number() OVER (ORDER BY m.size_order DESC, m.context DESC, m.run_id DESC) AS position
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels'
-  JOIN transformer_run m ON m.run_id = r.run_id
-  JOIN attention_breakdown b ON b.run_id = r.run_id AND b.rank = 0 AND b.part = 'softmax'
+  JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case = 'kernels'
+  JOIN attention_breakdown b ON b.run_id = m.run_id AND b.rank = 0 AND b.part = 'softmax'
 ),
 peak AS (
   SELECT
     m.size || ', context ' || m.context || ', ' || m.precision AS setting,
     p.peak_allocated_bytes AS bytes,
-    row_number() OVER (ORDER BY p.peak_allocated_bytes DESC, r.run_id) AS position
+    row_number() OVER (ORDER BY p.peak_allocated_bytes DESC, m.run_id) AS position
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'memory' AND r.status = 'ok'
-  JOIN transformer_run m ON m.run_id = r.run_id AND m.mode = 'train'
-  JOIN memory_peak p ON p.run_id = r.run_id AND p.rank = 0 AND p.device = r.device_kind AND p.phase = 'step'
+  JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case = 'memory' AND m.status = 'ok' AND m.mode = 'train'
+  JOIN memory_peak p ON p.run_id = m.run_id AND p.rank = 0 AND p.device = m.device_kind AND p.phase = 'step'
 ),
 attention AS (
   SELECT
@@ -64,10 +61,9 @@ compiled AS (
     / max(CASE p.value WHEN 'default' THEN t.median_ms END) AS speedup,
     row_number() OVER (ORDER BY m.size_order DESC, m.context DESC, m.precision) AS position
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'compiled-model' AND r.status = 'ok'
-  JOIN transformer_run m ON m.run_id = r.run_id
-  JOIN run_parameter p ON p.run_id = r.run_id AND p.name = 'compile' AND p.value IN ('none', 'default')
-  JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step'
+  JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case = 'compiled-model' AND m.status = 'ok'
+  JOIN run_parameter p ON p.run_id = m.run_id AND p.name = 'compile' AND p.value IN ('none', 'default')
+  JOIN phase_time t ON t.run_id = m.run_id AND t.phase = 'step'
   GROUP BY m.size, m.size_order, m.context, m.precision
   HAVING count(DISTINCT p.value) = 2
 )

@@ -17,27 +17,25 @@ SELECT
   t.std_ms AS training_std_ms,
   CASE WHEN d.status_label = '' THEN f.mean_ms / t.mean_ms END AS ratio
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite_case IN ('inference', 'timing-inference')
-JOIN transformer_run m ON m.run_id = r.run_id
-JOIN run_status d ON d.run_id = r.run_id
-LEFT JOIN phase_time f ON f.run_id = r.run_id AND f.phase = 'forward'
+JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case IN ('inference', 'timing-inference')
+JOIN run_status d ON d.run_id = m.run_id
+LEFT JOIN phase_time f ON f.run_id = m.run_id AND f.phase = 'forward'
 LEFT JOIN (
   SELECT
     n.size,
     n.context,
     n.batch,
     n.precision,
-    q.device_kind,
-    min(q.run_id) AS run_id
+    n.device_kind,
+    min(n.run_id) AS run_id
   FROM selected_run y
-  JOIN run q ON q.run_id = y.run_id AND q.suite_case = 'timing' AND q.status = 'ok'
-  JOIN transformer_run n ON n.run_id = q.run_id
-  GROUP BY n.size, n.context, n.batch, n.precision, q.device_kind
+  JOIN transformer_run n ON n.run_id = y.run_id AND n.suite_case = 'timing' AND n.status = 'ok'
+  GROUP BY n.size, n.context, n.batch, n.precision, n.device_kind
 ) k
   ON k.size = m.size
   AND k.context = m.context
   AND k.batch = m.batch
   AND k.precision = m.precision
-  AND k.device_kind = r.device_kind
+  AND k.device_kind = m.device_kind
 LEFT JOIN phase_time t ON t.run_id = k.run_id AND t.phase = 'forward'
-ORDER BY m.size_order, m.size, m.context, m.precision, r.run_id
+ORDER BY m.size_order, m.size, m.context, m.precision, m.run_id

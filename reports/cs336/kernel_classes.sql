@@ -2,17 +2,16 @@
 -- caption: Device time per step by kernel class and phase:
 -- empty: No kernels of the case `kernels`: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
 -- The smallest and the largest trained size, each at its longest context. Classes below 1 % of the step are combined.
-WITH traced AS (
+WITH trained AS (
   SELECT
-    r.run_id,
-    m.size,
-    m.context,
-    row_number() OVER (ORDER BY m.size_order, m.context DESC, r.run_id DESC) AS smallest_first,
-    row_number() OVER (ORDER BY m.size_order DESC, m.context DESC, r.run_id DESC) AS largest_first
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels' AND r.status = 'ok'
-  JOIN transformer_run m ON m.run_id = r.run_id AND m.mode = 'train'
-  JOIN kernel_pass k ON k.run_id = r.run_id AND k.rank = 0
+    t.run_id,
+    t.size,
+    t.context,
+    row_number() OVER (ORDER BY t.size_order, t.context DESC, t.run_id DESC) AS smallest_first,
+    row_number() OVER (ORDER BY t.size_order DESC, t.context DESC, t.run_id DESC) AS largest_first
+  FROM traced t
+  JOIN kernel_pass k ON k.run_id = t.run_id AND k.rank = 0
+  WHERE t.status = 'ok' AND t.mode = 'train'
 ),
 summed AS (
   SELECT
@@ -22,7 +21,7 @@ summed AS (
     e.phase,
     e.class,
     sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms
-  FROM traced t
+  FROM trained t
   CROSS JOIN kernel_entry e ON e.run_id = t.run_id AND e.rank = 0
   WHERE t.smallest_first = 1 OR t.largest_first = 1
   GROUP BY t.run_id, e.phase, e.class

@@ -14,13 +14,12 @@
 WITH setting (rows_shown) AS (VALUES (15)),
 chosen AS (
   SELECT
-    r.run_id,
-    m.size || ', context ' || m.context AS setting
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels' AND r.status = 'ok'
-  JOIN transformer_run m ON m.run_id = r.run_id AND m.mode = 'train'
-  JOIN kernel_pass k ON k.run_id = r.run_id AND k.rank = 0
-  ORDER BY m.size_order DESC, m.context DESC, r.run_id DESC
+    t.run_id,
+    t.size || ', context ' || t.context AS setting
+  FROM traced t
+  JOIN kernel_pass k ON k.run_id = t.run_id AND k.rank = 0
+  WHERE t.status = 'ok' AND t.mode = 'train'
+  ORDER BY t.size_order DESC, t.context DESC, t.run_id DESC
   LIMIT 1
 ),
 summed AS (

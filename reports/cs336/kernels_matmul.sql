@@ -12,23 +12,12 @@
 --   kernel is of class attention, including its matmuls.
 -- note: Fastest-growing other class: the class with the largest increase in share from inference to the training step.
 -- empty: No kernels of the case `kernels`: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
-WITH traced AS (
-  SELECT
-    r.run_id,
-    m.size,
-    m.size_order,
-    m.context,
-    m.precision,
-    m.mode
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels'
-  JOIN transformer_run m ON m.run_id = r.run_id AND m.mode IN ('forward', 'train')
-),
-newest AS (
+WITH newest AS (
   SELECT
     *,
     row_number() OVER (PARTITION BY size, context, precision, mode ORDER BY run_id DESC) AS position
   FROM traced
+  WHERE mode IN ('forward', 'train')
 ),
 summed AS (
   SELECT

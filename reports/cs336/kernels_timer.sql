@@ -18,20 +18,7 @@
 --   that this does not fill, at least zero. A traced step may be longer, by the given factor; its idle share is then
 --   too high.
 -- empty: No kernels of the case `kernels`: `kymo suite run cs336 --filter kernels` on a GPU adds this data.
-WITH traced AS (
-  SELECT
-    r.run_id,
-    m.size,
-    m.size_order,
-    m.context,
-    m.precision,
-    m.mode
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels'
-  JOIN transformer_run m ON m.run_id = r.run_id
-  JOIN kernel_pass k ON k.run_id = r.run_id AND k.rank = 0
-),
-summed AS (
+WITH summed AS (
   SELECT
     t.run_id,
     sum(e.total_ns) / 1e6 / max(e.steps) AS kernel_ms

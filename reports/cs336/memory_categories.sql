@@ -28,7 +28,6 @@ SELECT
   p.input_bytes,
   p.unknown_bytes
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'memory' AND r.status = 'ok'
-JOIN transformer_run m ON m.run_id = r.run_id
-JOIN memory_peak p ON p.run_id = r.run_id AND p.rank = 0 AND p.phase = 'step' AND p.device = r.device_kind
-ORDER BY m.size_order, m.size, m.context, m.precision, m.mode, r.run_id
+JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case = 'memory' AND m.status = 'ok'
+JOIN memory_peak p ON p.run_id = m.run_id AND p.rank = 0 AND p.phase = 'step' AND p.device = m.device_kind
+ORDER BY m.size_order, m.size, m.context, m.precision, m.mode, m.run_id

@@ -14,14 +14,13 @@
 WITH setting (least_bytes, rows_shown) AS (VALUES (1024, 15)),
 chosen AS (
   SELECT
-    r.run_id,
-    r.device_kind,
+    m.run_id,
+    m.device_kind,
     m.size || ', context ' || m.context || ', ' || m.precision || ', ' || m.mode AS setting
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'memory' AND r.status = 'ok'
-  JOIN transformer_run m ON m.run_id = r.run_id
-  WHERE EXISTS (SELECT 1 FROM memory_block a WHERE a.run_id = r.run_id AND a.rank = 0 AND a.pass = 'memory')
-  ORDER BY m.mode = 'train' DESC, m.size_order DESC, m.context DESC, m.precision = 'fp32' DESC, r.run_id DESC
+  JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case = 'memory' AND m.status = 'ok'
+  WHERE EXISTS (SELECT 1 FROM memory_block a WHERE a.run_id = m.run_id AND a.rank = 0 AND a.pass = 'memory')
+  ORDER BY m.mode = 'train' DESC, m.size_order DESC, m.context DESC, m.precision = 'fp32' DESC, m.run_id DESC
   LIMIT 1
 )
 SELECT

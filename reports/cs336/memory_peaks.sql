@@ -15,17 +15,9 @@
 -- note: Residual stream: one activation of shape batch × context × d_model, in the dtype of the weights.
 -- empty: No memory records: `kymo suite run cs336 --filter '^memory'` adds this data.
 WITH chosen AS (
-  SELECT
-    r.run_id,
-    r.device_kind,
-    m.size,
-    m.size_order,
-    m.context,
-    m.precision,
-    m.mode
+  SELECT m.*
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'memory'
-  JOIN transformer_run m ON m.run_id = r.run_id
+  JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case = 'memory'
 ),
 high AS (
   SELECT

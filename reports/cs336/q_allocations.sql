@@ -10,30 +10,8 @@
 -- note: Blocks that a measured forward pass without gradients allocated, grouped by size and origin. The tenth is by
 --   number of blocks, as the detail setting of the PyTorch memory viewer counts.
 -- empty: Not in this database: `kymo suite run cs336 --filter '^memory'` adds this data.
-WITH newest AS (
-  SELECT
-    r.run_id,
-    r.device_kind,
-    m.size || ', context ' || m.context || ', ' || m.precision AS setting
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'memory' AND r.status = 'ok'
-  JOIN transformer_run m ON m.run_id = r.run_id
-  WHERE EXISTS (SELECT 1 FROM memory_block a WHERE a.run_id = r.run_id AND a.rank = 0 AND a.pass = 'memory')
-  ORDER BY m.mode = 'forward' DESC, m.precision = 'fp32' DESC, m.size_order DESC, m.context DESC, r.run_id DESC
-  LIMIT 1
-),
-chosen AS (
-  SELECT
-    n.*,
-    (
-      SELECT max(l.step)
-      FROM memory_block l
-      WHERE l.run_id = n.run_id AND l.rank = 0 AND l.pass = 'memory' AND l.phase = 'forward'
-    ) AS step
-  FROM newest n
-),
 -- The columns that tell where a block comes from are read for the largest blocks alone.
-ranked AS (
+WITH ranked AS (
   SELECT
     b.sequence,
     row_number() OVER (ORDER BY b.allocated_bytes DESC, b.sequence) AS position,

@@ -17,11 +17,10 @@ SELECT
   10 * x.family_order + p.choice AS implementation_order,
   coalesce(max(t.mean_ms), max(nullif(d.status_label, ''))) AS step_ms
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE 'compiled-model%'
-JOIN transformer_run m ON m.run_id = r.run_id
-JOIN run_series x ON x.run_id = r.run_id
-JOIN run_status d ON d.run_id = r.run_id
-JOIN run_parameter p ON p.run_id = r.run_id AND p.name IN ('compile', 'execution')
-LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step' AND d.status_label = ''
+JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case LIKE 'compiled-model%'
+JOIN run_series x ON x.run_id = m.run_id
+JOIN run_status d ON d.run_id = m.run_id
+JOIN run_parameter p ON p.run_id = m.run_id AND p.name IN ('compile', 'execution')
+LEFT JOIN phase_time t ON t.run_id = m.run_id AND t.phase = 'step' AND d.status_label = ''
 GROUP BY m.size, m.context, m.precision, m.mode, x.title, x.family_order, p.choice
 ORDER BY m.size_order, m.size, m.context, m.precision, m.mode, implementation_order

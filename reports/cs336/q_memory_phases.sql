@@ -14,10 +14,9 @@ SELECT
   CASE p.phase WHEN 'forward' THEN 1 WHEN 'backward' THEN 2 WHEN 'optimizer' THEN 3 ELSE 4 END AS phase_order,
   max(p.peak_allocated_bytes) AS peak
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'memory' AND r.status = 'ok'
-JOIN transformer_run m ON m.run_id = r.run_id AND m.precision = 'fp32'
-JOIN memory_peak p ON p.run_id = r.run_id AND p.rank = 0 AND p.device = r.device_kind
-LEFT JOIN memory_peak o ON o.run_id = r.run_id AND o.rank = 0 AND o.device = r.device_kind AND o.phase = 'step'
+JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case = 'memory' AND m.status = 'ok' AND m.precision = 'fp32'
+JOIN memory_peak p ON p.run_id = m.run_id AND p.rank = 0 AND p.device = m.device_kind
+LEFT JOIN memory_peak o ON o.run_id = m.run_id AND o.rank = 0 AND o.device = m.device_kind AND o.phase = 'step'
 WHERE p.phase NOT IN ('step', 'run', 'warm-up', 'outside', 'other')
 GROUP BY m.size, m.context, m.mode, p.phase
 ORDER BY m.size_order, m.context, m.mode, phase_order

@@ -11,8 +11,8 @@
 -- empty: Not in this database: `kymo suite run cs336 --filter '^timing(-autocast)?$'` adds this data.
 WITH timed AS (
   SELECT
-    r.suite_case,
-    r.run_id,
+    m.suite_case,
+    m.run_id,
     m.size,
     m.size_order,
     m.context,
@@ -25,11 +25,10 @@ WITH timed AS (
     t.median_low_ms AS low,
     t.median_high_ms AS high
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case IN ('timing', 'timing-autocast')
-  JOIN transformer_run m ON m.run_id = r.run_id
+  JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case IN ('timing', 'timing-autocast')
   JOIN json_each('["forward", "backward"]') p
-  JOIN run_status d ON d.run_id = r.run_id
-  LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = p.value
+  JOIN run_status d ON d.run_id = m.run_id
+  LEFT JOIN phase_time t ON t.run_id = m.run_id AND t.phase = p.value
 )
 SELECT
   f.size,

@@ -12,27 +12,6 @@
 --   the trace pass. Kernels: sum of durations. They agree if the profiled time is within the confidence interval of the
 --   timer's median, widened by 2 %.
 -- empty: Not in this database: `kymo suite run cs336 --filter '^kernels'` adds this data.
-WITH profiled AS (
-  SELECT
-    r.run_id,
-    m.size,
-    m.size_order,
-    m.context,
-    d.status_label,
-    t.median_ms,
-    t.median_low_ms AS low,
-    t.median_high_ms AS high,
-    coalesce(g.span_ms, o.observed_ms) AS profiled_ms,
-    g.kernel_ms
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'kernels'
-  JOIN transformer_run m ON m.run_id = r.run_id AND m.mode = 'forward'
-  JOIN run_status d ON d.run_id = r.run_id
-  LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'forward'
-  LEFT JOIN launch_gap g ON g.run_id = r.run_id AND g.rank = 0 AND g.phase = 'forward'
-  LEFT JOIN trace_overhead o
-    ON o.run_id = r.run_id AND o.rank = 0 AND o.pass = 'trace' AND o.phase = 'forward' AND r.device_kind = 'cpu'
-)
 SELECT
   size,
   context,

@@ -10,18 +10,6 @@
 -- note: X = 16 (FSDP), Y = 4 (tensor parallelism), M_X = 2, M_Y = 1, C = 4.6e14 FLOP/s. W = 2.9e10 B/s as the case
 --   states it; 1.8e11 = 2 · 9e10 was probably meant. Communication overlaps with computation.
 -- empty: No runs are selected.
-WITH mesh AS (
-  SELECT
-    16.0 AS x,
-    4.0 AS y,
-    2.0 AS m_x,
-    1.0 AS m_y,
-    53248.0 AS f,
-    4.6e14 AS c,
-    w.value AS w,
-    4.6e14 / w.value AS alpha
-  FROM json_each('[2.9e10, 1.8e11]') w
-)
 SELECT
   w,
   alpha,

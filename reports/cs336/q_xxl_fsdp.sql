@@ -9,15 +9,7 @@
 -- note: Per device: (16 · P + A / 2) / N + A / 2, with A = 126 · (d + f) · 2 bytes · tokens. – means: activations alone
 --   exceed 95 GB.
 -- empty: No runs are selected.
-WITH model AS (
-  SELECT
-    16384 AS d,
-    53248 AS f,
-    126 AS blocks,
-    126.0 * 2 * 16384 * 53248 AS parameters,
-    126.0 * (16384 + 53248) * 2 AS token_bytes
-),
-loaded AS (
+WITH loaded AS (
   SELECT
     t.value AS tokens,
     token_bytes * t.value / 1e9 AS activations,

@@ -7,14 +7,6 @@
 -- note: d = 16384, f = 53248, 126 blocks of two linear layers: P = 126 · 2 · d · f parameters. TB and GB are decimal.
 -- note: Saved for backward: the inputs of both layers, d + f elements of 2 bytes per token and block.
 -- empty: No runs are selected.
-WITH model AS (
-  SELECT
-    16384 AS d,
-    53248 AS f,
-    126 AS blocks,
-    126.0 * 2 * 16384 * 53248 AS parameters,
-    126.0 * (16384 + 53248) * 2 AS token_bytes
-)
 SELECT
   part,
   formula,

@@ -26,11 +26,10 @@ SELECT
   CASE WHEN d.status_label = '' THEN b.mean_ms / f.mean_ms END AS ratio,
   CASE WHEN d.status_label IN ('', 'failed') THEN d.verified END AS verified
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'timing'
-JOIN transformer_run m ON m.run_id = r.run_id
-JOIN run_status d ON d.run_id = r.run_id
-LEFT JOIN phase_time f ON f.run_id = r.run_id AND f.phase = 'forward'
-LEFT JOIN phase_time b ON b.run_id = r.run_id AND b.phase = 'backward'
-LEFT JOIN phase_time o ON o.run_id = r.run_id AND o.phase = 'optimizer'
-LEFT JOIN phase_time w ON w.run_id = r.run_id AND w.phase = 'step'
-ORDER BY m.size_order, m.size, m.context, m.precision, r.run_id
+JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case = 'timing'
+JOIN run_status d ON d.run_id = m.run_id
+LEFT JOIN phase_time f ON f.run_id = m.run_id AND f.phase = 'forward'
+LEFT JOIN phase_time b ON b.run_id = m.run_id AND b.phase = 'backward'
+LEFT JOIN phase_time o ON o.run_id = m.run_id AND o.phase = 'optimizer'
+LEFT JOIN phase_time w ON w.run_id = m.run_id AND w.phase = 'step'
+ORDER BY m.size_order, m.size, m.context, m.precision, m.run_id

@@ -8,8 +8,7 @@ SELECT
   avg(t.mean_ms) AS mean_ms,
   CASE WHEN count(*) = 1 THEN max(t.std_ms) END AS std_ms
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'timing'
-JOIN transformer_run m ON m.run_id = r.run_id
-LEFT JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step' AND t.status = 'ok'
+JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case = 'timing'
+LEFT JOIN phase_time t ON t.run_id = m.run_id AND t.phase = 'step' AND t.status = 'ok'
 GROUP BY m.precision, m.size_order, m.size, m.context
 ORDER BY m.precision, m.size_order, m.size, m.context

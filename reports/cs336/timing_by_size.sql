@@ -2,17 +2,9 @@
 -- caption: Phase times by model size, mean and standard deviation, at the context most sizes have in common:
 -- empty: The case `timing` of the suite `cs336` has no measurements.
 WITH timed AS (
-  SELECT
-    r.run_id,
-    m.size,
-    m.size_order,
-    m.context,
-    m.precision,
-    r.repetition,
-    r.status
+  SELECT m.*
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case = 'timing'
-  JOIN transformer_run m ON m.run_id = r.run_id
+  JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case = 'timing'
 ),
 shared AS (
   SELECT context

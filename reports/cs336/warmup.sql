@@ -14,7 +14,7 @@
 SELECT
   m.size,
   m.context,
-  r.warmup,
+  m.warmup,
   w.count,
   CASE WHEN d.status_label <> '' THEN d.status_label ELSE w.mean_ms END AS step_ms,
   w.std_ms AS step_std_ms,
@@ -27,11 +27,10 @@ SELECT
   CASE WHEN d.status_label = '' THEN o.mean_ms END AS optimizer_ms,
   o.std_ms AS optimizer_std_ms
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id AND r.suite_case IN ('warmup', 'timing-warmup')
-JOIN transformer_run m ON m.run_id = r.run_id
-JOIN run_status d ON d.run_id = r.run_id
-LEFT JOIN phase_time w ON w.run_id = r.run_id AND w.phase = 'step'
-LEFT JOIN phase_time f ON f.run_id = r.run_id AND f.phase = 'forward'
-LEFT JOIN phase_time b ON b.run_id = r.run_id AND b.phase = 'backward'
-LEFT JOIN phase_time o ON o.run_id = r.run_id AND o.phase = 'optimizer'
-ORDER BY m.size_order, m.size, m.context, r.warmup, r.run_id
+JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case IN ('warmup', 'timing-warmup')
+JOIN run_status d ON d.run_id = m.run_id
+LEFT JOIN phase_time w ON w.run_id = m.run_id AND w.phase = 'step'
+LEFT JOIN phase_time f ON f.run_id = m.run_id AND f.phase = 'forward'
+LEFT JOIN phase_time b ON b.run_id = m.run_id AND b.phase = 'backward'
+LEFT JOIN phase_time o ON o.run_id = m.run_id AND o.phase = 'optimizer'
+ORDER BY m.size_order, m.size, m.context, m.warmup, m.run_id

@@ -17,7 +17,7 @@ SELECT
   m.context,
   m.batch,
   m.precision,
-  r.device_kind AS device,
+  m.device_kind AS device,
   CASE WHEN d.status_label <> '' THEN d.status_label ELSE f.mean_ms END AS forward_ms,
   f.std_ms AS forward_std_ms,
   b.mean_ms AS backward_ms,
@@ -26,11 +26,10 @@ SELECT
   o.std_ms AS optimizer_std_ms,
   b.mean_ms / f.mean_ms AS ratio
 FROM selected_run s
-JOIN run r ON r.run_id = s.run_id
-JOIN transformer_run m ON m.run_id = r.run_id
-JOIN run_series x ON x.run_id = r.run_id
-JOIN run_status d ON d.run_id = r.run_id
-LEFT JOIN phase_time f ON f.run_id = r.run_id AND f.phase = 'forward' AND r.status = 'ok'
-LEFT JOIN phase_time b ON b.run_id = r.run_id AND b.phase = 'backward' AND r.status = 'ok'
-LEFT JOIN phase_time o ON o.run_id = r.run_id AND o.phase = 'optimizer' AND r.status = 'ok'
-ORDER BY m.size_order, m.context, r.run_id
+JOIN transformer_run m ON m.run_id = s.run_id
+JOIN run_series x ON x.run_id = m.run_id
+JOIN run_status d ON d.run_id = m.run_id
+LEFT JOIN phase_time f ON f.run_id = m.run_id AND f.phase = 'forward' AND m.status = 'ok'
+LEFT JOIN phase_time b ON b.run_id = m.run_id AND b.phase = 'backward' AND m.status = 'ok'
+LEFT JOIN phase_time o ON o.run_id = m.run_id AND o.phase = 'optimizer' AND m.status = 'ok'
+ORDER BY m.size_order, m.context, m.run_id

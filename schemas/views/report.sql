@@ -384,6 +384,18 @@ CREATE VIEW transformer_run AS
 SELECT
   -- run
   p.run_id,
+  -- workload
+  p.workload,
+  -- name of the case within the suite
+  p.suite_case,
+  -- status
+  p.status,
+  -- cpu or cuda
+  p.device_kind,
+  -- number of warm-up steps
+  p.warmup,
+  -- index of the repetition (--repeat), from 0
+  p.repetition,
   -- model size name
   p.size,
   -- sort order of the sizes
@@ -399,6 +411,12 @@ SELECT
 FROM (
   SELECT
     r.run_id,
+    r.workload,
+    r.suite_case,
+    r.status,
+    r.device_kind,
+    r.warmup,
+    r.repetition,
     max(CASE WHEN q.name = 'size' THEN q.value END) AS size,
     max(CASE WHEN q.name = 'size' THEN q.choice END) AS size_order,
     max(CASE WHEN q.name = 'context' THEN q.value END) AS context,
