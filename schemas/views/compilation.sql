@@ -46,17 +46,9 @@ SELECT
   -- 1 if the pass records the least of those of the run with compilations: the first of time, trace, ops and memory
   NOT EXISTS (
     SELECT 1
-    FROM compilation x
-    WHERE
-      x.run_id = c.run_id
-      AND x.rank = c.rank
-      AND x.pass <> c.pass
-      AND CASE c.pass
-        WHEN 'time' THEN 0
-        WHEN 'trace' THEN x.pass = 'time'
-        WHEN 'ops' THEN x.pass IN ('time', 'trace')
-        ELSE x.pass IN ('time', 'trace', 'ops')
-      END
+    FROM _lesser_pass l
+    CROSS JOIN compilation x ON x.run_id = c.run_id AND x.rank = c.rank AND x.pass = l.lesser
+    WHERE l.pass = c.pass
   ) AS is_least_observed
 FROM compilation c;
 

@@ -277,6 +277,24 @@ FROM (
   FROM metric
 ) m;
 
+-- The passes that record less than another one.
+CREATE VIEW _lesser_pass AS
+WITH pair (pass, lesser) AS (
+  VALUES
+  ('trace', 'time'),
+  ('ops', 'time'),
+  ('ops', 'trace'),
+  ('memory', 'time'),
+  ('memory', 'trace'),
+  ('memory', 'ops')
+)
+SELECT
+  -- pass
+  p.pass,
+  -- one that records less
+  p.lesser
+FROM pair p;
+
 -- Time of each phase in each step of each pass and rank. Passes other than `time` record the steps, which takes time
 -- itself: see trace_overhead.
 CREATE VIEW pass_step_time AS
@@ -302,16 +320,8 @@ SELECT
   -- 1 if the pass records the least of all passes of the run: the first of time, trace, ops and memory
   NOT EXISTS (
     SELECT 1
-    FROM sample x
-    WHERE
-      x.run_id = s.run_id
-      AND x.rank = s.rank
-      AND x.pass <> s.pass
-      AND CASE s.pass
-        WHEN 'time' THEN 0
-        WHEN 'trace' THEN x.pass = 'time'
-        WHEN 'ops' THEN x.pass IN ('time', 'trace')
-        ELSE x.pass IN ('time', 'trace', 'ops')
-      END
+    FROM _lesser_pass l
+    CROSS JOIN sample x ON x.run_id = s.run_id AND x.rank = s.rank AND x.pass = l.lesser
+    WHERE l.pass = s.pass
   ) AS is_least_observed
 FROM sample s;
