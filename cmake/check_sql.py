@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that reports and the command line read views, that nothing else reads the private ones, that each public view
-has a reader, that no view or query of a report names a workload, and that queries of reports do not repeat each other.
+has a reader, and that no view or query of a report names a workload.
 
 Results belong in views, so that every consumer computes them in the same way. Workloads declare their titles and
 families (core/abi/kymo_plugin.h), so that new ones appear in reports without changes to SQL.
@@ -17,8 +17,6 @@ ROOT = Path(__file__).resolve().parent.parent
 SUBJECTS = {"run", "run_library", "rank", "invocation", "plugin", "device"}
 # Names of workloads that are also words of SQL and its comments: a collective operation, and the plural of peak.
 WORDS = {"all_reduce", "peaks"}
-
-LONGEST_REPETITION = 12  # lines that two queries of reports may have in common in a row
 
 # May name private views, whose names begin with `_`: it evaluates views once that others read repeatedly.
 EVALUATES_VIEWS = "core/store/hidden_runs.cpp"
@@ -100,23 +98,8 @@ def workload_problems():
                 yield f"{path.relative_to(ROOT)}: a comment names the workload '{name}'"
 
 
-def repeated_problems():
-    first_seen = {}
-    for path in files("reports/*/*.sql"):
-        lines = [line.strip() for line in statements_in(path).splitlines() if line.strip()]
-        known = {}
-        for i in range(len(lines) - LONGEST_REPETITION):
-            part = "\n".join(lines[i : i + LONGEST_REPETITION + 1])
-            known[part] = path
-            if part in first_seen:
-                other = first_seen[part].relative_to(ROOT)
-                yield f"{path.relative_to(ROOT)}: repeats {other} from '{lines[i]}' on; share it with the key 'with'"
-                break
-        first_seen |= known
-
-
 def main():
-    problems = [*table_problems(), *view_problems(), *workload_problems(), *repeated_problems()]
+    problems = [*table_problems(), *view_problems(), *workload_problems()]
     print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
     return 1 if problems else 0
 

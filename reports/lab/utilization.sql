@@ -12,24 +12,15 @@
 --   Embedding lookups have no operations. The peak is that of the type of most operations. "Unknown work" is the share
 --   of operators whose work kymo does not know in the time of all operators.
 -- empty: No operators with arguments.
-WITH observed AS (
-  SELECT
-    t.run_id,
-    t.case_title AS variant
-  FROM selected_run s
-  JOIN training_run t ON t.run_id = s.run_id
-  WHERE EXISTS (SELECT 1 FROM op_roofline w WHERE w.run_id = t.run_id)
-)
 SELECT
-  o.variant,
+  t.case_title AS variant,
   u.phase,
   u.time_ms,
-  u.model_flops / 1e9 AS model_gflop,
-  u.measured_peak_flop_rate / 1e9 AS peak_gflops,
-  100 * u.mfu AS mfu,
-  100 * u.hfu AS hfu,
-  100 * u.unknown_share AS unknown
-FROM observed o
-JOIN step_utilization u ON u.run_id = o.run_id
-WHERE u.model_flops > 0
-ORDER BY o.run_id, u.phase <> 'step', u.phase
+  u.model_gflop,
+  u.peak_gflops,
+  u.mfu,
+  u.hfu,
+  u.unknown
+FROM utilized u
+JOIN training_run t ON t.run_id = u.run_id
+ORDER BY u.run_id, u.phase <> 'step', u.phase

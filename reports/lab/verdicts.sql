@@ -12,19 +12,10 @@
 -- note: Per step, whole calls with what they called. 100 % of the roofline is the time that the measured peaks of the
 --   device allow for the operations and the minimum bytes; above it, operands came from a cache.
 -- empty: No operators with arguments.
-WITH observed AS (
-  SELECT
-    t.run_id,
-    t.case_title AS variant
-  FROM selected_run s
-  JOIN training_run t ON t.run_id = s.run_id
-  WHERE EXISTS (SELECT 1 FROM op_roofline w WHERE w.run_id = t.run_id)
-),
-ranked AS (
+WITH ranked AS (
   SELECT
     v.*,
     o.variant,
-    o.run_id AS observed_run,
     row_number() OVER (PARTITION BY v.run_id ORDER BY v.time_ms DESC, v.name, v.module, v.arguments) AS position
   FROM observed o
   JOIN op_verdict v ON v.run_id = o.run_id AND v.rank = 0 AND v.pass = 'ops'
@@ -40,10 +31,5 @@ SELECT
   verdict,
   reason || CASE next_step WHEN '' THEN '' ELSE '; would decide: ' || next_step END AS reason
 FROM ranked
-WHERE
-  position <= 5 AND run_id IN (
-    SELECT min(run_id) FROM observed
-    UNION
-    SELECT max(run_id) FROM observed
-  )
+WHERE position <= 5
 ORDER BY run_id, position

@@ -17,12 +17,11 @@ SELECT
   s.title,
   u.phase,
   u.time_ms,
-  u.model_flops / 1e9 AS model_gflop,
-  u.measured_peak_flop_rate / 1e9 AS peak_gflops,
-  100 * u.mfu AS mfu,
-  100 * u.hfu AS hfu,
-  100 * u.unknown_share AS unknown
-FROM selected_run s
-JOIN step_utilization u ON u.run_id = s.run_id
-WHERE u.model_flops > 0
-ORDER BY s.run_id, u.phase <> 'step', u.phase
+  u.model_gflop,
+  u.peak_gflops,
+  u.mfu,
+  u.hfu,
+  u.unknown
+FROM utilized u
+JOIN selected_run s ON s.run_id = u.run_id
+ORDER BY u.run_id, u.phase <> 'step', u.phase
