@@ -71,13 +71,8 @@ FROM (
   FROM kernel_pass k
   JOIN step_activity a
     ON a.run_id = k.run_id AND a.rank = k.rank AND a.pass = k.pass AND a.phase = 'step' AND a.warmup = 0
-  JOIN sample s
-    ON s.run_id = a.run_id
-    AND s.rank = a.rank
-    AND s.pass = a.pass
-    AND s.step = a.step
-    AND s.phase = 'step'
-    AND s.device_ns IS NOT NULL
+  JOIN _measured_step s
+    ON s.run_id = a.run_id AND s.rank = a.rank AND s.pass = a.pass AND s.step = a.step AND s.device_ns IS NOT NULL
 ) t;
 
 -- Kernel calls that took far longer than other calls with the same name, launch configuration, phase and module, with

@@ -114,13 +114,10 @@ FROM (
       END AS first_number,
       CASE r.ranks WHEN 1 THEN 0 ELSE k.offset_ns END AS offset_ns,
       CASE r.ranks WHEN 1 THEN 0 ELSE k.error_ns END AS clock_error_ns,
-      coalesce(
-        (
-          SELECT s.warmup = 0
-          FROM sample s
-          WHERE s.run_id = c.run_id AND s.rank = c.rank AND s.pass = c.pass AND s.step = c.step AND s.phase = 'step'
-        ),
-        0
+      EXISTS(
+        SELECT 1
+        FROM _measured_step s
+        WHERE s.run_id = c.run_id AND s.rank = c.rank AND s.pass = c.pass AND s.step = c.step
       ) AS measured
     FROM run r
     CROSS JOIN collective c ON c.run_id = r.run_id
@@ -319,8 +316,8 @@ FROM (
       ELSE
         (
           SELECT count(DISTINCT s.step)
-          FROM sample s
-          WHERE s.run_id = p.run_id AND s.pass = p.pass AND s.phase = 'step' AND s.warmup = 0
+          FROM _measured_step s
+          WHERE s.run_id = p.run_id AND s.pass = p.pass
         )
     END AS steps,
     max(p.compared_launches) AS compared_launches,
@@ -393,13 +390,7 @@ WITH observed AS (
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS before_ns
   FROM collective c
-  JOIN sample s
-    ON s.run_id = c.run_id
-    AND s.rank = c.rank
-    AND s.pass = c.pass
-    AND s.step = c.step
-    AND s.phase = 'step'
-    AND s.warmup = 0
+  JOIN _measured_step s ON s.run_id = c.run_id AND s.rank = c.rank AND s.pass = c.pass AND s.step = c.step
   WHERE c.on_device = 0 AND c.start_ns IS NOT NULL AND c.end_ns IS NOT NULL
 ),
 stretch AS (

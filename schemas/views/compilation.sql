@@ -19,13 +19,10 @@ SELECT
   -- step of the program, from 0; −1 before its first step
   c.program_step,
   -- 1 in a measured step
-  coalesce(
-    (
-      SELECT s.warmup = 0
-      FROM sample s
-      WHERE s.run_id = c.run_id AND s.rank = c.rank AND s.pass = c.pass AND s.step = c.step AND s.phase = 'step'
-    ),
-    0
+  EXISTS(
+    SELECT 1
+    FROM _measured_step s
+    WHERE s.run_id = c.run_id AND s.rank = c.rank AND s.pass = c.pass AND s.step = c.step
   ) AS measured,
   -- function that is compiled; for a graph break, the one that contains the code
   c.function,

@@ -143,9 +143,9 @@ FROM (
       WHERE a.run_id = r.run_id AND a.rank = 0 AND a.pass = 'ops' AND a.warmup = 0 AND a.phase = 'step'
     ), 0) AS exposed_ms,
     (
-      SELECT avg(s.host_ms)
-      FROM pass_step_time s
-      WHERE s.run_id = r.run_id AND s.rank = 0 AND s.pass = 'ops' AND s.warmup = 0 AND s.phase = 'step'
+      SELECT avg(s.host_ns / 1e6)
+      FROM _measured_step s
+      WHERE s.run_id = r.run_id AND s.rank = 0 AND s.pass = 'ops'
     ) AS step_ms
   FROM run r
   WHERE r.device_kind = 'cpu'
@@ -199,9 +199,9 @@ FROM (
 JOIN (
   SELECT
     run_id,
-    avg(host_ms) AS step_ms
-  FROM pass_step_time
-  WHERE rank = 0 AND pass = 'ops' AND warmup = 0 AND phase = 'step'
+    avg(host_ns / 1e6) AS step_ms
+  FROM _measured_step
+  WHERE rank = 0 AND pass = 'ops'
   GROUP BY run_id
 ) s ON s.run_id = o.run_id
 CROSS JOIN threshold t
@@ -282,13 +282,13 @@ FROM (
     count(*) AS compiled_steps,
     (
       SELECT count(*)
-      FROM sample x
-      WHERE x.run_id = s.run_id AND x.rank = 0 AND x.pass = s.pass AND x.phase = 'step' AND x.warmup = 0
+      FROM _measured_step x
+      WHERE x.run_id = s.run_id AND x.rank = 0 AND x.pass = s.pass
     ) AS steps,
     (
       SELECT sum(x.host_ns) / 1e6
-      FROM sample x
-      WHERE x.run_id = s.run_id AND x.rank = 0 AND x.pass = s.pass AND x.phase = 'step' AND x.warmup = 0
+      FROM _measured_step x
+      WHERE x.run_id = s.run_id AND x.rank = 0 AND x.pass = s.pass
     ) AS step_ms,
     (
       SELECT e.location || ' (' || e.reason || ')'

@@ -58,14 +58,14 @@ SELECT
   -- start of the first measured step, host clock, relative to the start of the run; NULL without a measured step
   (
     SELECT min(s.start_ns)
-    FROM sample s
-    WHERE s.run_id = k.run_id AND s.rank = k.rank AND s.pass = k.pass AND s.phase = 'step' AND s.warmup = 0
+    FROM _measured_step s
+    WHERE s.run_id = k.run_id AND s.rank = k.rank AND s.pass = k.pass
   ) AS start_ns,
   -- end of the last one
   (
     SELECT max(s.start_ns + s.host_ns)
-    FROM sample s
-    WHERE s.run_id = k.run_id AND s.rank = k.rank AND s.pass = k.pass AND s.phase = 'step' AND s.warmup = 0
+    FROM _measured_step s
+    WHERE s.run_id = k.run_id AND s.rank = k.rank AND s.pass = k.pass
   ) AS end_ns
 FROM rank k
 WHERE

@@ -113,8 +113,8 @@ WITH chosen AS (
     k.pass,
     (
       SELECT min(s.step)
-      FROM sample s
-      WHERE s.run_id = k.run_id AND s.rank = k.rank AND s.pass = k.pass AND s.phase = 'step' AND s.warmup = 0
+      FROM _measured_step s
+      WHERE s.run_id = k.run_id AND s.rank = k.rank AND s.pass = k.pass
     ) AS first_step
   FROM run r
   JOIN rank k ON k.run_id = r.run_id

@@ -294,18 +294,12 @@ FROM (
     count(*) AS assumed,
     (
       SELECT count(*)
-      FROM sample x
-      WHERE x.run_id = m.run_id AND x.rank = m.rank AND x.pass = m.pass AND x.phase = 'step' AND x.warmup = 0
+      FROM _measured_step x
+      WHERE x.run_id = m.run_id AND x.rank = m.rank AND x.pass = m.pass
     ) AS steps,
     dense_rank() OVER (PARTITION BY m.run_id ORDER BY m.pass <> 'time', m.pass, m.rank) AS position
   FROM metric m
-  JOIN sample s
-    ON s.run_id = m.run_id
-    AND s.rank = m.rank
-    AND s.pass = m.pass
-    AND s.step = m.step
-    AND s.phase = 'step'
-    AND s.warmup = 0
+  JOIN _measured_step s ON s.run_id = m.run_id AND s.rank = m.rank AND s.pass = m.pass AND s.step = m.step
   WHERE m.name = 'assumed_step_boundary' AND m.level = 'step'
   GROUP BY m.run_id, m.rank, m.pass, m.value
   ORDER BY assumed DESC, reason

@@ -277,6 +277,26 @@ FROM (
   FROM metric
 ) m;
 
+-- The measured steps of each pass and rank.
+CREATE VIEW _measured_step AS
+SELECT
+  -- run
+  s.run_id,
+  -- rank
+  s.rank,
+  -- pass
+  s.pass,
+  -- step number from 0, including warm-up steps
+  s.step,
+  -- start, host clock, relative to the start of the run
+  s.start_ns,
+  -- duration on the host clock
+  s.host_ns,
+  -- duration on the device clock; NULL on a CPU
+  s.device_ns
+FROM sample s
+WHERE s.phase = 'step' AND s.warmup = 0;
+
 -- The passes that record less than another one.
 CREATE VIEW _lesser_pass AS
 WITH pair (pass, lesser) AS (
