@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Host activity in the measured steps: LibTorch operators, and the scopes of CPU runs.
+-- Host activity in the measured steps: LibTorch operators, and the scopes of CPU runs. Each column of profile_entry has
+-- the same affinity in both parts of the UNION, so that SQLite can flatten the view into a join.
 
 -- Each operator by name, within each phase and the whole step, per step. Kernels count for the operator that launched
 -- them directly.
@@ -205,13 +206,13 @@ SELECT
   -- kernel (also a copy or memset) or operator
   'kernel' AS source,
   -- phase; `other` outside of phases
-  e.phase,
+  coalesce(e.phase, '') AS phase,
   -- scope path without the indices of repeated modules; NULL if unknown
   e.module,
   -- kernel class; for operators, a class by their name
-  e.class,
+  coalesce(e.class, '') AS class,
   -- short name of the kernel, or name of the operator
-  e.short_name AS name,
+  coalesce(e.short_name, '') AS name,
   -- executions per step
   1.0 * e.calls / e.steps AS calls,
   -- time per step
@@ -233,7 +234,7 @@ SELECT
     WHEN n.text IN ('aten::mean', 'aten::sum', 'aten::logsumexp', 'aten::amax') THEN 'reduction'
     ELSE 'elementwise and other'
   END,
-  n.text,
+  coalesce(n.text, ''),
   1.0 * t.calls / t.steps,
   t.self_host_ns / 1e6 / t.steps
 FROM op_total t

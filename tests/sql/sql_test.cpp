@@ -330,6 +330,15 @@ TEST(Views, ATimelineReadsTheEventsOfItsRunAlone) {
   }
 }
 
+TEST(Views, AProfileReadsTheTotalsOfItsRunsAlone) {
+  const Database database = make_report_database("collected");
+  const std::string plan = execute(database.get(),
+                                   "EXPLAIN QUERY PLAN SELECT p.name FROM selected_run s CROSS JOIN profile_entry p ON "
+                                   "p.run_id = s.run_id AND p.rank = 0");
+  EXPECT_EQ(plan.find("MATERIALIZE"), std::string::npos) << plan;
+  EXPECT_NE(plan.find("SEARCH t USING PRIMARY KEY (run_id=? AND rank=?)"), std::string::npos) << plan;
+}
+
 TEST(Views, EachHasACase) {
   const Database database = make_database();
   const auto cases = names_of_cases();
