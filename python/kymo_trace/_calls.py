@@ -57,3 +57,18 @@ def watch_backward(torch: Any, differentiates: Callable[[bool], None]) -> None:
 
     autograd.backward = wrap(autograd.backward, accumulates=True)
     autograd.grad = wrap(autograd.grad, accumulates=False)
+
+
+def watch_captures(torch: Any, begins: Callable[[], None], ends: Callable[[], None]) -> None:
+    """Replaces make_graphed_callables, which runs modules and backward passes before it captures them."""
+    original = torch.cuda.make_graphed_callables
+
+    def make_graphed_callables(*args: Any, **kwargs: Any) -> Any:
+        begins()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            ends()
+
+    torch.cuda.make_graphed_callables = in_place_of(original, make_graphed_callables)
+    torch.cuda.graphs.make_graphed_callables = torch.cuda.make_graphed_callables

@@ -456,7 +456,9 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     skipped_frames.add(torch.compiler.is_dynamo_compiling)  # which the replaced functions call
     _calls.watch_modules(torch)
     _calls.watch_backward(torch, observation.differentiates)
-    _optimizers.watch(torch, lambda optimizer: observation.steps.optimizer_created(optimizer))  # steps change in a fork
+    # The steps are others in a fork.
+    _calls.watch_captures(torch, lambda: observation.steps.capture_begins(), lambda: observation.steps.capture_ends())
+    _optimizers.watch(torch, lambda optimizer: observation.steps.optimizer_created(optimizer))
     _loaders.watch(observation.disarm)
     _ranges.watch()
     _watch_compilations(observation)

@@ -76,7 +76,7 @@ class Steps:
         self.propagated = False  # ever
         self.propagated_in_step = False
         self.first_root: int | None = None  # of this step
-        self.loading = self.backward = 0  # depths
+        self.loading = self.backward = self.captures = 0  # depths
         self.optimizers: list[int] = []  # that step now
         self.closures = 0  # depth of those that optimizers call
         self.closure_is_open = False  # its part of the optimizer's phase is OTHER
@@ -111,8 +111,12 @@ class Steps:
         self.evaluations += self.has_optimizer
         return self.has_optimizer and self.evaluations <= EXPECTED_EVALUATIONS
 
+    def _is_aside(self) -> bool:
+        """Whether a call of a module is a transform of a data set, a recomputation, or made for a CUDA graph."""
+        return bool(self.loading or self.backward or self.captures)
+
     def root_begins(self, module: Any) -> None:
-        if self.loading or self.backward:  # a transform of a data set, or a recomputation
+        if self._is_aside():
             self.open.append(False)
             return
         new = self.work.call_begins()
@@ -155,11 +159,12 @@ class Steps:
         return self.cycle.only() if self.is_plain and not self.is_direct else None
 
     def root_ends(self) -> None:
-        if not (self.loading or self.backward):
+        is_aside = self._is_aside()
+        if not is_aside:
             self.was_call_update = self.work.call_ends() == 0 and self.is_after_update
         if self.open and self.open.pop():
             _program.phase_end()
-        if not (self.loading or self.backward):
+        if not is_aside:
             self.direct.reach(("call", self.work.calls), self.is_direct)
 
     def was_update(self) -> bool:
@@ -167,7 +172,18 @@ class Steps:
         was_update, self.was_call_update = self.was_call_update, False
         return was_update
 
+    def capture_begins(self) -> None:
+        """The program captures modules as CUDA graphs, with calls and backward passes that are part of no step."""
+        self.captures += 1
+        self.direct.leave(self.work.pause())
+
+    def capture_ends(self) -> None:
+        self.captures -= 1
+        self.work.resume()
+
     def backward_begins(self) -> bool:
+        if self.captures:
+            return False
         self.backward += 1
         if self.backward == 1:
             self._outer_backward_begins()
@@ -187,6 +203,8 @@ class Steps:
         self.is_again, self.is_accumulated = False, True
 
     def backward_ends(self, begun: bool) -> None:
+        if self.captures:
+            return
         self.backward -= 1
         self.propagated_in_step = True
         if begun:

@@ -2,9 +2,10 @@
 """Steps of programs whose optimizer does not step, or that compute most of their model outside of modules."""
 
 import unittest
+from types import SimpleNamespace
 
 import fake_host  # noqa: F401  (finds the built package)
-from kymo_trace import _steps, _unused
+from kymo_trace import _calls, _steps, _unused
 from step_sequences import MODULES, SequenceTest
 
 
@@ -74,6 +75,34 @@ class UnusedOptimizersTest(SequenceTest):
 
         self.assertEqual(self.with_optimizer(kept_elsewhere, 3), "FfBb" * 3)
 
+    def test_captures_are_no_steps(self):
+        """Functions that make CUDA graphs call modules and differentiate the results, more often than a step does."""
+
+        def capture(program):
+            program.steps.capture_begins()
+            for _ in range(_unused.EXPECTED_PASSES + 1):
+                program.forward(operators=5)
+                with program.in_backward():
+                    program.steps.returns_gradients(again=False)
+            program.steps.capture_ends()
+
+        def with_optimizer(program, optimizer):
+            if not program.seen:
+                capture(program)
+            program.forward()
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        self.assertEqual(self.with_optimizer(with_optimizer, 3), "FfBbOo|FfBbOo|FfBbOo")
+
+        def by_hand(program):
+            if not program.seen:
+                capture(program)
+            program.forward(operators=5)
+            program.backward()
+
+        self.assertEqual(self.seen(by_hand, has_optimizer=False), "FfBb?FfBb?FfBb")
+
     def test_inference_with_an_optimizer(self):
         def body(program):
             program.trains = True
@@ -87,6 +116,24 @@ class UnusedOptimizersTest(SequenceTest):
 
         calls = _steps.EXPECTED_EVALUATIONS + 1
         self.assertEqual(self.seen(evaluated, calls + 2), "Ff" * calls + "?Ff?Ff")
+
+
+class CapturesTest(unittest.TestCase):
+    def test_calls_of_make_graphed_callables(self):
+        def original(*modules, fails=False):
+            seen.append(modules)
+            if fails:
+                raise ValueError("not captured")
+            return "graphed"
+
+        seen = []
+        torch = SimpleNamespace(cuda=SimpleNamespace(make_graphed_callables=original, graphs=SimpleNamespace()))
+        _calls.watch_captures(torch, lambda: seen.append("begins"), lambda: seen.append("ends"))
+        self.assertEqual(torch.cuda.make_graphed_callables("model"), "graphed")
+        self.assertIs(torch.cuda.graphs.make_graphed_callables, torch.cuda.make_graphed_callables)
+        with self.assertRaises(ValueError):
+            torch.cuda.make_graphed_callables(fails=True)
+        self.assertEqual(seen, ["begins", ("model",), "ends", "begins", (), "ends"])
 
 
 class DirectTest(SequenceTest):
