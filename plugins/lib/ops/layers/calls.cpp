@@ -203,7 +203,8 @@ bool cross_entropy(const at::Tensor& logits, const at::Tensor& target, const at:
 bool scale(const at::Tensor& sums, const at::Tensor& factor, const at::Tensor& result) {
   if (sums.scalar_type() != at::kFloat || factor.scalar_type() != at::kFloat || factor.device() != sums.device())
     return false;
-  if (!why_no_kernel(result, 0).empty() || !all_aligned(sums, result) || result.numel() == 0) return false;
+  if (!sums.is_contiguous() || !why_no_kernel(result, 0).empty() || !all_aligned(sums, result) || result.numel() == 0)
+    return false;
   const c10::OptionalDeviceGuard on_device(result.device());
   return launch(cuda::Scale{.element = *element_of(result.scalar_type()),
                             .elements = result.numel(),
