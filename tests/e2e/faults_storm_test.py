@@ -102,7 +102,7 @@ class StormTest(LaunchTest):
         is_over = self.folder / "over"
         self.environment["KYMO_TEST_HOLD"] = f"{STEPS}:{is_over}"  # a step of warm-up precedes them
         leader, follower = self.rank(0, STEPS), self.rank(1, STEPS)
-        self.both_work(leader)
+        self.workers(2, leader)
         before = resident_kib(leader.pid)
         peak = before
         with concurrent.futures.ThreadPoolExecutor() as pool:

@@ -82,24 +82,22 @@ class LaunchTest(KymoTest):
         self.assertEqual(process.returncode, code, out + err)
         return out, err
 
-    def until(self, condition):
+    def until(self, condition, launches=()):
+        """Waits for a condition that cannot be met once one of `launches` has ended; the failure shows its output."""
         deadline = time.monotonic() + HANG_S
         while time.monotonic() < deadline:
             result = condition()
             if result:
                 return result
+            for launch in launches:
+                if launch.poll() is not None:
+                    self.fail("\n".join(launch.communicate()))
             time.sleep(0.05)
         raise self.failureException(f"did not happen within {HANG_S} s")
 
-    def both_work(self, launch):
-        """Waits until both ranks have a worker; shows the output of the job if it ends before."""
-
-        def ready():
-            if launch.poll() is not None:
-                self.fail("\n".join(launch.communicate()))
-            return len(self.processes("worker")) == 2
-
-        self.until(ready)
+    def workers(self, count, *launches):
+        """Waits until the job of `launches` has so many workers."""
+        self.until(lambda: len(self.processes("worker")) == count, launches)
 
     def processes(self, word="run"):
         """The kymo processes of this test by process id, with their environments."""

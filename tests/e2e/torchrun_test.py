@@ -145,15 +145,15 @@ class ByHandTest(LaunchTest):
 
     def test_a_lost_leader_ends_the_followers(self):
         leader, follower = self.rank(0, *LONG), self.rank(1, *LONG)
-        self.both_work(leader)
+        self.workers(2, leader)
         leader.kill()
         _, err = self.ended(follower, 1)
         self.assertIn("rank 0 at 127.0.0.1", err)
-        self.until(lambda: not self.processes("worker"))
+        self.workers(0)
 
     def test_a_signal_to_a_follower_ends_the_run(self):
         leader, follower = self.rank(0, *LONG), self.rank(1, *LONG)
-        self.both_work(leader)
+        self.workers(2, leader)
         follower.terminate()
         _, err = self.ended(leader, 143)
         self.ended(follower, 143)
@@ -215,7 +215,7 @@ class TorchrunTest(LaunchTest):
 
     def test_a_killed_follower_is_a_crash(self):
         process = self.torchrun(*LONG)
-        self.both_work(process)
+        self.workers(2, process)
         (follower,) = [pid for pid, variables in self.processes("run").items() if variables.get(b"RANK") == b"1"]
         os.kill(follower, signal.SIGKILL)
         out, err = process.communicate(timeout=HANG_S)
@@ -223,11 +223,11 @@ class TorchrunTest(LaunchTest):
         ((status, rank, detail),) = self.rows("SELECT status, failed_rank, detail FROM run")
         self.assertEqual((status, rank), ("crashed", 1), detail)
         self.assertIn("rank 1 was lost", detail)
-        self.until(lambda: not self.processes("worker"))
+        self.workers(0)
 
     def test_a_signal_to_torchrun_is_an_interruption(self):
         process = self.torchrun(*LONG)
-        self.both_work(process)
+        self.workers(2, process)
         process.terminate()
         process.communicate(timeout=HANG_S)
         self.assertEqual(self.rows("SELECT status FROM run"), [("interrupted",)])

@@ -113,7 +113,7 @@ class TwoMachinesTest(LaunchTest):
         leader, neighbour, far = self.launch(
             "run", PROBE, "--device", "cpu", "--warmup", "1", "--steps", "2000", "--no-verify", "--set", "sleep=50000"
         )
-        self.until(lambda: len(self.processes("worker")) == 3)
+        self.workers(3, leader, neighbour, far)
         self.needed("ip", "-n", self.networks["b"], "link", "set", "cable", "down")
         self.ended(leader, 3)
         self.ended(neighbour, 3)
@@ -121,7 +121,7 @@ class TwoMachinesTest(LaunchTest):
         ((status, rank, detail),) = self.rows("SELECT status, failed_rank, detail FROM run")
         self.assertEqual((status, rank), ("crashed", 2), detail)
         self.assertIn("machine-b", detail)
-        self.until(lambda: not self.processes("worker"))
+        self.workers(0)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ struct Nvml::Functions {
   decltype(&nvmlDeviceGetClockInfo) clock = nullptr;
   decltype(&nvmlDeviceGetMaxClockInfo) max_clock = nullptr;
   decltype(&nvmlDeviceGetPowerUsage) power = nullptr;
-  decltype(&nvmlDeviceGetTemperature) temperature = nullptr;
+  // Spelled out, because the headers of CUDA 13.2 deprecate the function. Its successor is missing from older drivers.
+  nvmlReturn_t (*temperature)(nvmlDevice_t, nvmlTemperatureSensors_t, unsigned int*) = nullptr;
   decltype(&nvmlDeviceGetCurrentClocksEventReasons) reasons = nullptr;
   decltype(&nvmlDeviceGetCount_v2) count = nullptr;
   decltype(&nvmlDeviceGetHandleByIndex_v2) by_index = nullptr;
