@@ -3,7 +3,7 @@
  * C interface between the kymo host and a workload plugin. Tensors, C++ types and exceptions never cross it.
  *
  * A plugin is a shared library that contains an ELF note (section .note.kymo, struct kymo_note), which the
- * host reads without loading the library, and one exported function, kymo_plugin_v1, which returns the
+ * host reads without loading the library, and one exported function, kymo_plugin_v2, which returns the
  * plugin's function table.
  *
  * The tags of each function state which thread may call it, and when:
@@ -13,9 +13,10 @@
  *
  * Memory: the side that passes a pointer keeps ownership of it. Strings are UTF-8.
  *
- * Compatibility: each struct stores its size. New versions only append fields; existing fields never move or
- * change their meaning. A plugin loads if its major version equals the host's and its minor version is not
- * greater than the host's.
+ * Compatibility: a new minor version only appends fields to structs that begin with their size; existing fields
+ * never move or change their meaning. The host reads an appended field of a plugin's struct only if the size of
+ * the struct includes it, and a plugin uses the fields of the minor version that it was built for. A plugin loads
+ * if its major version equals the host's and its minor version is not greater than the host's.
  */
 #ifndef KYMO_PLUGIN_H
 #define KYMO_PLUGIN_H
@@ -28,9 +29,9 @@
 extern "C" {
 #endif
 
-#define KYMO_ABI_MAJOR 1
-#define KYMO_ABI_MINOR 4
-#define KYMO_ENTRY_SYMBOL "kymo_plugin_v1"
+#define KYMO_ABI_MAJOR 2
+#define KYMO_ABI_MINOR 0
+#define KYMO_ENTRY_SYMBOL "kymo_plugin_v2"
 
 typedef int32_t kymo_status;
 enum {
@@ -97,7 +98,6 @@ typedef struct kymo_parameter {
   const char* const* choices; /* KYMO_CHOICE: allowed values */
   uint32_t choice_count, axis_count;
   const char* const* axis; /* suggested values for a sweep, in command-line syntax */
-  /* Since minor version 2: */
   const char* title; /* how titles of runs show the value, with {} for the value: "{} MiB". Titles separate parts with
                         commas, except parts that begin with a space. NULL or empty: not part of titles */
   uint32_t flags;    /* KYMO_TITLE_AT_DEFAULT | KYMO_SETTING */
@@ -205,12 +205,10 @@ typedef struct kymo_host {
   void (*fail)(kymo_context*, kymo_status status, const char* message);
   /* [any] Returns non-zero if the run is being cancelled; the workload should then return promptly. */
   int32_t (*cancelled)(kymo_context*);
-  /* Since minor version 3: */
   /* [main, prepare] Declares the floating-point operations and the bytes of memory traffic of one call of an operator
    * of the framework, such as "mylib::scale". `arguments` are those of the calls as table op shows them, or NULL for
    * all calls. */
   void (*operator_work)(kymo_context*, const char* name, const char* arguments, double flops, double bytes);
-  /* Since minor version 4: */
   /* [any] Records a compilation or a graph break. */
   void (*compilation)(kymo_context*, const kymo_compilation*);
 } kymo_host;
@@ -221,16 +219,20 @@ typedef struct kymo_workload {
   uint32_t flags;
   const char* name; /* [a-z][a-z0-9_]* */
   const char* documentation;
+  const char* title;  /* begins the titles of runs; NULL: the name; empty: titles contain only parameters */
+  const char* family; /* workloads that reports compare, named like a workload; NULL or empty: none */
   const kymo_parameter* parameters;
   uint32_t parameter_count;
   uint32_t phase_count;
   const char* const* phases; /* in execution order */
   uint32_t devices;          /* KYMO_CPU | KYMO_CUDA */
   uint32_t min_ranks;
-  uint32_t max_ranks; /* 0: no maximum */
-  uint32_t reserved;
-  /* [main] Creates an instance. Do expensive work in prepare. */
-  kymo_status (*create)(const kymo_host*, kymo_context*, void** instance);
+  uint32_t max_ranks;    /* 0: no maximum */
+  uint32_t family_order; /* sort order within the family; the workload with 0 is the baseline */
+  /* [main] Creates an instance of this workload. The pointer is the one that kymo_plugin.workload returned: workloads
+   * that share a function can be told apart by it, or by the fields that follow the table in a struct of the plugin.
+   * Do expensive work in prepare. */
+  kymo_status (*create)(const struct kymo_workload*, const kymo_host*, kymo_context*, void** instance);
   /* [main] Allocates memory, initializes it and declares work. Not timed. */
   kymo_status (*prepare)(void* instance, kymo_context*);
   /* [main] Runs before each step, for example to draw a batch or flush a cache. Not timed. */
@@ -241,11 +243,6 @@ typedef struct kymo_workload {
   kymo_status (*verify)(void* instance, kymo_context*, kymo_verification* out);
   /* [main] Frees the instance. If it calls fail(), the run ends as failed. */
   void (*destroy)(void* instance);
-  /* Since minor version 2: */
-  const char* title;     /* begins the titles of runs; NULL: the name; empty: titles contain only parameters */
-  const char* family;    /* workloads that reports compare, named like a workload; NULL or empty: none */
-  uint32_t family_order; /* sort order within the family; the workload with 0 is the baseline */
-  uint32_t reserved_2;
 } kymo_workload;
 
 typedef struct kymo_plugin {
@@ -258,11 +255,9 @@ typedef struct kymo_plugin {
   uint32_t (*workload_count)(void);
   /* [main] Returns a workload, or NULL if `index` is out of range. Valid while the library is loaded. */
   const kymo_workload* (*workload)(uint32_t index);
-  /* [main] Returns the extension with this name ("kymo.NAME/REVISION"), or NULL if the plugin does not provide it. */
-  const void* (*get_extension)(const char* id);
 } kymo_plugin;
 
-/* [main] Type of kymo_plugin_v1, the only symbol that a plugin exports. */
+/* [main] Type of kymo_plugin_v2, the only symbol that a plugin exports. */
 typedef const kymo_plugin* (*kymo_plugin_entry)(void);
 
 /*

@@ -48,6 +48,9 @@ class NotDescribed : public PluginError {
 /// bytes. Throws PluginRejected if the file is not a shared library for this machine or has no readable kymo note.
 kymo_note read_note(const std::filesystem::path& file);
 
+/// Throws PluginRejected with both versions if the plugin was built for an interface that this kymo does not support.
+void check_abi(const std::filesystem::path& file, const kymo_note& note);
+
 inline constexpr const char* kLibTorch = "libtorch";
 
 /// Environment that the dynamic loader needs to find the plugin's framework: LD_LIBRARY_PATH, or empty. Throws Error if

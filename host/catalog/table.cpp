@@ -33,7 +33,6 @@ const shared_library& load_forever(const std::filesystem::path& file) {
 }
 
 // A table that exceeds these limits is treated as damaged. They are far above practical values.
-constexpr std::uint32_t kMaxWorkloads = 256;
 constexpr std::uint32_t kMaxItems = 1024;
 constexpr std::size_t kMaxTextBytes = 64 << 10;
 
@@ -115,7 +114,7 @@ void check_own_values(const Parameter& parameter, const std::string& what) {
 }
 
 Parameter parameter_from(const kymo_parameter& from, const std::string& workload) {
-  check_size(from.size, offsetof(kymo_parameter, title), "a parameter of workload " + quote(workload));
+  check_size(from.size, sizeof(kymo_parameter), "a parameter of workload " + quote(workload));
   Parameter to;
   to.name = name_of(from.name, "the name of a parameter of workload " + quote(workload));
   const std::string what = "parameter " + quote(to.name) + " of workload " + quote(workload);
@@ -128,7 +127,6 @@ Parameter parameter_from(const kymo_parameter& from, const std::string& workload
   to.choices = texts_of(from.choices, from.choice_count, "the choices of " + what);
   to.axis = texts_of(from.axis, from.axis_count, "the axis of " + what);
   check_own_values(to, what);
-  if (from.size < sizeof(kymo_parameter)) return to;  // built for minor version 1
   if (from.title) to.title = text_of(from.title, "the title of " + what);
   to.titled_at_default = (from.flags & KYMO_TITLE_AT_DEFAULT) != 0;
   to.is_setting = (from.flags & KYMO_SETTING) != 0;
@@ -170,7 +168,7 @@ std::vector<std::string> phases_from(const kymo_workload& from, const std::strin
 Workload workload_from(const kymo_workload* from, std::uint32_t index) {
   const std::string number = "workload " + std::to_string(index);
   if (!from) throw Error(number + " is missing (NULL)");
-  check_size(from->size, offsetof(kymo_workload, title), number);
+  check_size(from->size, sizeof(kymo_workload), number);
   Workload to;
   to.name = name_of(from->name, "the name of " + number);
   const std::string what = "workload " + quote(to.name);
@@ -196,7 +194,6 @@ Workload workload_from(const kymo_workload* from, std::uint32_t index) {
     if (!is_present) throw Error(what + " is missing the function " + name + " (NULL)");
   }
   to.title = to.name;
-  if (from->size < sizeof(kymo_workload)) return to;  // built for minor version 1
   if (from->title) to.title = text_of(from->title, "the title of " + what);
   if (from->family && *from->family) to.family = name_of(from->family, "the family of " + what);
   constexpr std::uint32_t kMaxOrder = 999;
@@ -209,14 +206,13 @@ Workload workload_from(const kymo_workload* from, std::uint32_t index) {
 
 /// Checks the table of a loaded plugin against its file's note; throws Error with the reason.
 void check_table(const kymo_plugin* table, const kymo_note& note) {
-  if (!table) throw Error("it has no table: its describe() threw, or kymo_plugin_v1 returned NULL");
+  if (!table) throw Error("it has no table: its describe() threw, or kymo_plugin_v2 returned NULL");
   check_size(table->size, sizeof(kymo_plugin), "its table");
   if (table->abi_major != note.abi_major || table->abi_minor != note.abi_minor) {
     throw Error("its table and its note specify different ABI versions");
   }
   for (const auto& [name, is_present] : {std::pair{"workload_count", table->workload_count != nullptr},
-                                         std::pair{"workload", table->workload != nullptr},
-                                         std::pair{"get_extension", table->get_extension != nullptr}}) {
+                                         std::pair{"workload", table->workload != nullptr}}) {
     if (!is_present) throw Error(std::string("its table is missing the function ") + name + " (NULL)");
   }
   const std::string framework = text_of(table->framework, "the framework of its table");
@@ -234,8 +230,7 @@ Plugin plugin_from_table(const kymo_plugin& table) {
   plugin.name = name_of(table.name, "the name of the plugin");
   plugin.version = text_of(table.version, "the version of the plugin");
   const std::uint32_t count = table.workload_count();
-  if (count == 0 || count > kMaxWorkloads)
-    throw Error("it contains " + std::to_string(count) + " workloads; allowed are 1 to 256");
+  if (count == 0) throw Error("it contains no workloads");
   std::set<std::string> names;
   for (std::uint32_t i = 0; i < count; ++i) {
     plugin.workloads.push_back(workload_from(table.workload(i), i));
@@ -248,6 +243,7 @@ Plugin plugin_from_table(const kymo_plugin& table) {
 
 const void* load_plugin(const std::filesystem::path& file) {
   const kymo_note note = read_note(file);
+  check_abi(file, note);
   try {
     const shared_library& library = load_forever(file);
     if (!library.has(KYMO_ENTRY_SYMBOL)) {

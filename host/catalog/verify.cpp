@@ -27,14 +27,6 @@ const TorchLocation& torch_location() {
   return at != known.end() ? at->second : known.emplace(key, find_torch()).first->second;
 }
 
-void check_abi(const fs::path& file, const kymo_note& note) {
-  const auto text = [](int major, int minor) { return std::to_string(major) + "." + std::to_string(minor); };
-  if (note.abi_major == KYMO_ABI_MAJOR && note.abi_minor <= KYMO_ABI_MINOR) return;
-  throw PluginRejected(file, "it was built for plugin ABI " + text(note.abi_major, note.abi_minor) +
-                                 ", but this kymo supports " + text(KYMO_ABI_MAJOR, KYMO_ABI_MINOR) +
-                                 ": rebuild it with this kymo");
-}
-
 /// LibTorch has no stable ABI between versions, so a plugin only runs with the LibTorch version it was built with.
 void check_framework(const fs::path& file, const kymo_note& note) {
   const std::string framework = note.framework;
@@ -65,6 +57,14 @@ void check_framework(const fs::path& file, const kymo_note& note) {
 }
 
 }  // namespace
+
+void check_abi(const fs::path& file, const kymo_note& note) {
+  const auto text = [](int major, int minor) { return std::to_string(major) + "." + std::to_string(minor); };
+  if (note.abi_major == KYMO_ABI_MAJOR && note.abi_minor <= KYMO_ABI_MINOR) return;
+  throw PluginRejected(file, "it was built for plugin ABI " + text(note.abi_major, note.abi_minor) +
+                                 ", but this kymo supports " + text(KYMO_ABI_MAJOR, KYMO_ABI_MINOR) +
+                                 ": rebuild it with this kymo");
+}
 
 PluginFile existing_file(const fs::path& file, bool trust) {
   std::error_code failed;

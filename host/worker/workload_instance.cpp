@@ -13,7 +13,7 @@ WorkloadInstance::WorkloadInstance(const measure::protocol::Assignment& assignme
       context_(assignment, workload, phases_, control, run_start_ns) {}
 
 kymo_status WorkloadInstance::create(measure::Pass pass) {
-  return call([&] { return workload_.create(&services_for(pass), context_.handle(), &instance_); });
+  return call([&] { return workload_.create(&workload_, &services_for(pass), context_.handle(), &instance_); });
 }
 
 kymo_status WorkloadInstance::prepare() {

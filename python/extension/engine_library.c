@@ -15,11 +15,11 @@ const kymo_engine* load_engine(const char* file) {
     return NULL;
   }
   const kymo_engine* engine = entry();
-  if (!engine || engine->size < sizeof *engine || engine->abi_major != KYMO_ABI_MAJOR ||
-      engine->abi_minor < KYMO_ABI_MINOR) {
+  const int major = engine ? engine->abi_major : 0, minor = engine ? engine->abi_minor : 0;
+  if (!engine || engine->size < sizeof *engine || major != KYMO_ABI_MAJOR || minor < KYMO_ABI_MINOR) {
     PyErr_Format(PyExc_RuntimeError,
-                 "the worker engine '%s' accepts plugins of version %d.%d, but this is version %d.%d", file,
-                 engine ? engine->abi_major : 0, engine ? engine->abi_minor : 0, KYMO_ABI_MAJOR, KYMO_ABI_MINOR);
+                 "the worker engine '%s' accepts plugins of version %d.%d, but this is version %d.%d", file, major,
+                 minor, KYMO_ABI_MAJOR, KYMO_ABI_MINOR);
     return NULL;
   }
   return engine;

@@ -51,12 +51,17 @@ const char* text_of(PyObject* object, const char* what);
 
 /* workloads.c: tables of workloads whose functions are Python callables */
 
+typedef struct {
+  kymo_workload table;
+  PyObject* factory; /* belongs to the source of the file's table; makes the functions of an instance from a Run */
+} Workload;
+
 /* The table of one file. The strings in it belong to `source`, the answer of the Python function load. */
 typedef struct Table {
   struct Table* previous;
   PyObject* source;
   kymo_plugin plugin;
-  kymo_workload* workloads;
+  Workload* workloads;
   uint32_t count;
 } Table;
 /* Builds a table from (framework, (workload, ...)); takes the reference. Returns NULL with an exception set. The engine

@@ -62,7 +62,8 @@ static void to_engine(void) {
 
 /* The workload, whose functions the engine calls on its own stack. */
 
-static kymo_status create(const kymo_host* host, kymo_context* context, void** instance) {
+static kymo_status create(const kymo_workload* table, const kymo_host* host, kymo_context* context, void** instance) {
+  (void)table;
   self_.host = recording_host = host;
   self_.context = recording_context = context;
   *instance = &self_;
@@ -96,12 +97,8 @@ static kymo_parameter parameters[1];
 static kymo_workload workload;
 static uint32_t workload_count(void) { return 1; }
 static const kymo_workload* workload_at(uint32_t index) { return index == 0 ? &workload : NULL; }
-static const void* get_extension(const char* id) {
-  (void)id;
-  return NULL;
-}
-static const kymo_plugin plugin = {sizeof plugin, KYMO_ABI_MAJOR, KYMO_ABI_MINOR, "program",    "0",
-                                   "libtorch",    workload_count, workload_at,    get_extension};
+static const kymo_plugin plugin = {sizeof plugin, KYMO_ABI_MAJOR, KYMO_ABI_MINOR, "program",
+                                   "0",           "libtorch",     workload_count, workload_at};
 
 static const kymo_plugin* load(void* user, const char* file, const char* description, char* error, uint64_t bytes) {
   (void)user, (void)file, (void)description, (void)error, (void)bytes;

@@ -5,8 +5,6 @@
 
 #include "extension.h"
 
-enum { kMaxWorkloads = 256 /* in a file; the host allows no more */ };
-
 static Table* current;
 
 typedef struct {
@@ -49,14 +47,13 @@ static void free_instance(Instance* self) {
   if (!enabled) PyGC_Disable();
 }
 
-static kymo_status create_instance(uint32_t index, const kymo_host* host, kymo_context* context, void** out) {
+static kymo_status create(const kymo_workload* table, const kymo_host* host, kymo_context* context, void** out) {
   acquire_gil();
   kymo_status status = KYMO_OK;
-  kymo_workload* workload = &current->workloads[index];
-  PyObject* factory = PyTuple_GetItem(PyTuple_GetItem(PyTuple_GetItem(current->source, 1), index), 5);
+  Workload* workload = (Workload*)table;
   Instance* self = calloc(1, sizeof *self);
   Run* run = self ? new_run(host, context) : NULL;
-  PyObject* made = run ? PyObject_CallFunctionObjArgs(factory, (PyObject*)run, NULL) : NULL;
+  PyObject* made = run ? PyObject_CallFunctionObjArgs(workload->factory, (PyObject*)run, NULL) : NULL;
   PyObject *prepare, *before_step, *step, *verify, *close;
   int optional;
   if (made && PyArg_ParseTuple(made, "OOOOOp", &prepare, &before_step, &step, &verify, &close, &optional)) {
@@ -66,7 +63,7 @@ static kymo_status create_instance(uint32_t index, const kymo_host* host, kymo_c
     assign(&self->verify, verify);
     assign(&self->close, close);
     /* Known only after the file was imported; the host reads it after the steps. */
-    if (optional) workload->flags |= KYMO_PHASES_ARE_OPTIONAL;
+    if (optional) workload->table.flags |= KYMO_PHASES_ARE_OPTIONAL;
     self->run = run;
     *out = self;
   } else {
@@ -190,39 +187,15 @@ static void destroy(void* instance) {
   release_gil();
 }
 
-/* create() of a workload receives nothing that tells which workload it belongs to, so each one has its own. */
-// clang-format off
-#define CREATE(n)                                                                         \
-  static kymo_status create_##n(const kymo_host* h, kymo_context* c, void** out) {        \
-    return create_instance(n, h, c, out);                                                 \
-  }
-#define SIXTEEN(on, row)                                                                  \
-  on(row##0) on(row##1) on(row##2) on(row##3) on(row##4) on(row##5) on(row##6) on(row##7) \
-  on(row##8) on(row##9) on(row##a) on(row##b) on(row##c) on(row##d) on(row##e) on(row##f)
-#define ALL(on)                                                                           \
-  SIXTEEN(on, 0x0) SIXTEEN(on, 0x1) SIXTEEN(on, 0x2) SIXTEEN(on, 0x3)                     \
-  SIXTEEN(on, 0x4) SIXTEEN(on, 0x5) SIXTEEN(on, 0x6) SIXTEEN(on, 0x7)                     \
-  SIXTEEN(on, 0x8) SIXTEEN(on, 0x9) SIXTEEN(on, 0xa) SIXTEEN(on, 0xb)                     \
-  SIXTEEN(on, 0xc) SIXTEEN(on, 0xd) SIXTEEN(on, 0xe) SIXTEEN(on, 0xf)
-// clang-format on
-ALL(CREATE)
-#define NAME_OF_CREATE(n) create_##n,
-static kymo_status (*const create_functions[kMaxWorkloads])(const kymo_host*, kymo_context*,
-                                                            void**) = {ALL(NAME_OF_CREATE)};
-
 static uint32_t workload_count(void) { return current->count; }
 static const kymo_workload* workload_at(uint32_t index) {
-  return index < current->count ? &current->workloads[index] : NULL;
-}
-static const void* get_extension(const char* id) {
-  (void)id;
-  return NULL;
+  return index < current->count ? &current->workloads[index].table : NULL;
 }
 
 static void free_table(Table* table) {
   for (uint32_t i = 0; table->workloads && i < table->count; ++i) {
-    free((void*)table->workloads[i].parameters);
-    free((void*)table->workloads[i].phases);
+    free((void*)table->workloads[i].table.parameters);
+    free((void*)table->workloads[i].table.phases);
   }
   free(table->workloads);
   Py_XDECREF(table->source);
@@ -259,18 +232,18 @@ static int read_phases(kymo_workload* workload, PyObject* declared) {
   return 0;
 }
 
-static int read_workload(Table* table, uint32_t index, PyObject* declared) {
-  kymo_workload* to = &table->workloads[index];
-  PyObject *phases, *parameters, *factory;
+static int read_workload(Workload* workload, PyObject* declared) {
+  kymo_workload* to = &workload->table;
+  PyObject *phases, *parameters;
   if (!PyArg_ParseTuple(declared, "sO!IIO!O", &to->name, &PyTuple_Type, &phases, &to->flags, &to->devices,
-                        &PyTuple_Type, &parameters, &factory))
+                        &PyTuple_Type, &parameters, &workload->factory))
     return -1;
   if (read_phases(to, phases) || read_parameters(to, parameters)) return -1;
   to->size = sizeof *to;
   to->documentation = to->family = "";
   to->title = to->name;
   to->min_ranks = 1;
-  to->create = create_functions[index];
+  to->create = create;
   to->prepare = prepare;
   to->before_step = before_step;
   to->step = step;
@@ -289,20 +262,16 @@ const Table* new_table(PyObject* source) {
   }
   table->source = source;
   table->plugin = (kymo_plugin){sizeof(kymo_plugin), KYMO_ABI_MAJOR, KYMO_ABI_MINOR, "python", "0", NULL,
-                                workload_count,      workload_at,    get_extension};
+                                workload_count,      workload_at};
   int failed = !PyArg_ParseTuple(source, "sO!", &table->plugin.framework, &PyTuple_Type, &workloads);
-  const Py_ssize_t count = failed ? 0 : PyTuple_Size(workloads);
-  if (count > kMaxWorkloads) {
-    PyErr_Format(PyExc_ValueError, "the file contains %zd workloads; allowed are 1 to %d", count, kMaxWorkloads);
-    failed = 1;
-  }
   if (!failed) {
+    const Py_ssize_t count = PyTuple_Size(workloads);
     table->count = (uint32_t)count;
     table->workloads = calloc((size_t)count + 1, sizeof *table->workloads);
     failed = !table->workloads;
   }
   for (uint32_t i = 0; !failed && i < table->count; ++i)
-    failed = read_workload(table, i, PyTuple_GetItem(workloads, i));
+    failed = read_workload(&table->workloads[i], PyTuple_GetItem(workloads, i));
   if (failed) {
     if (!PyErr_Occurred()) PyErr_NoMemory();
     free_table(table);

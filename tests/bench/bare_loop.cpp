@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
 
   const kymo_host host = make_host();
   void* instance = nullptr;
-  check(workload.create(&host, &context, &instance), "create");
+  check(workload.create(&workload, &host, &context, &instance), "create");
   check(workload.prepare(instance, &context), "prepare");
   std::vector<std::int64_t> steps;
   std::int64_t first_step = 0;

@@ -18,6 +18,7 @@ REFUSED = [
     "no_symbol",
     "not_utf8",
     "null_table",
+    "older_major",
     "reserved_phase",
     "short_note",
     "short_struct",

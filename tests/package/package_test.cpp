@@ -81,7 +81,7 @@ TEST_F(Package, BuildsAnOutsideProject) {
   EXPECT_EQ(found.workloads[1].name, "second");
   SpawnOptions names;
   names.command = {"nm", "--dynamic", "--defined-only", "--format=just-symbols", (built / "outside.so").string()};
-  EXPECT_EQ(run_command(names, 20).stdout_text, "kymo_plugin_v1\n") << "exactly one symbol must be visible";
+  EXPECT_EQ(run_command(names, 20).stdout_text, "kymo_plugin_v2\n") << "exactly one symbol must be visible";
 }
 
 // The output of `kymo new` builds with the two commands in its header comment, without further options.

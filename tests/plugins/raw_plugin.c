@@ -2,6 +2,7 @@
 /* A complete plugin in C, without the C++ SDK. Macros make one property invalid at a time; see CMakeLists.txt. */
 #include <kymo_plugin.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #ifndef MAGIC
 #define MAGIC KYMO_NOTE_MAGIC
@@ -30,9 +31,6 @@
 #ifndef WORKLOAD_SIZE
 #define WORKLOAD_SIZE sizeof(kymo_workload)
 #endif
-#ifndef PARAMETER_SIZE
-#define PARAMETER_SIZE sizeof(kymo_parameter)
-#endif
 #ifndef FAMILY
 #define FAMILY "sums"
 #endif
@@ -58,7 +56,7 @@
 #define STEP step
 #endif
 #ifndef ENTRY
-#define ENTRY kymo_plugin_v1
+#define ENTRY kymo_plugin_v2
 #endif
 
 #ifndef WITHOUT_NOTE
@@ -84,7 +82,8 @@ typedef struct instance {
 static instance the_instance;
 static kymo_check the_check;
 
-static kymo_status create(const kymo_host* host, kymo_context* context, void** out) {
+static kymo_status create(const kymo_workload* table, const kymo_host* host, kymo_context* context, void** out) {
+  (void)table;
   (void)context;
   the_instance.host = host;
   *out = &the_instance;
@@ -128,7 +127,7 @@ static kymo_status verify(void* self, kymo_context* context, kymo_verification* 
 static void destroy(void* self) { (void)self; }
 
 static const kymo_parameter parameters[] = {{
-    .size = PARAMETER_SIZE,
+    .size = sizeof(kymo_parameter),
     .type = KYMO_INT,
     .name = "n",
     .unit = "numbers",
@@ -163,14 +162,13 @@ static const kymo_workload workload = {
 
 static uint32_t workload_count(void) { return 1; }
 static const kymo_workload* workload_at(uint32_t index) { return index == 0 ? &workload : NULL; }
-static const void* get_extension(const char* id) {
-  (void)id;
-  return NULL;
-}
 
-__attribute__((unused)) static const kymo_plugin plugin = {sizeof(kymo_plugin), MAJOR,       TABLE_MINOR,
-                                                           KYMO_PLUGIN_NAME,    "1",         TABLE_FRAMEWORK,
-                                                           workload_count,      workload_at, get_extension};
+__attribute__((unused)) static const kymo_plugin plugin = {
+    sizeof(kymo_plugin), MAJOR, TABLE_MINOR, KYMO_PLUGIN_NAME, "1", TABLE_FRAMEWORK, workload_count, workload_at};
+
+#ifdef ABORTS_WHEN_LOADED
+__attribute__((constructor)) static void abort_when_loaded(void) { abort(); }
+#endif
 
 __attribute__((visibility("default"))) const kymo_plugin* ENTRY(void) {
 #ifdef WITHOUT_TABLE

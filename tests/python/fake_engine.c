@@ -223,7 +223,7 @@ static kymo_status run(const kymo_workload* workload, const kymo_host* host, kym
                        const char* script) {
   void* instance = NULL;
   const char* stage = "create";
-  kymo_status status = workload->create(host, context, &instance);
+  kymo_status status = workload->create(workload, host, context, &instance);
   if (status == KYMO_OK) {
     stage = "prepare";
     status = workload->prepare(instance, context);

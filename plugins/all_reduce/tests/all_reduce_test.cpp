@@ -27,7 +27,7 @@ std::size_t drive(RankHost& rank, FakeHost& fake, const std::map<std::string, Fa
   for (const auto& [name, value] : changes) fake.parameters[name] = value;
   const kymo_workload& table = *load("all_reduce");
   void* instance = nullptr;
-  EXPECT_EQ(table.create(&host, fake.handle(), &instance), KYMO_OK) << fake.message;
+  EXPECT_EQ(table.create(&table, &host, fake.handle(), &instance), KYMO_OK) << fake.message;
   EXPECT_EQ(table.prepare(instance, fake.handle()), KYMO_OK) << fake.message;
   for (int step = 0; step < 3; ++step) EXPECT_EQ(table.step(instance, fake.handle()), KYMO_OK) << fake.message;
   kymo_verification found{};

@@ -17,6 +17,6 @@
                                   fact(offsetof(kymo_host, parameter)) fact(offsetof(kymo_host, cancelled))           \
                                       fact(sizeof(kymo_workload)) fact(offsetof(kymo_workload, create))               \
                                           fact(offsetof(kymo_workload, destroy)) fact(offsetof(kymo_workload, title)) \
-                                              fact(sizeof(kymo_plugin)) fact(offsetof(kymo_plugin, get_extension))
+                                              fact(sizeof(kymo_plugin)) fact(offsetof(kymo_plugin, workload))
 
 #endif

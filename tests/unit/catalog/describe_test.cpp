@@ -56,14 +56,6 @@ TEST_F(Describe, TakesAPluginInPlainC) {
   EXPECT_TRUE(n.is_setting);
 }
 
-TEST_F(Describe, TakesAPluginOfAnOlderMinorVersion) {
-  const Workload workload = describe_file(copy("older_minor"), options_).workloads.at(0);
-  EXPECT_EQ(workload.title, "older_minor") << "the default";
-  EXPECT_EQ(workload.family, "");
-  EXPECT_EQ(workload.parameters.at(0).title, "");
-  EXPECT_FALSE(workload.parameters.at(0).is_setting);
-}
-
 /// A plugin with a library from its directory, which is copied along with it.
 class Split : public Describe {
  protected:
@@ -102,9 +94,9 @@ TEST_F(Describe, HearsTheAnswerPastWhatThePluginPrints) {
 }
 
 TEST_F(Describe, NamesTheReasonForDamagedTables) {
-  EXPECT_THAT(refusal("no_symbol"), HasSubstr("does not export kymo_plugin_v1"));
+  EXPECT_THAT(refusal("no_symbol"), HasSubstr("does not export kymo_plugin_v2"));
   EXPECT_THAT(refusal("null_table"), HasSubstr("no table"));
-  EXPECT_THAT(refusal("short_struct"), AllOf(HasSubstr("workload 0 declares 16 bytes"), HasSubstr("112 are required")));
+  EXPECT_THAT(refusal("short_struct"), AllOf(HasSubstr("workload 0 declares 16 bytes"), HasSubstr("128 are required")));
   EXPECT_THAT(refusal("minor_differs_in_table"), HasSubstr("different ABI versions"));
   EXPECT_THAT(refusal("framework_differs_in_table"),
               AllOf(HasSubstr("use 'libtorch'"), HasSubstr("TORCH to kymo_add_plugin")));

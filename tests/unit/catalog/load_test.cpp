@@ -10,6 +10,7 @@ namespace kymo::catalog::test {
 namespace {
 
 using kymo::test::FakeHost;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
@@ -22,7 +23,7 @@ class Load : public InFolder {
   /// prepare, two steps, verify, destroy; returns the outcome of the first check.
   std::uint32_t drive(const kymo_workload* workload, FakeHost& host) {
     void* instance = nullptr;
-    EXPECT_EQ(workload->create(&host.table(), host.context(), &instance), KYMO_OK);
+    EXPECT_EQ(workload->create(workload, &host.table(), host.context(), &instance), KYMO_OK);
     EXPECT_EQ(workload->prepare(instance, host.context()), KYMO_OK);
     for (int i = 0; i < 2; ++i) {
       EXPECT_EQ(workload->before_step(instance, host.context()), KYMO_OK);
@@ -66,7 +67,7 @@ TEST_F(Load, NoExceptionLeavesAPlugin) {
     host.set("from_step", std::int64_t{0});
     void* instance = nullptr;
     kymo_verification found{sizeof(kymo_verification), 0, nullptr};
-    kymo_status status = workload->create(&host.table(), host.context(), &instance);
+    kymo_status status = workload->create(workload, &host.table(), host.context(), &instance);
     if (status == KYMO_OK) status = workload->prepare(instance, host.context());
     if (status == KYMO_OK) status = workload->before_step(instance, host.context());
     if (status == KYMO_OK) status = workload->step(instance, host.context());
@@ -86,8 +87,13 @@ TEST_F(Load, NoExceptionLeavesAPlugin) {
 
 TEST_F(Load, LoadsTheSameFileTwice) { EXPECT_EQ(load("probe"), load("probe")); }
 
+TEST_F(Load, LoadsNoPluginOfAnOlderInterface) {
+  EXPECT_THAT(message_of([] { load_plugin(plugin("older_major")); }),
+              AllOf(HasSubstr("ABI 1.4"), HasSubstr("this kymo supports 2.0")));
+}
+
 TEST_F(Load, RejectsWhatHasNoTable) {
-  EXPECT_THAT(message_of([] { load_plugin(plugin("no_symbol")); }), HasSubstr("does not export kymo_plugin_v1"));
+  EXPECT_THAT(message_of([] { load_plugin(plugin("no_symbol")); }), HasSubstr("does not export kymo_plugin_v2"));
   EXPECT_THAT(message_of([] { load_plugin(plugin("null_table")); }), HasSubstr("no table"));
   EXPECT_THAT(message_of([] { load_plugin(plugin("framework_differs_in_table")); }), HasSubstr("'libtorch'"));
   EXPECT_THAT(message_of([&] { load_plugin(folder_ / "absent.so"); }), HasSubstr("No such file"));

@@ -38,7 +38,7 @@ class Driven {
       EXPECT_EQ(host.parameters.count(key), 1u) << key;
       host.parameters[key] = value;
     }
-    EXPECT_EQ(table_->create(host.host(), host.handle(), &instance_), KYMO_OK);
+    EXPECT_EQ(table_->create(table_, host.host(), host.handle(), &instance_), KYMO_OK);
   }
   ~Driven() { destroy(); }
 

@@ -57,7 +57,7 @@ class Facade : public ::testing::Test {
  protected:
   void SetUp() override {
     throw_in_constructor = throw_in_destructor = false;
-    ASSERT_EQ(tested()->create(&host_.table(), host_.context(), &instance_), KYMO_OK);
+    ASSERT_EQ(tested()->create(tested(), &host_.table(), host_.context(), &instance_), KYMO_OK);
   }
   void TearDown() override {
     if (instance_) tested()->destroy(instance_);
@@ -281,7 +281,7 @@ TEST_F(Facade, NoCheckIsNotAPass) {
 TEST_F(Facade, SurvivesAConstructorThatThrows) {
   throw_in_constructor = true;
   void* other = nullptr;
-  EXPECT_EQ(tested()->create(&host_.table(), host_.context(), &other), KYMO_FAILED);
+  EXPECT_EQ(tested()->create(tested(), &host_.table(), host_.context(), &other), KYMO_FAILED);
   EXPECT_EQ(other, nullptr);
   EXPECT_THAT(host_.said, ElementsAre("fail 1 no instance"));
 }

@@ -54,7 +54,9 @@ kymo_status FakeWorkload::go(const char* stage, const std::function<kymo_status(
   return script ? script(host_) : static_cast<kymo_status>(KYMO_OK);
 }
 
-kymo_status FakeWorkload::create(const kymo_host* host, kymo_context* context, void** instance) {
+kymo_status FakeWorkload::create(const kymo_workload* workload, const kymo_host* host, kymo_context* context,
+                                 void** instance) {
+  if (workload != &current->workload_) return KYMO_FAILED;
   current->host_ = {host, context};
   *instance = current;
   return current->go("create", current->on_create);

@@ -53,7 +53,8 @@ class FakeWorkload {
   void publish_parameters();
 
  private:
-  static kymo_status create(const kymo_host* host, kymo_context* context, void** instance);
+  static kymo_status create(const kymo_workload* workload, const kymo_host* host, kymo_context* context,
+                            void** instance);
   static kymo_status prepare(void* instance, kymo_context* context);
   static kymo_status before_step(void* instance, kymo_context* context);
   static kymo_status step(void* instance, kymo_context* context);

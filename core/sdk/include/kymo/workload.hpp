@@ -14,6 +14,6 @@
   [[gnu::used, gnu::section(".note.kymo"), gnu::aligned(4)]] const ::kymo::detail::Note kymo_note_of_this_plugin = \
       ::kymo::detail::make_note();                                                                                 \
   }                                                                                                                \
-  extern "C" __attribute__((visibility("default"))) const kymo_plugin* kymo_plugin_v1(void) {                      \
+  extern "C" __attribute__((visibility("default"))) const kymo_plugin* kymo_plugin_v2(void) {                      \
     return ::kymo::detail::plugin_of<__VA_ARGS__>();                                                               \
   }

@@ -120,7 +120,6 @@ struct [[gnu::visibility("hidden")]] Exported {
   static const kymo_workload* at(std::uint32_t index) noexcept {
     return index < count() ? table()->workloads[index]->table() : nullptr;
   }
-  static const void* extension(const char*) noexcept { return nullptr; }
 
   static const kymo_plugin* make() {
     auto fresh = std::make_unique<PluginTable>();
@@ -134,14 +133,13 @@ struct [[gnu::visibility("hidden")]] Exported {
       if (framework.empty() && each->descriptor().framework()) framework = "libtorch";
     }
     fresh->plugin = {sizeof(kymo_plugin), KYMO_ABI_MAJOR,   KYMO_ABI_MINOR, fresh->name.c_str(),
-                     KYMO_PLUGIN_VERSION, framework.data(), &count,         &at,
-                     &extension};
+                     KYMO_PLUGIN_VERSION, framework.data(), &count,         &at};
     table() = fresh.release();
     return &table()->plugin;
   }
 };
 
-/// Implementation of kymo_plugin_v1. Prints the error to stderr and returns NULL if describe() throws.
+/// Implementation of kymo_plugin_v2. Prints the error to stderr and returns NULL if describe() throws.
 template <typename... Ws>
 const kymo_plugin* plugin_of() noexcept {
   static_assert(sizeof...(Ws) > 0, "KYMO_EXPORT_WORKLOADS requires at least one workload class");
