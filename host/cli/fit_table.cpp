@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -30,42 +32,44 @@ std::size_t width_of(const TextTable& table, std::size_t column) {
   return width;
 }
 
-std::size_t width_of(const TextTable& table) {
-  std::size_t width = 0;
-  for (std::size_t column = 0; column < table.header.size(); ++column)
-    width += width_of(table, column) + (column > 0 ? kGap : 0);
-  return width;
+std::vector<std::size_t> widths_of(const TextTable& table) {
+  std::vector<std::size_t> widths(table.header.size());
+  for (std::size_t column = 0; column < widths.size(); ++column) widths[column] = width_of(table, column);
+  return widths;
+}
+
+std::size_t line_width(const std::vector<std::size_t>& widths) {
+  const std::size_t gaps = widths.empty() ? 0 : widths.size() - 1;
+  return std::accumulate(widths.begin(), widths.end(), gaps * kGap);
 }
 
 template <typename T>
-void erase_at(std::vector<T>& values, std::size_t index) {
-  if (index < values.size()) values.erase(values.begin() + static_cast<std::ptrdiff_t>(index));
+void erase_marked(std::vector<T>& values, const std::vector<bool>& marked) {
+  std::size_t index = 0;
+  std::erase_if(values, [&](const T&) { return marked[index++]; });
 }
 
-void erase_column(TextTable& table, std::size_t column) {
-  erase_at(table.header, column);
-  erase_at(table.right, column);
-  erase_at(table.optional, column);
-  for (auto& row : table.rows) erase_at(row, column);
+void erase_columns(TextTable& table, const std::vector<bool>& marked) {
+  erase_marked(table.header, marked);
+  erase_marked(table.right, marked);
+  erase_marked(table.optional, marked);
+  for (auto& row : table.rows) erase_marked(row, marked);
 }
 
-/// The column to leave out next: that with the largest number, the last of several.
-std::size_t next_optional(const TextTable& table) {
-  std::size_t found = table.header.size();
-  int most = 0;
-  for (std::size_t column = 0; column < std::min(table.optional.size(), table.header.size()); ++column) {
-    if (table.optional[column] == 0 || table.optional[column] < most) continue;
-    most = table.optional[column];
-    found = column;
-  }
-  return found;
+/// The optional columns in the order in which to leave them out: those with larger numbers first, the last of several
+/// first.
+std::vector<std::size_t> optional_columns(const TextTable& table) {
+  std::vector<std::size_t> columns;
+  for (std::size_t column = std::min(table.optional.size(), table.header.size()); column-- > 0;)
+    if (table.optional[column] > 0) columns.push_back(column);
+  std::ranges::stable_sort(columns, std::greater{}, [&](std::size_t column) { return table.optional[column]; });
+  return columns;
 }
 
 /// The widths of columns that are shortened so that the table fits: the widest ones, to the same width.
 std::vector<std::size_t> fitting_widths(const TextTable& table, std::size_t columns) {
-  std::vector<std::size_t> widths(table.header.size());
-  for (std::size_t column = 0; column < widths.size(); ++column) widths[column] = width_of(table, column);
-  for (std::size_t total = width_of(table); total > columns; --total) {
+  std::vector<std::size_t> widths = widths_of(table);
+  for (std::size_t total = line_width(widths); total > columns; --total) {
     std::size_t widest = widths.size();
     std::size_t width = kShortestCell;
     for (std::size_t column = 0; column < widths.size(); ++column) {
@@ -177,13 +181,18 @@ std::size_t output_columns() {
 }
 
 std::vector<std::string> fit(TextTable& table, std::size_t columns) {
+  const std::vector<std::size_t> widths = widths_of(table);
+  std::size_t width = line_width(widths);
+  std::vector<bool> is_left_out(widths.size(), false);
   std::vector<std::string> left_out;
-  while (width_of(table) > columns) {
-    const std::size_t column = next_optional(table);
-    if (column == table.header.size()) break;
-    left_out.insert(left_out.begin(), table.header[column]);
-    erase_column(table, column);
+  for (const std::size_t column : optional_columns(table)) {
+    if (width <= columns) break;
+    width -= std::min(width, widths[column] + kGap);  // the last column has no gap
+    is_left_out[column] = true;
+    left_out.push_back(table.header[column]);
   }
+  erase_columns(table, is_left_out);
+  std::ranges::reverse(left_out);
   shorten_widest(table, columns);
   return left_out;
 }

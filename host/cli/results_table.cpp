@@ -278,14 +278,20 @@ void add_work(TableBuilder& builder, const std::vector<CaseRuns>& cases) {
 }
 
 void add_metrics(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
+  // By case. Json finds a member by comparing it with all others.
+  std::vector<std::map<std::string, const Json*>> metrics;
   std::set<std::string> names;
-  for (const CaseRuns& each : cases)
-    for (const auto& [name, metric] : each.first()["metrics"].items())
+  for (const CaseRuns& each : cases) {
+    metrics.emplace_back();
+    for (const auto& [name, metric] : each.first()["metrics"].items()) {
+      metrics.back().emplace(name, &metric);
       if (all || !kToldByWarnings.contains(name)) names.insert(name);
+    }
+  }
   for (const std::string& name : names) {
     const auto cell = [&](std::size_t row) {
-      const Json& metrics = cases[row].first()["metrics"];
-      return metrics.contains(name) ? metric_text(metrics[name]) : "";
+      const auto found = metrics[row].find(name);
+      return found != metrics[row].end() ? metric_text(*found->second) : "";
     };
     if (all || cases.size() == 1)
       builder.add(name, true, kMetric, cell);
