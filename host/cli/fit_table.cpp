@@ -66,9 +66,8 @@ std::vector<std::size_t> optional_columns(const TextTable& table) {
   return columns;
 }
 
-/// The widths of columns that are shortened so that the table fits: the widest ones, to the same width.
-std::vector<std::size_t> fitting_widths(const TextTable& table, std::size_t columns) {
-  std::vector<std::size_t> widths = widths_of(table);
+/// The widths after the widest columns are shortened, to the same width, so that the table fits.
+std::vector<std::size_t> fitting_widths(const TextTable& table, std::vector<std::size_t> widths, std::size_t columns) {
   for (std::size_t total = line_width(widths); total > columns; --total) {
     std::size_t widest = widths.size();
     std::size_t width = kShortestCell;
@@ -83,10 +82,11 @@ std::vector<std::size_t> fitting_widths(const TextTable& table, std::size_t colu
   return widths;
 }
 
-void shorten_widest(TextTable& table, std::size_t columns) {
-  const std::vector<std::size_t> widths = fitting_widths(table, columns);
+/// `widths_before` are those of the columns.
+void shorten_widest(TextTable& table, const std::vector<std::size_t>& widths_before, std::size_t columns) {
+  const std::vector<std::size_t> widths = fitting_widths(table, widths_before, columns);
   for (std::size_t column = 0; column < widths.size(); ++column) {
-    if (widths[column] == width_of(table, column)) continue;
+    if (widths[column] == widths_before[column]) continue;
     std::vector<std::string> cells;
     for (const auto& row : table.rows) cells.push_back(visible(row[column]));
     cells = shortened_apart(cells, widths[column]);
@@ -181,7 +181,7 @@ std::size_t output_columns() {
 }
 
 std::vector<std::string> fit(TextTable& table, std::size_t columns) {
-  const std::vector<std::size_t> widths = widths_of(table);
+  std::vector<std::size_t> widths = widths_of(table);
   std::size_t width = line_width(widths);
   std::vector<bool> is_left_out(widths.size(), false);
   std::vector<std::string> left_out;
@@ -192,8 +192,9 @@ std::vector<std::string> fit(TextTable& table, std::size_t columns) {
     left_out.push_back(table.header[column]);
   }
   erase_columns(table, is_left_out);
+  erase_marked(widths, is_left_out);
   std::ranges::reverse(left_out);
-  shorten_widest(table, columns);
+  shorten_widest(table, widths, columns);
   return left_out;
 }
 

@@ -89,7 +89,7 @@ void read_bandwidth(const ResultsDatabase& database, const std::string& ids, Run
 }
 
 /// The metrics of a run in the order in which they were first reported. Json finds a member by comparing it with all
-/// others, which takes minutes for a hundred thousand.
+/// others, so that the time would grow with the square of their number.
 class MetricsOfRun {
  public:
   void add(std::string name, Json value, Json unit, bool is_of_step) {
