@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -9,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "store/impl.hpp"
+#include "store/limited.hpp"
 
 namespace kymo::store {
 namespace {
@@ -55,9 +57,11 @@ std::vector<Object> objects_from(const Connection& connection, const std::string
   return objects;
 }
 
-std::string create_temporary(const std::string& sql) {
+/// Creates a temporary object like one of the file. Only the first statement of the text is that object: SQLite ignores
+/// the others when it reads the schema, but would run them here.
+void create_temporary(const Connection& connection, const std::string& sql) {
   const std::string kCreate = "CREATE ";
-  return kCreate + "TEMP " + sql.substr(kCreate.size());
+  Statement(connection, kCreate + "TEMP " + sql.substr(std::min(sql.size(), kCreate.size()))).run();
 }
 
 /// Shows only the rows of visible runs under the name of a table. Returns the statement that shows the others again.
@@ -66,7 +70,7 @@ std::string hide_rows(const Connection& connection, const Object& table) {
   const std::int64_t count =
       connection.integer("SELECT count(*) FROM (SELECT 1" + rows + " LIMIT " + std::to_string(kCopiedRows + 1) + ")");
   if (count <= kCopiedRows) {
-    connection.exec(create_temporary(table.sql));
+    create_temporary(connection, table.sql);
     connection.exec("INSERT INTO temp." + table.name + " SELECT t.*" + rows);
     return "DROP TABLE temp." + table.name + ";";
   }
@@ -81,7 +85,7 @@ std::string copy_views(const Connection& connection) {
   std::string drop;
   for (const Object& view : objects_from(
            connection, "m.type = 'view' AND m.name NOT IN (SELECT name FROM temp.sqlite_master WHERE type = 'view')")) {
-    connection.exec(create_temporary(view.sql));
+    create_temporary(connection, view.sql);
     drop += "DROP VIEW temp." + view.name + ";";
   }
   return drop;
@@ -124,6 +128,7 @@ void ResultsDatabase::show_history() { impl_->connection->exec(std::exchange(imp
 
 void ResultsDatabase::hide_history(bool unselected) {
   const Connection& connection = *impl_->connection;
+  const Limited limited(connection, impl_->limits);
   show_history();
   connection.exec("CREATE TEMP TABLE visible_run (run_id INTEGER PRIMARY KEY)");
   impl_->show_history = "DROP TABLE temp.visible_run;";
@@ -142,6 +147,7 @@ void ResultsDatabase::hide_history(bool unselected) {
 
 void ResultsDatabase::evaluate_once(const std::vector<std::string>& queries) {
   const Connection& connection = *impl_->connection;
+  const Limited limited(connection, impl_->limits);
   const std::map<std::string, int> uses = uses_of_views(connection, queries);
   connection.exec("BEGIN");
   impl_->show_history += copy_views(connection);

@@ -236,8 +236,10 @@ struct JournalReader {
 
   template <class Event, class IsUnusable>
   void drop(std::vector<Event>& events, const char* what, IsUnusable is_unusable) {
+    std::string detail = what;  // GCC 12 warns of a sum of strings here
+    detail += " in the journal of events";
     event::add_dropped(record.dropped_records, "store", static_cast<std::int64_t>(std::erase_if(events, is_unusable)),
-                       std::string(what) + " in the journal of events");
+                       detail);
   }
 
   /// Phases lie within their step, and the step within the run.

@@ -11,11 +11,12 @@
 /// Opens database files that other programs may have created, damaged or manipulated.
 ///
 /// Before any statement runs, the header is read through SQLite's own file descriptor, so that a foreign file is
-/// rejected before SQLite could roll back a journal. `PRAGMA quick_check` follows for files up to a size limit (it
-/// reads about 300 MB/s): 64 MiB before writing, 8 MiB before reading, so that a reader starts quickly. In larger
-/// files, damage shows as an error of the statement that encounters it. In kReadOnly, nothing except the temporary
-/// tables of this connection is modified, with one exception: the journal of a killed writer is rolled back, because
-/// the file cannot be read otherwise (store/rollback.hpp).
+/// rejected before SQLite could roll back a journal. Then the statements of the schema are compared with those of the
+/// migrations, before anything that they contain is evaluated (store/structure.hpp). `PRAGMA quick_check` follows for
+/// files up to a size limit (it reads about 300 MB/s): 64 MiB before writing, 8 MiB before reading, so that a reader
+/// starts quickly. In larger files, damage shows as an error of the statement that encounters it. In kReadOnly, nothing
+/// except the temporary tables of this connection is modified, with one exception: the journal of a killed writer is
+/// rolled back, because the file cannot be read otherwise (store/rollback.hpp).
 namespace kymo::store {
 
 inline constexpr std::int64_t kCheckedBytesForWriting = 64 << 20;

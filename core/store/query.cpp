@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "store/impl.hpp"
+#include "store/limited.hpp"
 #include "store/unknown_name.hpp"
 
 namespace kymo::store {
@@ -62,8 +62,10 @@ int authorize(void*, int action, const char* first, const char* second, const ch
   if (code == SQLITE_NOMEM && limits.memory_bytes > 0)
     throw Error("the statement needs more memory than its limit of " + format_bytes(limits.memory_bytes) +
                 "; raise --memory, or select fewer rows, for example those of one run_id");
-  if (code != SQLITE_ERROR && code != SQLITE_RANGE && code != SQLITE_TOOBIG && code != SQLITE_MISMATCH)
-    connection.fail();
+  if (code == SQLITE_TOOBIG && limits.value_bytes > kMaxReadBytes)
+    throw Error("database " + quote(connection.file().string()) + ": a value is larger than " +
+                format_bytes(limits.value_bytes) + ": the statement computes it, or the file is damaged");
+  if (code != SQLITE_ERROR && code != SQLITE_RANGE && code != SQLITE_MISMATCH) connection.fail();
   const std::string message = sqlite3_errmsg(connection.handle());
   throw UsageError("invalid statement: " + one_line(message) + suggest_name(connection, message, sql));
 }
@@ -80,32 +82,10 @@ OwnedStatement prepare_one(const Connection& connection, const char*& rest, cons
   sqlite3_set_authorizer(connection.handle(), authorize, nullptr);
   const int code = sqlite3_prepare_v2(connection.handle(), rest, static_cast<int>(end - rest), &statement, &rest);
   sqlite3_set_authorizer(connection.handle(), nullptr, nullptr);
+  if ((code & 0xff) == SQLITE_TOOBIG) throw UsageError("the statement is too long");
   if (code != SQLITE_OK) reject(connection, begin, {});
   return OwnedStatement(statement);
 }
-
-/// Stops a statement after its time; limits SQLite's memory while it runs.
-class LimitedStatement {
- public:
-  LimitedStatement(sqlite3* connection, const Limits& limits)
-      : connection_(connection), end_ns_(now_ns() + static_cast<std::int64_t>(limits.seconds * 1e9)) {
-    if (limits.seconds > 0) sqlite3_progress_handler(connection_, kInstructionsPerCheck, is_late, this);
-    if (limits.memory_bytes > 0) sqlite3_hard_heap_limit64(limits.memory_bytes);
-  }
-  ~LimitedStatement() {
-    sqlite3_progress_handler(connection_, 0, nullptr, nullptr);
-    sqlite3_hard_heap_limit64(0);
-  }
-  LimitedStatement(const LimitedStatement&) = delete;
-  LimitedStatement& operator=(const LimitedStatement&) = delete;
-
- private:
-  static constexpr int kInstructionsPerCheck = 100'000;  // about a millisecond
-  static int is_late(void* self) { return now_ns() > static_cast<LimitedStatement*>(self)->end_ns_ ? 1 : 0; }
-
-  sqlite3* connection_;
-  std::int64_t end_ns_;
-};
 
 OwnedStatement prepare_query(const Connection& connection, const std::string& sql) {
   const char* rest = sql.c_str();
@@ -225,6 +205,7 @@ std::set<std::string> words_in(const std::string& sql) {
 
 std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
   const Connection& results = *impl_->connection;
+  const Limited limited(results, impl_->limits);
   show_history();
   clear_selection(results);
   Statement(results, kSelectRuns).bind_all(selection.label, selection.invocation_id, selection.suite).run();
@@ -233,6 +214,7 @@ std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
 
 std::int64_t ResultsDatabase::limit_selected_runs(std::int64_t most) {
   const Connection& results = *impl_->connection;
+  const Limited limited(results, impl_->limits);
   Statement(results, R"(
     DELETE FROM temp.selected_run WHERE run_id NOT IN (
       SELECT run_id FROM (
@@ -250,6 +232,7 @@ std::int64_t ResultsDatabase::limit_selected_runs(std::int64_t most) {
 
 std::int64_t ResultsDatabase::select_compared_runs(const ComparedRuns& runs) {
   const Connection& results = *impl_->connection;
+  const Limited limited(results, impl_->limits);
   show_history();
   clear_selection(results);
   results.exec(
@@ -291,16 +274,19 @@ void ResultsDatabase::read(const std::string& sql, const std::vector<std::pair<s
     columns[i] = valid_utf8(sqlite3_column_name(statement.get(), static_cast<int>(i)));
   read_columns(columns);
   std::vector<Cell> row(columns.size());
-  const LimitedStatement limited(connection.handle(), impl_->limits);
-  int code = sqlite3_step(statement.get());
-  for (; code == SQLITE_ROW; code = sqlite3_step(statement.get())) {
+  Limited limited(connection, impl_->limits);
+  int code = limited.step(statement.get());
+  for (; code == SQLITE_ROW; code = limited.step(statement.get())) {
     for (std::size_t i = 0; i < row.size(); ++i) row[i] = cell_of(statement.get(), static_cast<int>(i));
     if (!read_row(row)) return;
   }
   if (code != SQLITE_DONE) reject(connection, sql, impl_->limits);
 }
 
-void ResultsDatabase::set_limits(const Limits& limits) { impl_->limits = limits; }
+void ResultsDatabase::set_limits(const Limits& limits) {
+  impl_->limits = limits;
+  if (limits.value_bytes > 0) impl_->connection->limit_values(limits.value_bytes);
+}
 
 ResultsDatabase::Table ResultsDatabase::query(
     const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters) const {

@@ -26,22 +26,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFirstRead = "SELECT count(*) FROM sqlite_master";
 constexpr int kBlockBytes = 1 << 20;
 constexpr std::chrono::seconds kDeadline{10};
 
-int read_first(const Connection& connection) {
-  return sqlite3_exec(connection.handle(), kFirstRead, nullptr, nullptr, nullptr);
-}
-
 /// Only SQLite can tell: the journal of a live writer must stay, and so must one that no longer matters.
-bool needs_rollback(const Connection& reader) { return read_first(reader) == SQLITE_READONLY_ROLLBACK; }
+bool needs_rollback(const Connection& reader) { return reader.load_schema() == SQLITE_READONLY_ROLLBACK; }
 
 /// Returns why the journal could not be rolled back in the file; empty on success.
 std::string roll_back_in_place(const fs::path& file) {
   try {
     const Connection writer(file, Connection::Access::kReadWrite);
-    const int code = read_first(writer);
+    const int code = writer.load_schema();
     if (code == SQLITE_OK) return {};
     struct statvfs facts{};
     if (statvfs(file.c_str(), &facts) == 0 && (facts.f_flag & ST_RDONLY)) return "its file system is read-only";
@@ -106,7 +101,7 @@ std::unique_ptr<Connection> copy_in(const fs::path& base, const Connection& sour
   copy_database(source, file);
   copy_journal(source.journal(), file.string() + "-journal");  // the name under which SQLite finds it
   auto copy = Connection::private_file(file, source.file());
-  copy->integer(kFirstRead);
+  if (copy->load_schema() != SQLITE_OK) copy->fail();
   return copy;
 }
 

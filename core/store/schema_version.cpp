@@ -42,19 +42,6 @@ std::vector<std::string> view_names(const Schema& schema) {
   return names;
 }
 
-/// Returns true if the database contains the views as the scripts create them. SQLite stores the text of a statement up
-/// to its semicolon.
-bool contains_views(const Connection& connection, const Schema& schema) {
-  std::map<std::string, std::string> stored;
-  Statement views(connection, "SELECT name, sql FROM main.sqlite_master WHERE type = 'view'");
-  while (views.step()) stored.emplace(views.text(0), views.text(1));
-  const std::vector<ViewStatement> statements = view_statements(schema);
-  return std::all_of(statements.begin(), statements.end(), [&](const ViewStatement& view) {
-    const auto found = stored.find(view.name);
-    return found != stored.end() && view.rest.starts_with(found->second + ";");
-  });
-}
-
 /// Replaces each CREATE VIEW in a script by CREATE TEMP VIEW.
 std::string as_temporary(std::string sql) {
   for (std::size_t at = sql.find(kCreateView); at != std::string::npos; at = sql.find(kCreateView, at + 1)) {
@@ -128,6 +115,18 @@ void migrate(const Connection& connection, const Schema& schema) {
   set_meta(connection, "schema_version", std::to_string(schema.version()));
   set_meta(connection, "compatible_version", std::to_string(schema.compatible_version));
   set_meta(connection, "kymo_version", schema.tool_version);
+}
+
+// SQLite stores the text of a statement up to its semicolon.
+bool contains_views(const Connection& connection, const Schema& schema) {
+  std::map<std::string, std::string> stored;
+  Statement views(connection, "SELECT name, sql FROM main.sqlite_master WHERE type = 'view'");
+  while (views.step()) stored.emplace(views.text(0), views.text(1));
+  const std::vector<ViewStatement> statements = view_statements(schema);
+  return std::all_of(statements.begin(), statements.end(), [&](const ViewStatement& view) {
+    const auto found = stored.find(view.name);
+    return found != stored.end() && view.rest.starts_with(found->second + ";");
+  });
 }
 
 bool needs_views(const Connection& connection, const Schema& schema) {

@@ -54,6 +54,9 @@ void migrate(const Connection& connection, const Schema& schema);
 /// one that somebody altered in the database must not decide what is reported.
 bool needs_views(const Connection& connection, const Schema& schema);
 
+/// Returns true if the database contains the views of this tool.
+bool contains_views(const Connection& connection, const Schema& schema);
+
 /// Replaces the tool's views; views that users added remain. With `temporary`, creates temporary views that hide those
 /// of the file on this connection.
 void replace_views(const Connection& connection, const Schema& schema, bool temporary);

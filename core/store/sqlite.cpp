@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -16,6 +17,13 @@ namespace {
 
 constexpr int kBusyTimeoutMs = 10'000;
 constexpr int kMaxValueBytes = 256 << 20;
+// While the schema is loaded, values have the size that SQLite recommends for untrusted files. The largest view of kymo
+// has 15 kB, and the statement that reads the statistics 20 instructions.
+constexpr int kMaxSchemaValueBytes = 100'000;
+constexpr int kMaxSchemaInstructions = 250;
+constexpr int kMaxStatementBytes = 1 << 20;
+constexpr int kMaxPatternBytes =
+    1000;  ///< of LIKE and GLOB, whose time is the product of the sizes of text and pattern
 
 /// A write beyond the file size limit must return an error instead of terminating the process.
 void survive_file_size_limit() {
@@ -61,7 +69,11 @@ std::string remedy(int code, int system_error, std::string_view message) {
              (system_error ? " (" + std::string(std::strerror(system_error)) + ")" : std::string()) +
              "; check free space, file size limits and the disk (previously stored data is intact)";
     case SQLITE_NOMEM:
-      return "out of memory";
+      return "out of memory, or more is needed than kymo allows for a database";
+    case SQLITE_INTERRUPT:
+      return "reading the file was stopped after a limit of time; it is damaged, or it contains too many rows";
+    case SQLITE_TOOBIG:
+      return "the file is damaged: it contains a larger value than kymo stores; use a copy or another file";
     default:
       return "";
   }
@@ -82,7 +94,10 @@ Connection::Connection(const std::string& name, const std::filesystem::path& fil
   database_.reset(database);
   if (code != SQLITE_OK) fail();
   sqlite3_busy_timeout(database, kBusyTimeoutMs);
-  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
+  limit_values(kMaxValueBytes);
+  sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, kMaxStatementBytes);
+  sqlite3_limit(database, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, kMaxPatternBytes);
+  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);  // VACUUM INTO, too
   // Disable everything that a malicious file could trigger: triggers, functions with side effects, a writable schema.
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -132,6 +147,19 @@ std::int64_t Connection::integer(std::string_view sql) const {
 std::string Connection::text(std::string_view sql) const {
   Statement statement(*this, sql);
   return statement.step() ? statement.text(0) : std::string();
+}
+
+void Connection::limit_values(std::int64_t bytes) const {
+  sqlite3_limit(handle(), SQLITE_LIMIT_LENGTH, static_cast<int>(std::min<std::int64_t>(bytes, kMaxValueBytes)));
+}
+
+int Connection::load_schema() const {
+  const int value_bytes = sqlite3_limit(handle(), SQLITE_LIMIT_LENGTH, kMaxSchemaValueBytes);
+  const int instructions = sqlite3_limit(handle(), SQLITE_LIMIT_VDBE_OP, kMaxSchemaInstructions);
+  const int code = sqlite3_exec(handle(), "SELECT count(*) FROM main.sqlite_master", nullptr, nullptr, nullptr);
+  sqlite3_limit(handle(), SQLITE_LIMIT_LENGTH, value_bytes);
+  sqlite3_limit(handle(), SQLITE_LIMIT_VDBE_OP, instructions);
+  return code;
 }
 
 std::int64_t Connection::last_insert_id() const { return sqlite3_last_insert_rowid(handle()); }

@@ -86,6 +86,11 @@ class Connection {
   std::string text(std::string_view sql) const;      ///< first column of the first row; empty without rows
   std::int64_t last_insert_id() const;
   std::int64_t changes() const;
+  /// Rejects larger values, whether they are read, stored or computed.
+  void limit_values(std::int64_t bytes) const;
+  /// Reads the schema, and returns SQLite's result code. SQLite then also reads the statistics of ANALYZE, whose table
+  /// can have generated columns, before anybody can check it: until this returns, calls of functions are few and short.
+  int load_schema() const;
   /// Reads bytes of the file without taking a lock, rolling back a journal, or trusting its contents. Returns fewer
   /// bytes at the end of the file.
   std::string raw_bytes(std::int64_t offset, int count) const;

@@ -5,6 +5,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <stdexcept>
 
 #include "base/error.hpp"
 #include "base/installation.hpp"
@@ -13,6 +14,7 @@
 #include "base/utf8.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
+#include "cli/reading.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -98,6 +100,12 @@ int report_error(const char* message, ExitCode code) {
   return static_cast<int>(code);
 }
 
+std::string unexpected_value(const std::string& what) {
+  const std::string files = opened_databases();
+  return (files.empty() ? "" : "database " + files + ": ") + "a value in the data is not what kymo stores there (" +
+         what + "): the database is damaged, or another program changed it; use a copy or another file";
+}
+
 }  // namespace
 
 void Session::on(CLI::App& command, std::function<int()> what) {
@@ -112,10 +120,9 @@ int run_command_line(int argc, const char* const* argv) {
     return report_error(error.what(), error.code());
   } catch (const Json::exception& error) {  // "[json.exception.type_error.302] type must be number, but is string"
     const std::string text = error.what();
-    const std::string message = "a value in the data is not what kymo stores there (" +
-                                text.substr(text.find(' ') + 1) +
-                                "): the database is damaged, or another program changed it; use a copy or another file";
-    return report_error(message.c_str(), ExitCode::kToolError);
+    return report_error(unexpected_value(text.substr(text.find(' ') + 1)).c_str(), ExitCode::kToolError);
+  } catch (const std::out_of_range&) {  // an id that another table lacks
+    return report_error(unexpected_value("a reference to nothing").c_str(), ExitCode::kToolError);
   } catch (const std::bad_alloc&) {
     return report_error("out of memory", ExitCode::kToolError);
   } catch (const std::exception& error) {

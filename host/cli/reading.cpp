@@ -3,13 +3,28 @@
 
 #include <unistd.h>
 
+#include <utility>
+#include <vector>
+
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "supervisor/scratch.hpp"
 
 namespace kymo::cli {
 
 using store::ResultsDatabase;
+
+namespace {
+
+std::vector<std::string>& opened() {
+  static std::vector<std::string> files;
+  return files;
+}
+
+}  // namespace
+
+std::string opened_databases() { return join(opened(), " or "); }
 
 bool is_missing(const std::filesystem::path& file) {
   std::error_code error;
@@ -23,6 +38,7 @@ std::unique_ptr<ResultsDatabase> open_results(const std::filesystem::path& file)
   }
   auto database = std::make_unique<ResultsDatabase>(file, ResultsDatabase::Mode::kReadOnly);
   database->set_limits(kQueryLimits);
+  if (std::string name = quote(file.string()); !contains(opened(), name)) opened().push_back(std::move(name));
   if (database->running_runs().empty() || access(file.c_str(), W_OK) != 0) return database;
   try {
     ResultsDatabase writable(file, ResultsDatabase::Mode::kReadWrite);

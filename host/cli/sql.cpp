@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 
+#include "base/error.hpp"
+#include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/reading.hpp"
 #include "cli/run_options.hpp"
@@ -10,10 +14,26 @@
 namespace kymo::cli {
 namespace {
 
+/// Ends the process: comparing or replacing long texts in one call of a function takes hours. The database is only
+/// read.
+void give_up(double seconds) {
+  std::fprintf(stderr, "kymo: the statement was stopped after its limit of %s s, in a call of a function\n",
+               shortest_text(seconds).c_str());
+  std::_Exit(static_cast<int>(ExitCode::kToolError));
+}
+
+/// A statement may compute a larger value than kymo stores, such as an aggregate of many rows.
+store::Limits limits_of_statements() {
+  store::Limits limits = kQueryLimits;
+  limits.value_bytes = 64 << 20;
+  limits.give_up = give_up;
+  return limits;
+}
+
 struct SqlArguments {
   std::string query;
   std::filesystem::path database = "kymo.db";
-  store::Limits limits = kQueryLimits;
+  store::Limits limits = limits_of_statements();
   bool json = false;
   bool csv = false;
   bool raw = false;

@@ -281,11 +281,62 @@ TEST_F(OpenTest, TablesThatRunQueriesAreDamage) {
             "'CREATE VIRTUAL TABLE metric USING dbstat' WHERE name = 'metric' AND type = 'table'",
             "the table metric is a view or a virtual table"},
            {"generated.db", "ALTER TABLE invocation ADD COLUMN slow AS (hex(zeroblob(1000000)))",
-            "the table invocation is one with generated columns"}}) {
+            "its table 'invocation' has generated columns"},
+           {"generated_statistics.db",
+            "ANALYZE; PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 'CREATE TABLE sqlite_stat1(tbl, idx, "
+            "stat AS (hex(zeroblob(1000000))))' WHERE name = 'sqlite_stat1'",
+            "its table 'sqlite_stat1' has generated columns"},
+           {"check.db", "CREATE TABLE mine (a CHECK (hex(zeroblob(1000000)) > a))", "its table 'mine' has a CHECK"},
+           {"hidden_check.db",
+            "CREATE TABLE mine (a); PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = "
+            "'CREATE TABLE mine(a \xEF\xBB\xBF"
+            "CHECK (a > 0))' WHERE name = 'mine'",
+            "its table 'mine' has an invisible character"},
+           {"default.db", "CREATE TABLE mine (a DEFAULT (hex(zeroblob(1000000))))",
+            "its table 'mine' has a default value"},
+           {"index.db", "CREATE INDEX mine ON run (hex(label))", "its index 'mine' has a condition or an expression"},
+           {"sum.db", "CREATE INDEX mine ON run (ranks + 1)", "its index 'mine' has an expression"},
+           {"partial.db", "CREATE INDEX mine ON run (label) WHERE label > 'a'", "its index 'mine' has a condition"},
+           {"fts.db", "CREATE VIRTUAL TABLE mine USING fts5(a)", "it contains a virtual table"},
+           {"column.db", "ALTER TABLE run ADD COLUMN mine TEXT",
+            "its schema is not the one that kymo created (table run)"},
+           {"missing.db", "DROP TABLE metric", "it lacks the table metric"},
+           {"newer.db",
+            "PRAGMA user_version = 99; UPDATE meta SET value = 99 WHERE key = 'schema_version'; "
+            "CREATE TABLE mine (a CHECK (hex(zeroblob(1000000)) > a))",
+            "its table 'mine' has a CHECK"}}) {
     make_database(path(name));
     tamper(path(name), std::string("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; ") + sql);
     expect_rejected(name, kind);
   }
+}
+
+TEST_F(OpenTest, ObjectsOfUsersWithoutExpressionsAreAccepted) {
+  make_database(path("a.db"));
+  tamper(path("a.db"),
+         "CREATE TABLE mine (a INTEGER DEFAULT 1, b TEXT NOT NULL UNIQUE); CREATE INDEX of_mine ON run (label COLLATE "
+         "NOCASE, ranks DESC); CREATE VIEW seen AS SELECT hex(b) FROM mine WHERE a > 1; ANALYZE");
+  for (const Mode mode : {Mode::kReadOnly, Mode::kReadWrite})
+    EXPECT_EQ(ask(ResultsDatabase(path("a.db"), mode), "SELECT count(*) FROM run"), "1");
+}
+
+TEST_F(OpenTest, OnlyTheViewOfAStatementIsCopied) {
+  make_database(path("a.db"), 4);
+  tamper(path("a.db"),
+         "CREATE VIEW mine AS SELECT 1; PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = sql || '; COMMIT; "
+         "VACUUM INTO ''" +
+             path("written.db").string() + "''' WHERE name = 'mine'");
+  ResultsDatabase database(path("a.db"), Mode::kReadOnly);
+  database.select_runs({});
+  database.evaluate_once({"SELECT * FROM mine"});
+  EXPECT_FALSE(fs::exists(path("written.db")));
+}
+
+TEST_F(OpenTest, LargerValuesThanKymoStoresAreDamage) {
+  make_database(path("a.db"));
+  tamper(path("a.db"), "UPDATE run SET label = hex(zeroblob(5000000))");
+  EXPECT_THAT(error_of([&] { ask(ResultsDatabase(path("a.db"), Mode::kReadOnly), "SELECT label FROM run"); }),
+              AllOf(HasSubstr("a.db"), HasSubstr("it contains a larger value than kymo stores")));
 }
 
 TEST_F(OpenTest, TriggersInAPreparedFileDoNothing) {
