@@ -9,9 +9,12 @@ import pathlib
 import re
 import sqlite3
 import struct
+import sys
+import time
 
 from . import _build
 from ._sql_functions import add_sql_functions
+from ._structure import problem_of
 
 ROOT = pathlib.Path(__file__).absolute().parents[4]  # contains bin/, lib/ and share/; not resolved: links are allowed
 _SCHEMAS = ROOT / "share" / "kymo" / "schemas"
@@ -23,6 +26,9 @@ _HEADER_BYTES = 100
 _CHECKED_BYTES = 8 << 20
 _BUSY_SECONDS = 10  # while `kymo` writes
 _RUNS_SHOWN = 20
+_MAX_VALUE_BYTES = 4 << 20  # more than kymo stores
+_CHECK_SECONDS = 10  # of processor time; checking 8 MiB takes 0.03 s
+_INSTRUCTIONS_PER_CHECK = 100_000
 
 
 class Error(Exception):
@@ -62,7 +68,7 @@ def _check_header(path):
 
 
 def _check_version(connection, path):
-    """Return the schema version of the database and the version of kymo that made its views."""
+    """Return the schema version of the database."""
     damaged = Error(
         f"database '{path}': the file is damaged: its schema version is missing or inconsistent; use a copy"
     )
@@ -79,20 +85,16 @@ def _check_version(connection, path):
             f"database '{path}': written by kymo {meta.get('kymo_version')} with schema {version}, but this is kymo "
             f"{_build.VERSION} with schema {known}; use the newer kymo"
         )
-    return version, str(meta.get("kymo_version", ""))
-
-
-def _numbers(version):
-    return [int(part) for part in re.findall(r"\d+", version)[:3]]
+    return version
 
 
 def _with_current_schema(connection, path):
     """Return a connection to the data of the database with the views of this version of kymo.
 
-    Tables of an older schema are migrated in a copy in memory. The views of the file are hidden by temporary ones
-    unless a newer kymo made them, as in the program.
+    Tables of an older schema are migrated in a copy in memory. The views of the file are hidden by temporary ones, as
+    in the program.
     """
-    version, made_by = _check_version(connection, path)
+    version = _check_version(connection, path)
     later = _scripts("migrations")[version:]
     if later:
         copy = sqlite3.connect(":memory:", check_same_thread=False)
@@ -101,13 +103,41 @@ def _with_current_schema(connection, path):
         connection = copy
         for script in later:
             connection.executescript(script.read_text(encoding="utf-8"))
-    if _numbers(made_by) <= _numbers(_build.VERSION):
-        for script in _scripts("views"):
-            connection.executescript(
-                script.read_text(encoding="utf-8").replace("\nCREATE VIEW ", "\nCREATE TEMP VIEW ")
-            )
+    for script in _scripts("views"):
+        connection.executescript(script.read_text(encoding="utf-8").replace("\nCREATE VIEW ", "\nCREATE TEMP VIEW "))
     connection.execute("PRAGMA query_only = ON")
     return connection
+
+
+def _load_schema(connection):
+    """Read the schema. SQLite then also reads the statistics of ANALYZE, whose table can have generated columns, before
+    anybody can check it: meanwhile, calls of functions are few and short."""
+    if sys.version_info < (3, 11):  # has no limits
+        return
+    limits = {sqlite3.SQLITE_LIMIT_LENGTH: 100_000, sqlite3.SQLITE_LIMIT_VDBE_OP: 250}
+    former = {limit: connection.setlimit(limit, value) for limit, value in limits.items()}
+    connection.execute("SELECT count(*) FROM main.sqlite_master").fetchone()
+    for limit, value in former.items():
+        connection.setlimit(limit, value)
+
+
+def _check_content(connection, path):
+    """Reject a file whose schema contains expressions, before SQLite evaluates them, and a damaged one."""
+    end = time.thread_time() + _CHECK_SECONDS
+    connection.set_progress_handler(lambda: time.thread_time() > end, _INSTRUCTIONS_PER_CHECK)
+    _load_schema(connection)
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    migrations = _scripts("migrations")
+    known = migrations[:version] if 1 <= version <= len(migrations) else []
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'").fetchone():
+        problem = problem_of(connection, [script.read_text(encoding="utf-8") for script in known])
+        if problem:
+            raise Error(f"database '{path}': {problem}; use a copy or another file")
+    if path.stat().st_size <= _CHECKED_BYTES:
+        verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise sqlite3.DatabaseError(verdict)
+    connection.set_progress_handler(None, 0)
 
 
 def _connect(path):
@@ -115,14 +145,13 @@ def _connect(path):
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS, check_same_thread=False
     )
+    if sys.version_info >= (3, 11):
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
     connection.executescript(
         "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY"
     )
     try:
-        if path.stat().st_size <= _CHECKED_BYTES:
-            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if verdict != "ok":
-                raise sqlite3.DatabaseError(verdict)
+        _check_content(connection, path)
         return _with_current_schema(connection, path)
     except sqlite3.DatabaseError as error:
         connection.close()
@@ -208,6 +237,11 @@ class Database:
     def _explain(self, message):
         if self._errors:
             return f"invalid statement: {self._errors[0]}"
+        if "string or blob too big" in message:
+            return (
+                f"a value is larger than {_MAX_VALUE_BYTES >> 20} MiB: the statement computes it, or the file is "
+                "damaged"
+            )
         if "readonly" in message:
             return "the statement is not a read-only query; only SELECT (or WITH ... SELECT) is allowed"
         unknown = re.match(r"no such table: (?:\w+\.)?(\w+)", message)
