@@ -100,12 +100,6 @@ int report_error(const char* message, ExitCode code) {
   return static_cast<int>(code);
 }
 
-std::string unexpected_value(const std::string& what) {
-  const std::string files = opened_databases();
-  return (files.empty() ? "" : "database " + files + ": ") + "a value in the data is not what kymo stores there (" +
-         what + "): the database is damaged, or another program changed it; use a copy or another file";
-}
-
 }  // namespace
 
 void Session::on(CLI::App& command, std::function<int()> what) {

@@ -24,7 +24,11 @@ std::vector<std::string>& opened() {
 
 }  // namespace
 
-std::string opened_databases() { return join(opened(), " or "); }
+std::string unexpected_value(const std::string& what) {
+  return (opened().empty() ? "" : "database " + join(opened(), " or ") + ": ") +
+         "a value in the data is not what kymo stores there (" + what +
+         "): the database is damaged, or another program changed it; use a copy or another file";
+}
 
 bool is_missing(const std::filesystem::path& file) {
   std::error_code error;

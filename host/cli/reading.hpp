@@ -12,8 +12,8 @@ namespace kymo::cli {
 /// True if the file definitely does not exist. An inaccessible path returns false; opening it reports the reason.
 bool is_missing(const std::filesystem::path& file);
 
-/// The databases that were opened by open_results() so far, quoted, for messages about their contents.
-std::string opened_databases();
+/// The message about a value that kymo does not store, from one of the databases that open_results() opened.
+std::string unexpected_value(const std::string& what);
 
 /// Limits of the queries of commands that do not offer options for them: ten minutes, 4 GiB.
 inline constexpr store::Limits kQueryLimits{.seconds = 600, .memory_bytes = std::int64_t{4} << 30};

@@ -25,7 +25,7 @@ void give_up(double seconds) {
 /// A statement may compute a larger value than kymo stores, such as an aggregate of many rows.
 store::Limits limits_of_statements() {
   store::Limits limits = kQueryLimits;
-  limits.value_bytes = 64 << 20;
+  limits.value_bytes = 16 << 20;
   limits.give_up = give_up;
   return limits;
 }

@@ -8,7 +8,9 @@
 #include <numeric>
 #include <set>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/reading.hpp"
 #include "cli/verdict.hpp"
 #include "measure/statistics.hpp"
 
@@ -29,7 +31,10 @@ StepStatistic other_than(StepStatistic statistic) {
 
 const char* member_of(StepStatistic statistic) { return statistic == StepStatistic::kMean ? "mean_ns" : "median_ns"; }
 
-StepStatistic statistic_of(const Json& phase) { return enum_from<StepStatistic>(text_at(phase, "statistic")); }
+StepStatistic statistic_of(const Json& phase) {
+  if (const auto found = names_of(StepStatistic{}).find(text_at(phase, "statistic"))) return *found;
+  throw Error(unexpected_value("a statistic that is neither mean nor median"));
+}
 
 double value_ns(const Json& phase, StepStatistic statistic) { return real_at(phase, member_of(statistic)); }
 

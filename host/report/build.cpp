@@ -109,8 +109,10 @@ class DocumentBuilder {
     Result result;
     try {
       result = query_(file.sql);
-    } catch (const Error& error) {
+    } catch (const UsageError& error) {
       throw UsageError(file.name + ": " + error.what());
+    } catch (const Error& error) {  // the database is damaged
+      throw Error(file.name + ": " + error.what(), error.code());
     }
     for (const auto& [name, spec] : file.columns) {
       require_column(file, result, name);

@@ -33,8 +33,10 @@ void take_value(Values& values, const ValueSpec& spec, const QueryFunction& quer
   store::ResultsDatabase::Table table;
   try {
     table = query(spec.sql);
-  } catch (const Error& error) {
+  } catch (const UsageError& error) {
     throw UsageError(where + ": " + error.what());
+  } catch (const Error& error) {  // the database is damaged
+    throw Error(where + ": " + error.what(), error.code());
   }
   if (table.rows.size() > 1)
     throw UsageError(where + ": the query gives " + std::to_string(table.rows.size()) + " rows; expected at most one");

@@ -16,6 +16,7 @@ namespace {
 
 // Limits on the records of a workload per pass; further ones are counted as dropped records.
 constexpr std::size_t kMaxMetrics = 200'000;
+constexpr std::size_t kMaxMetricBytes = 1 << 20;  // of a text; readers reject more than 4 MiB as damage
 constexpr std::size_t kMaxCompilations = 100'000;
 constexpr std::size_t kMaxMarks = 100'000;
 constexpr std::size_t kMaxTags = 1'000'000;
@@ -162,6 +163,10 @@ void RunContext::operator_work(event::DeclaredOpWork declared) {
 }
 
 void RunContext::metric(std::uint32_t level, event::Metric metric) {
+  for (const std::string* text : {&metric.name, &metric.text, &metric.unit})
+    if (text->size() > kMaxMetricBytes)
+      throw Error("metric " + quote(metric.name.substr(0, 100)) + ": a text of " +
+                  format_bytes(static_cast<std::int64_t>(text->size())) + " is longer than the limit of 1 MiB");
   const int open = phases_.open();
   metric.level = level == KYMO_PER_STEP    ? event::MetricLevel::kStep
                  : level == KYMO_PER_PHASE ? event::MetricLevel::kPhase
