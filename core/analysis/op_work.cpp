@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,8 +28,10 @@ struct Resolved {
 /// Looks up each combination of name and arguments once.
 class Resolver {
  public:
-  Resolver(const Trace& trace, const std::vector<event::DeclaredOpWork>& declared)
-      : trace_(trace), declared_(declared) {}
+  explicit Resolver(const event::PassRecord& record) : trace_(record.trace), declared_(record.declared_op_work) {
+    for (const event::LibraryOpWork& each : record.library_op_work)
+      of_library_.emplace(packed(each.name, each.arguments), &each.call);
+  }
 
   const Resolved& of(const Operator& call) {
     const std::uint32_t number = groups_.number_of({packed(call.name, call.shapes), 0});
@@ -42,6 +45,8 @@ class Resolver {
     const std::string& arguments = trace_.texts.text(call.shapes);
     if (const auto* const declared = declaration(name, arguments))
       return {CallWork{WorkKind::kDeclared, "", declared->flops, declared->flops, declared->flops, declared->bytes}};
+    if (const auto found = of_library_.find(packed(call.name, call.shapes)); found != of_library_.end())
+      return {*found->second};
     if (is_overhead(name)) return {std::nullopt, true};
     const auto parsed = Arguments::parse(arguments);
     auto work = operator_work(name, parsed.value_or(Arguments()));
@@ -62,6 +67,7 @@ class Resolver {
 
   const Trace& trace_;
   const std::vector<event::DeclaredOpWork>& declared_;
+  std::unordered_map<std::uint64_t, const CallWork*> of_library_;  // by name and arguments
   Grouping groups_;
   std::vector<Resolved> resolved_;
 };
@@ -213,7 +219,7 @@ OpWorkTotals op_work(const event::PassRecord& record, std::int64_t warmup) {
   const bool has_arguments =
       std::ranges::any_of(trace.operators, [](const Operator& call) { return call.shapes != event::kNoText; });
   if (!has_arguments) return {};
-  Resolver resolver(trace, record.declared_op_work);
+  Resolver resolver(record);
   return Totals(trace, resolver, warmup).take();
 }
 

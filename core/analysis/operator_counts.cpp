@@ -6,15 +6,25 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
-
-#include "analysis/call_work.hpp"
 
 namespace kymo::analysis::count {
 namespace {
 
 using event::CallWork;
 using event::WorkKind;
+
+/// Work whose model FLOPs are its FLOPs.
+CallWork work(WorkKind kind, std::string dtype, double flops, double bytes) {
+  return {kind, std::move(dtype), flops, flops, flops, bytes};
+}
+
+double total_bytes(const std::vector<const TensorArgument*>& tensors) {
+  double bytes = 0;
+  for (const TensorArgument* each : tensors) bytes += each->bytes;
+  return bytes;
+}
 
 constexpr double kIndexBytes = 8;  // of a position in a tensor, which is an i64
 
@@ -78,22 +88,15 @@ Result product(const TensorArgument* left, const TensorArgument* right, const Te
 
 // Attention.
 
-enum class CausalAlignment { kNone, kTopLeft, kBottomRight };
-
-double scores_of(double queries, double keys, CausalAlignment alignment) {
-  if (alignment == CausalAlignment::kNone) return queries * keys;
-  // Query i sees first + i keys, at least none and at most all.
-  const double first = alignment == CausalAlignment::kTopLeft ? 1 : keys - queries + 1;
-  const double none = std::clamp(-first + 1, 0.0, queries);            // queries that see no key
-  const double partial_end = std::clamp(keys - first, none, queries);  // from here on, queries see all keys
-  const double partial = partial_end - none;
-  const double smallest = first + none;
-  return partial * smallest + partial * (partial - 1) / 2 + (queries - partial_end) * keys;
+/// Query i sees i + 1 keys, at most all.
+double causal_scores(double queries, double keys) {
+  const double partial = std::min(queries, keys);
+  return partial * (partial + 1) / 2 + (queries - partial) * keys;
 }
 
 struct AttentionCall {
   const TensorArgument *query, *key, *value;
-  CausalAlignment alignment;
+  bool causal;
   bool backward;
 };
 
@@ -104,7 +107,7 @@ Result attention(const AttentionCall& call) {
   const double per_score = 2 * (query->size(-1) + value->size(-1));
   const double heads = queries * query->size(-1) > 0 ? query->elements / queries / query->size(-1) : 0;
   const double all = heads * queries * keys * per_score;
-  const double seen = heads * scores_of(queries, keys, call.alignment) * per_score;
+  const double seen = call.causal ? heads * causal_scores(queries, keys) * per_score : all;
   const double result = heads * queries * value->size(-1) * element_bytes(query->dtype);
   const double log_sum_exp = heads * queries * 4;
   const double operands = query->bytes + key->bytes + value->bytes;
@@ -115,10 +118,9 @@ Result attention(const AttentionCall& call) {
       WorkKind::kAttention, query->dtype, 2.5 * seen, 2 * all, 2 * seen, 2 * operands + 2 * result + log_sum_exp};
 }
 
-Result attention_at(const Call& call, std::size_t query, bool backward, CausalAlignment alignment) {
+Result attention_at(const Call& call, std::size_t query, bool backward) {
   const bool causal = call.arguments.integer(call.causal, 0) != 0;
-  return attention({call.tensor(query), call.tensor(query + 1), call.tensor(query + 2),
-                    causal ? alignment : CausalAlignment::kNone, backward});
+  return attention({call.tensor(query), call.tensor(query + 1), call.tensor(query + 2), causal, backward});
 }
 
 // Convolutions and pooling.
@@ -252,13 +254,9 @@ Result linear(const Call& call) {
               input->bytes + weight->bytes + bias + result * element_bytes(input->dtype));
 }
 
-Result attention_forward(const Call& call) { return attention_at(call, 0, false, CausalAlignment::kTopLeft); }
+Result attention_forward(const Call& call) { return attention_at(call, 0, false); }
 
-Result attention_backward(const Call& call) { return attention_at(call, 1, true, CausalAlignment::kTopLeft); }
-
-Result own_attention_forward(const Call& call) { return attention_at(call, 0, false, CausalAlignment::kBottomRight); }
-
-Result own_attention_backward(const Call& call) { return attention_at(call, 1, true, CausalAlignment::kBottomRight); }
+Result attention_backward(const Call& call) { return attention_at(call, 1, true); }
 
 Result convolution(const Call& call) {
   const auto *input = call.tensor(0), *weight = call.tensor(1);
@@ -467,13 +465,6 @@ Result update(const Call& call) {
   for (std::size_t i = 0; i < call.operands; ++i) read += call.tensor(i) ? call.tensor(i)->bytes : 0;
   return work(WorkKind::kOptimizer, parameters->dtype, call.flops_per_element * parameters->elements,
               2 * read - call.tensor(1)->bytes);
-}
-
-Result update_with_copies(const Call& call) {
-  constexpr std::size_t kCopies = 13;
-  Result counted = update(call);
-  if (counted && call.tensor(kCopies)) *counted->bytes += call.tensor(kCopies)->bytes;
-  return counted;
 }
 
 Result collective(const Call& call) {

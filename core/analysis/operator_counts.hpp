@@ -28,12 +28,9 @@ Result plain_product(const Call& call);
 Result added_product(const Call& call);
 Result linear(const Call& call);
 
-// Attention: query, key and value; backward behind the gradient. LibTorch aligns causal masks top-left, kymo
-// bottom-right.
+// Attention: query, key and value; backward behind the gradient. LibTorch aligns causal masks top-left.
 Result attention_forward(const Call& call);
 Result attention_backward(const Call& call);
-Result own_attention_forward(const Call& call);
-Result own_attention_backward(const Call& call);
 
 // Input, weight, bias, stride, padding, dilation, transposed, output padding, groups; backward: gradient of the result,
 // input, weight, bias sizes, ..., and which of the gradients of input, weight and bias are wanted.
@@ -43,10 +40,6 @@ Result convolution_backward(const Call& call);
 // A fixed number of operations per element of the input; backward behind the gradient.
 Result normalization(const Call& call);
 Result normalization_backward(const Call& call);
-/// kymo's RMSNorm: x, residual, weight, with the sum as a second result; backward: gradient, gradient of the sum, x,
-/// weight.
-Result added_normalization(const Call& call);
-Result added_normalization_backward(const Call& call);
 Result softmax(const Call& call);
 Result dropout(const Call& call);
 Result reduction(const Call& call);
@@ -73,20 +66,6 @@ Result comparison(const Call& call);
 Result foreach_elementwise(const Call& call);
 /// Parameters, gradients and states: all are read, all but the gradients are written.
 Result update(const Call& call);
-/// The same by kymo's AdamW, which also writes rounded copies of parameters.
-Result update_with_copies(const Call& call);
-
-// Kymo's fused layers. SwiGLU: gate and up in one tensor; backward behind the gradient; operations per element of the
-// result of the forward pass. Rotary: query, key and value in one tensor, or in three tensors, of which the value is
-// only copied; in place, it is not touched. Operations per rotated element.
-Result swiglu(const Call& call);
-Result swiglu_backward(const Call& call);
-Result rotary(const Call& call);
-Result rotary_in_place(const Call& call);
-Result rotary_join(const Call& call);
-/// Input, weight of classes × inputs, target, rows at a time, and which of the gradients of input and weight are
-/// wanted. Logits are not counted as bytes.
-Result linear_cross_entropy(const Call& call);
 
 // No operations.
 Result overwrite(const Call& call);

@@ -74,9 +74,6 @@ const std::unordered_map<std::string_view, Rule>& rules() {
       {"aten::_scaled_dot_product_efficient_attention_backward", {count::attention_backward, 0, 0, 11}},
       {"aten::_scaled_dot_product_cudnn_attention", {count::attention_forward, 0, 0, 6}},
       {"aten::_scaled_dot_product_cudnn_attention_backward", {count::attention_backward, 0, 0, 14}},
-      {"kymo::attention", {count::own_attention_forward, 0, 0, 3}},
-      {"kymo::attention_forward", {count::own_attention_forward, 0, 0, 3}},
-      {"kymo::attention_backward", {count::own_attention_backward, 0, 0, 6}},
       {"aten::convolution", {count::convolution}},
       {"aten::_convolution", {count::convolution}},
       {"aten::convolution_backward", {count::convolution_backward}},
@@ -92,17 +89,6 @@ const std::unordered_map<std::string_view, Rule>& rules() {
       // Mean square 2, quotient 1, scale 1.
       {"aten::_fused_rms_norm", {count::normalization, 4}},
       {"aten::_fused_rms_norm_backward", {count::normalization_backward, 9}},
-      {"kymo::rms_norm", {count::normalization, 4}},
-      {"kymo::add_rms_norm", {count::added_normalization, 5}},
-      {"kymo::rms_norm_backward", {count::added_normalization_backward, 9}},
-      // Sigmoid 4, products 2; backward: sigmoid 4, products 5, difference and sum 2.
-      {"kymo::swiglu", {count::swiglu, 6}},
-      {"kymo::swiglu_backward", {count::swiglu_backward, 11}},
-      // Two products and a sum.
-      {"kymo::rotary", {count::rotary, 3}},
-      {"kymo::rotary_", {count::rotary_in_place, 3}},
-      {"kymo::rotary_join", {count::rotary_join, 3}},
-      {"kymo::linear_cross_entropy_forward", {count::linear_cross_entropy, 5}},
       {"aten::_softmax", {count::softmax, 5}},
       {"aten::_safe_softmax", {count::softmax, 5}},
       {"aten::_log_softmax", {count::softmax, 5}},
@@ -171,7 +157,6 @@ const std::unordered_map<std::string_view, Rule>& rules() {
       {"aten::nll_loss2d_backward", {count::nll_loss_backward}},
       // Decay 1, mean 3, square mean 4, denominator 3, update 3.
       {"aten::_fused_adamw_", {count::update, 14, 4}},
-      {"kymo::adamw_", {count::update_with_copies, 14, 4}},
       {"aten::_fused_adam_", {count::update, 14, 4}},
       {"aten::_fused_sgd_", {count::update, 4, 3}},
       {"aten::_foreach_norm", {count::reduction, 2}},

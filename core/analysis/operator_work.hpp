@@ -39,11 +39,12 @@ struct OpWorkTotals {
 
 /// Returns the work of the operators in measured steps by phase, scope, name, arguments and whether they were
 /// recomputed, in order of first occurrence; empty if no arguments were recorded. Declarations of the workload take
-/// precedence over rules. Work counts at the outermost operator that has a rule, with the time and the kernels of
-/// everything that it calls. An operator without a rule is overhead if it is a node of the backward pass, if
-/// is_overhead(), or if it calls operators with work and launches nothing itself; otherwise its work is unknown.
-/// Operators of a captured CUDA graph count once per replay in which one of their kernels ran. An operator with an
-/// autograd sequence number of its own within a node of the backward pass is recomputed. Activities must be attributed.
+/// precedence over the functions of libraries (record.library_op_work), and these over rules. Work counts at the
+/// outermost operator that has one of them, with the time and the kernels of everything that it calls. An operator
+/// without a rule is overhead if it is a node of the backward pass, if is_overhead(), or if it calls operators with
+/// work and launches nothing itself; otherwise its work is unknown. Operators of a captured CUDA graph count once per
+/// replay in which one of their kernels ran. An operator with an autograd sequence number of its own within a node of
+/// the backward pass is recomputed. Activities must be attributed.
 OpWorkTotals op_work(const event::PassRecord& record, std::int64_t warmup);
 
 }  // namespace kymo::analysis

@@ -115,6 +115,13 @@ struct DeclaredOpWork {
   double bytes = 0;
 };
 
+/// Work of one call of an operator with these arguments, by a function of the operator's library.
+struct LibraryOpWork {
+  TextId name = kNoText;
+  TextId arguments = kNoText;
+  CallWork call;
+};
+
 /// From best to worst.
 enum class CheckOutcome { kPassed, kUnavailable, kFailed };
 constexpr auto names_of(CheckOutcome) {
@@ -195,6 +202,7 @@ struct PassRecord {
   std::vector<Compilation> compilations;
   std::vector<Work> work;
   std::vector<DeclaredOpWork> declared_op_work;
+  std::vector<LibraryOpWork> library_op_work;
   std::vector<Check> checks;
   std::vector<GpuSample> gpu_samples;
   std::vector<MemoryCounter> memory_counters;
@@ -242,6 +250,7 @@ struct NewEvents {
   std::vector<BlockTag> tags;
   std::vector<DeviceMemory> device_memory;
   std::vector<MemoryCounter> memory_counters;
+  std::vector<LibraryOpWork> library_op_work;
   std::vector<GpuSample> gpu_samples;
 
   /// Removes the events; the names remain.
@@ -273,6 +282,7 @@ using EventStreams = std::tuple<EventStream<&NewEvents::ranges, &PassRecord::tra
                                 EventStream<&NewEvents::tags, &PassRecord::memory_trace, &Memory::tags>,
                                 EventStream<&NewEvents::device_memory, &PassRecord::memory_trace, &Memory::device>,
                                 EventStream<&NewEvents::memory_counters, &PassRecord::memory_counters>,
+                                EventStream<&NewEvents::library_op_work, &PassRecord::library_op_work>,
                                 EventStream<&NewEvents::gpu_samples, &PassRecord::gpu_samples>>;
 
 /// Calls visit(stream) for each of EventStreams.

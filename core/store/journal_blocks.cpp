@@ -7,6 +7,30 @@
 
 namespace kymo::store {
 
+LibraryOpWorkBlock block_of(const event::LibraryOpWork& work) {
+  const event::CallWork& call = work.call;
+  LibraryOpWorkBlock block{call.flops.value_or(0),
+                           call.model_flops.value_or(0),
+                           call.masked_model_flops.value_or(0),
+                           call.bytes.value_or(0),
+                           work.name,
+                           work.arguments,
+                           static_cast<std::uint32_t>(call.kind),
+                           call.flops ? 1u : 0u,
+                           {}};
+  block.dtype.set(call.dtype);
+  return block;
+}
+
+event::LibraryOpWork event_of(const LibraryOpWorkBlock& block) {
+  event::LibraryOpWork work{block.name, block.arguments, {}};
+  if (block.is_known == 0) return work;
+  const auto kind = static_cast<event::WorkKind>(block.kind);
+  static_cast<void>(event::to_string(kind));
+  work.call = {kind, block.dtype.get(), block.flops, block.model_flops, block.masked_model_flops, block.bytes};
+  return work;
+}
+
 std::string frame_text(const event::StackFrame& frame) {
   std::string text(sizeof(frame.offset), '\0');
   std::memcpy(text.data(), &frame.offset, sizeof(frame.offset));

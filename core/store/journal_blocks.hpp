@@ -244,6 +244,17 @@ inline event::DeviceMemory event_of(const DeviceMemoryBlock& block) {
   return memory;
 }
 
+/// The numbers are 0 unless they are known.
+struct LibraryOpWorkBlock {
+  double flops, model_flops, masked_model_flops, bytes;
+  std::uint32_t name, arguments, kind, is_known;
+  ShortText<16> dtype;
+};
+
+LibraryOpWorkBlock block_of(const event::LibraryOpWork& work);
+/// Throws Error for an unknown kind.
+event::LibraryOpWork event_of(const LibraryOpWorkBlock& block);
+
 /// A journal has events as they are, unless there is a block for them.
 template <class Event>
   requires std::is_trivially_copyable_v<Event>

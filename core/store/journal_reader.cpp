@@ -194,6 +194,10 @@ struct JournalReader {
       complete(call.position);
     }
     event::pass_nodes_down(trace.operators);
+    for (event::LibraryOpWork& work : record.library_op_work) {
+      work.name = text_of(work.name);
+      work.arguments = text_of(work.arguments);
+    }
   }
 
   void complete_device_events() {

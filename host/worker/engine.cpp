@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "measure/plan.hpp"
 #include "measure/statistics.hpp"
+#include "worker/library_work.hpp"
 #include "worker/pass_progress.hpp"
 #include "worker/step_loop.hpp"
 #include "worker/verification.hpp"
@@ -200,6 +201,9 @@ class Engine {
     try {
       const std::string& patterns = assignment_.method.observation.kernel_classes;
       const auto classifier = patterns.empty() ? analysis::Classifier() : analysis::Classifier::with_file(patterns);
+      LibraryWork library_work;
+      for (const event::Operator& call : record_.trace.operators)
+        library_work.add(record_.trace.texts, call, record_.library_op_work);
       const bool on_host = assignment_.what.device == measure::DeviceKind::kCpu;
       analysis::derive(record_, {.warmup = assignment_.method.warmup, .classifier = &classifier, .on_host = on_host});
     } catch (const std::exception& error) {

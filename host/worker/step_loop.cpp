@@ -399,6 +399,8 @@ void StepLoop::journalize_events() {
   // The ranges that operators refer to began before them.
   for (collect::Collector* collector : collectors_.all) collector->add_new_events(new_events_);
   if (RangeRecorder* const ranges = workload_.context().ranges()) ranges->add_new(new_events_);
+  for (const auto& [number, call] : new_events_.operators)
+    library_work_.add(new_events_.texts, call, new_events_.library_op_work);
   new_events_.tags = workload_.context().tags_from(journalized_tags_);
   journalized_tags_ += new_events_.tags.size();
   journal_->add(new_events_);

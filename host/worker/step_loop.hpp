@@ -9,6 +9,7 @@
 
 #include "measure/pace.hpp"
 #include "measure/statistics.hpp"
+#include "worker/library_work.hpp"
 #include "worker/noted_steps.hpp"
 #include "worker/pass_progress.hpp"
 #include "worker/scheduling.hpp"
@@ -172,6 +173,7 @@ class StepLoop {
   std::size_t journalized_compilations_ = 0;
   std::size_t journalized_tags_ = 0;
   event::NewEvents new_events_;
+  LibraryWork library_work_;             // of operators in the journal
   std::int64_t empty_interval_ns_ = 0;   // measured after the last step
   std::vector<std::int64_t> device_ns_;  // by phase
   std::vector<std::int64_t> suspended_;  // steps, ascending

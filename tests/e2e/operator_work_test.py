@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The work of operators, derived from their arguments, against closed formulas."""
 
+import signal
 import unittest
 from pathlib import Path
 
-from kymo_tool import KymoTest, SharedRunTest, needs_torch_parts
+from kymo_tool import BUILD, KymoTest, SharedRunTest, needs_torch_parts
+from trace_program_test import PROGRAMS, TraceTest
 
 MODEL = Path(__file__).resolve().parent.parent / "python" / "workloads" / "model.py"
 OPS = ["--passes", "ops", "--trace-detail", "shapes", "--warmup", "1", "--steps", "3", "--observed-steps", "2"]
@@ -67,6 +69,58 @@ class OwnOperatorsTest(SharedRunTest):
         self.assertEqual((again["phase"], again["recomputed"], again["flops"]), ("backward", 1, flops))
         self.assertEqual(again["model_flops"], 0)
         self.assertEqual((gradient["recomputed"], gradient["model_flops"]), (0, flops))
+
+
+@needs_torch_parts
+class LibraryTest(TraceTest):
+    """The library of an operator states its work, in workloads in Python and in observed programs."""
+
+    library = str(BUILD / "lib" / "kymo" / "plugins" / "libkymo_ops.so")
+    observed = ("--passes", "ops", "--trace-detail", "shapes")
+
+    def check(self):
+        found = self.rows(
+            """SELECT DISTINCT n.text, o.kind, o.dtype, o.flops, o.bytes FROM op_work o
+               JOIN string n ON n.string_id = o.name_id WHERE n.text LIKE 'kymo::%' ORDER BY 1"""
+        )
+        results, joint = 2 * 8, 2 * 16
+        self.assertEqual(
+            found,
+            [
+                ("kymo::swiglu", "elementwise", "f32", 6 * results, 4 * (joint + results)),
+                ("kymo::swiglu_backward", "elementwise", "f32", 11 * results, 4 * (results + 2 * joint)),
+            ],
+        )
+
+    def test_workload_in_python(self):
+        workload = self.work / "gate.py"
+        workload.write_text(
+            """import kymo
+import kymo.operators
+import torch
+
+
+@kymo.workload
+def gate(run):
+    "A step with an operator of a library"
+    kymo.operators.load()
+    x = torch.ones(2, 16, requires_grad=True)
+    return lambda: torch.ops.kymo.swiglu(x).mean().backward()
+""",
+            encoding="utf-8",
+        )
+        self.kymo("run", f"{workload}:gate", *OPS)
+        self.check()
+
+    def test_observed_program(self):
+        self.trace(PROGRAMS / "own_operators.py", self.library, "whole", options=self.observed)
+        self.check()
+
+    def test_observed_program_that_is_killed(self):
+        program = (PROGRAMS / "own_operators.py", self.library, "kill_early")
+        self.trace(*program, options=self.observed, code=128 + signal.SIGKILL)
+        self.assertEqual(self.outcome()[0], "crashed")
+        self.check()
 
 
 if __name__ == "__main__":

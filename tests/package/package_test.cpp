@@ -56,10 +56,11 @@ fs::path* Package::top_ = nullptr;
 TEST_F(Package, HoldsWhatAuthorsNeed) {
   for (const char* part :
        {"include/kymo/workload.hpp", "include/kymo/detail/export.hpp", "include/kymo/abi/kymo_plugin.h",
-        "lib/cmake/kymo/kymoConfig.cmake", "lib/cmake/kymo/kymoConfigVersion.cmake", "lib/cmake/kymo/KymoPlugin.cmake",
-        "lib/cmake/kymo/KymoTorch.cmake", "lib/cmake/kymo/kymo_plugin.version", "share/kymo/template/CMakeLists.txt",
-        "share/kymo/template/saxpy.cpp", "share/doc/kymo/LICENSE", "share/doc/kymo/README.md",
-        "share/doc/kymo/docs/write-a-plugin.md", "share/doc/kymo/docs/cli.md", "share/doc/kymo/docs/schema.md"}) {
+        "include/kymo/abi/kymo_operators.h", "lib/cmake/kymo/kymoConfig.cmake",
+        "lib/cmake/kymo/kymoConfigVersion.cmake", "lib/cmake/kymo/KymoPlugin.cmake", "lib/cmake/kymo/KymoTorch.cmake",
+        "lib/cmake/kymo/kymo_plugin.version", "share/kymo/template/CMakeLists.txt", "share/kymo/template/saxpy.cpp",
+        "share/doc/kymo/LICENSE", "share/doc/kymo/README.md", "share/doc/kymo/docs/write-a-plugin.md",
+        "share/doc/kymo/docs/cli.md", "share/doc/kymo/docs/schema.md"}) {
     EXPECT_TRUE(fs::is_regular_file(prefix() / part)) << part;
   }
   for (const auto& entry : fs::recursive_directory_iterator(prefix())) {

@@ -169,6 +169,24 @@ TEST_F(OpWorkTest, DeclarationsTakePrecedence) {
   EXPECT_EQ(rows[2].call.flops, 5);
 }
 
+TEST_F(OpWorkTest, TheWorkOfLibrariesPrecedesRules) {
+  call("mylib::scale", "f32[7]", 0, 10);
+  call("mylib::scale", "f32[8]", 10, 20);
+  call("aten::mm", kProduct, 20, 30);
+  event::Texts& texts = made_.trace.texts;
+  const event::CallWork work{WorkKind::kElementwise, "f32", 7, 7, 7, 56};
+  record_.library_op_work = {{texts.intern("mylib::scale"), texts.intern("f32[7]"), work},
+                             {texts.intern("aten::mm"), texts.intern(kProduct), work}};
+  const auto rows = totals();
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].call.kind, WorkKind::kElementwise);
+  EXPECT_EQ(rows[0].call.bytes, 56);
+  EXPECT_EQ(rows[1].call.kind, WorkKind::kUnknown);
+  EXPECT_EQ(rows[2].call.flops, 7);
+  record_.declared_op_work = {{"mylib::scale", "", 1, 2}};
+  EXPECT_EQ(totals()[0].call.kind, WorkKind::kDeclared);
+}
+
 TEST_F(OpWorkTest, RecomputedOperatorsAreNoWorkOfTheModel) {
   event::Operator& again = call("aten::mm", kProduct, 0, 10, -1, 1, 1);
   again.position.node = {3, 1};
