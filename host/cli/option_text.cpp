@@ -101,21 +101,20 @@ std::vector<measure::Pass> passes_from(const std::string& option, const std::str
 }
 
 void add_trace_detail(const std::string& option, const std::string& text, measure::Observation& observation) {
+  static constexpr std::pair<const char*, bool measure::Observation::*> kRecords[] = {
+      {"memsets", &measure::Observation::memsets},
+      {"synchronization", &measure::Observation::synchronization},
+      {"overhead", &measure::Observation::overhead_records},
+      {"api", &measure::Observation::api_calls},
+      {"shapes", &measure::Observation::shapes}};
   for (const std::string& word : split(text, ',')) {
     const std::string name = trim(word);
-    if (name == "memsets") {
-      observation.memsets = true;
-    } else if (name == "synchronization") {
-      observation.synchronization = true;
-    } else if (name == "overhead") {
-      observation.overhead_records = true;
-    } else if (name == "api") {
-      observation.api_calls = true;
-    } else if (name == "shapes") {
-      observation.shapes = true;
-    } else {
-      throw UsageError(option + " takes a list of memsets, synchronization, overhead, api, shapes, not " + quote(text));
-    }
+    if (name == "none") continue;
+    const auto* const found = std::ranges::find(kRecords, name, [](const auto& each) { return each.first; });
+    if (found == std::end(kRecords))
+      throw UsageError(option + " takes a list of memsets, synchronization, overhead, api, shapes, or none, not " +
+                       quote(text));
+    observation.*found->second = true;
   }
 }
 

@@ -43,7 +43,7 @@ Shard shard_from(const std::string& text);
 /// Splits "name=value" at the first '='.
 std::pair<std::string, std::string> name_and_value(const std::string& option, const std::string& text);
 
-/// Enables the records in a list such as "memsets,api". Throws UsageError with the accepted words.
+/// Enables the records in a list such as "memsets,api"; "none" enables none. Throws UsageError with the accepted words.
 void add_trace_detail(const std::string& option, const std::string& text, measure::Observation& observation);
 /// Parses a list of passes; returns them in execution order.
 std::vector<measure::Pass> passes_from(const std::string& option, const std::string& text);

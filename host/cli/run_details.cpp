@@ -5,16 +5,20 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/utf8.hpp"
 #include "cli/fit_table.hpp"
 #include "cli/run_results.hpp"
 
 namespace kymo::cli {
 namespace {
+
+constexpr std::size_t kShownFindings = 4;
 
 /// Categories of memory, in the order in which they are shown, with their columns in the view memory_peak.
 constexpr std::array<std::pair<const char*, const char*>, 7> kCategories{{{"parameters", "parameter_bytes"},
@@ -92,6 +96,42 @@ std::string observed_phases_text(const Json& rows, const TableStyle& style) {
          table_text(builder.table(), style);
 }
 
+/// Breaks a text into lines of at most `columns` characters: the first one begins with `prefix`, the others with as
+/// many blanks. Longer words are not broken.
+std::string wrapped(const std::string& prefix, const std::string& text, std::size_t columns) {
+  std::string result = prefix;
+  std::size_t used = prefix.size();
+  for (const std::string& word : split(text, ' ')) {
+    const std::size_t length = code_point_count(word);
+    if (used > prefix.size() && used + 1 + length > columns) {
+      result += "\n" + std::string(prefix.size(), ' ');
+      used = prefix.size();
+    } else if (used > prefix.size()) {
+      result += " ";
+      ++used;
+    }
+    result += word;
+    used += length;
+  }
+  return result + "\n";
+}
+
+/// What takes the time of a step, each with its evidence and what to do next.
+std::string findings_text(const Json& rows, const TableStyle& style) {
+  if (rows.empty()) return "";
+  const std::size_t columns = style.wide ? std::numeric_limits<std::size_t>::max() : style.columns;
+  std::string text = "what limits a step:\n\n";
+  for (std::size_t i = 0; i < std::min(kShownFindings, rows.size()); ++i) {
+    const Json& row = rows[i];
+    const std::string share = row["share"].is_null() ? "" : ", " + percent_text(row["share"]) + " of a step";
+    text += wrapped(std::to_string(i + 1) + ". ",
+                    visible(text_of(row, "subject") + share + ": " + text_of(row, "evidence")), columns);
+    text += wrapped("   ", "next: " + visible(text_of(row, "next_step")), columns);
+  }
+  if (rows.size() > kShownFindings) text += fmt::format("and {} more\n", rows.size() - kShownFindings);
+  return text + "\n";
+}
+
 /// The steps after the observed ones, in which nothing is recorded.
 std::string later_text(const Json& rows) {
   std::string text;
@@ -160,6 +200,12 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
           " GROUP BY rank, pass ORDER BY rank LIMIT 1) w ON w.rank = p.rank AND w.pass = p.pass "
           "WHERE NOT p.warmup AND p.run_id = " +
           id + " GROUP BY p.pass, p.phase ORDER BY p.phase <> 'step', p.phase = 'other', sum(p.host_ms) DESC");
+  details["invocation_id"] =
+      rows_of(database, "SELECT invocation_id FROM run WHERE run_id = " + id)[0]["invocation_id"];
+  details["findings"] = rows_of(database,
+                                "SELECT f.subject, f.share, f.evidence, f.next_step FROM step_finding f "
+                                "WHERE f.run_id = " +
+                                    id + " ORDER BY f.share IS NULL, f.share DESC, f.subject");
   const std::string first_rank = " AND {0}.rank = (SELECT min(k.rank) FROM rank k WHERE k.run_id = " + id + ")";
   details["compilation"] =
       rows_of(database,
@@ -188,14 +234,17 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
 
 std::string observed_text(const Json& details, std::int64_t run_id, const std::string& database,
                           const TableStyle& style) {
-  std::string text =
-      observed_phases_text(details["phases"], style) + calls_text(details["kernels"], "kernel", "device time", style) +
-      calls_text(details["operators"], "operator", "self time", style) + memory_text(details["memory"], style) +
-      compilation_text(details["compilation"], details["compilation_causes"], style) +
-      overhead_text(details["overhead"]) + later_text(details["later"]);
+  std::string text = observed_phases_text(details["phases"], style) + findings_text(details["findings"], style) +
+                     calls_text(details["kernels"], "kernel", "device time", style) +
+                     calls_text(details["operators"], "operator", "self time", style) +
+                     memory_text(details["memory"], style) +
+                     compilation_text(details["compilation"], details["compilation_causes"], style) +
+                     overhead_text(details["overhead"]) + later_text(details["later"]);
   if (text.empty()) return "";
-  const std::string where =
-      " --run " + std::to_string(run_id) + (database == "kymo.db" ? "" : " --db " + shell_word(database));
+  const std::string in = database == "kymo.db" ? "" : " --db " + shell_word(database);
+  const std::string where = " --run " + std::to_string(run_id) + in;
+  if (!details["findings"].empty())
+    text += "next: kymo report program --invocation " + value_text(details["invocation_id"]) + in + "\n";
   if (!details["memory"].empty()) text += "next: kymo export memory-viz" + where + "\n";
   if (!details["kernels"].empty() || !details["operators"].empty()) text += "next: kymo export perfetto" + where + "\n";
   return text;

@@ -142,7 +142,7 @@ void add_record_options(CLI::App& app, RunOptions& options) {
            options.trace_detail = text;
          },
          "additional records: memsets, synchronization, overhead (of CUPTI), api (all CUDA API calls: slow), "
-         "shapes (of operators)")
+         "shapes (of operators), or none [none; of programs: shapes]")
       ->type_name("LIST");
   option(app, "--trace-memory", options.trace_memory_bytes, "SIZE",
          "memory for buffered events; events that do not fit are counted as dropped records [512Mi]",

@@ -69,7 +69,7 @@ measure::Method method_of(const TraceArguments& arguments, measure::DeviceKind d
   if (std::ranges::count(method.passes, Pass::kVerify) > 0)
     throw UsageError("--passes: a program has no reference, so it cannot be verified");
   if (options.trace_memory_bytes) method.observation.memory_bytes = *options.trace_memory_bytes;
-  if (options.trace_detail) add_trace_detail("--trace-detail", *options.trace_detail, method.observation);
+  add_trace_detail("--trace-detail", options.trace_detail.value_or("shapes"), method.observation);
   if (!options.kernel_classes.empty()) method.observation.kernel_classes = options.kernel_classes.string();
   return method;
 }

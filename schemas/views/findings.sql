@@ -1,12 +1,97 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What limits the steps of a run, from all passes that recorded it.
 
+-- Many short operators, or on a GPU kernels, in one module or in the optimizer: at least 500 calls per step of those
+-- that take less than 20 µs on average; for rank 0. In a query with max(), SQLite takes the other columns from the row
+-- with the maximum.
+CREATE VIEW _short_operators AS
+WITH call AS (
+  SELECT
+    o.run_id,
+    o.phase = 'optimizer' AS is_optimizer,
+    CASE WHEN o.phase <> 'optimizer' THEN coalesce(o.module, '') END AS module,
+    o.name,
+    'operators' AS what,
+    o.calls,
+    o.self_ms AS ms,
+    (
+      SELECT avg(s.host_ns) / 1e6
+      FROM _measured_step s
+      WHERE s.run_id = o.run_id AND s.rank = 0 AND s.pass = 'ops'
+    ) AS step_ms
+  FROM run r
+  JOIN op_by_scope o ON o.run_id = r.run_id AND o.rank = 0 AND o.pass = 'ops'
+  WHERE r.device_kind = 'cpu' AND o.phase NOT IN ('data_loading', 'data')
+  UNION ALL
+  SELECT
+    e.run_id,
+    e.phase = 'optimizer',
+    CASE WHEN e.phase <> 'optimizer' THEN coalesce(e.module, '') END,
+    e.short_name,
+    'kernels',
+    1.0 * e.calls / e.steps,
+    e.total_ns / 1e6 / e.steps,
+    (SELECT g.span_ms FROM launch_gap g WHERE g.run_id = e.run_id AND g.rank = 0 AND g.phase = 'step')
+  FROM kernel_entry e
+  WHERE e.rank = 0
+),
+by_name AS (
+  SELECT
+    run_id,
+    is_optimizer,
+    module,
+    name,
+    what,
+    sum(calls) AS calls,
+    sum(ms) AS ms,
+    max(step_ms) AS step_ms
+  FROM call
+  GROUP BY run_id, is_optimizer, module, name
+  HAVING sum(ms) < 0.02 * sum(calls)
+),
+total AS (
+  SELECT
+    run_id,
+    is_optimizer,
+    module,
+    what,
+    name,
+    max(calls) AS calls_of_name,
+    sum(calls) AS calls,
+    sum(ms) AS ms,
+    sum(step_ms) / count(*) AS step_ms
+  FROM by_name
+  GROUP BY run_id, is_optimizer, module
+)
+SELECT
+  -- run
+  run_id,
+  -- 1: in the optimizer
+  is_optimizer,
+  -- module that calls them; empty outside of modules, NULL in the optimizer
+  module,
+  -- operators or kernels
+  what,
+  -- the one that is called most often
+  name,
+  -- its calls per step
+  calls_of_name,
+  -- calls per step
+  calls,
+  -- time per step
+  ms,
+  -- time of a step
+  step_ms
+FROM total
+WHERE calls >= 500;
+
 -- What takes so much of a step that it is worth looking at, and what to do next; for rank 0. Shares are those of the
 -- pass that recorded them and overlap, for example idle time and the phase in which it occurs. Phases are compared by
 -- the time of their kernels on a GPU, for which the host does not wait, and on the host otherwise; those of workloads
--- that consist of an optimizer are no finding.
+-- that consist of an optimizer are no finding. Values that the host reads are counted outside of the optimizer, which
+-- reads its own step numbers on a CPU.
 CREATE VIEW step_finding AS
-WITH threshold (idle_share, share, optimizer_calls, copies, dominant_share) AS (VALUES (0.2, 0.1, 500, 2, 0.5)),
+WITH threshold (idle_share, share, copies, dominant_share) AS (VALUES (0.2, 0.1, 1, 0.5)),
 phase_total AS (
   SELECT
     s.run_id,
@@ -121,11 +206,12 @@ UNION ALL
 SELECT
   h.run_id,
   'host code outside of operators',
-  1 - (h.operator_ms + h.exposed_ms) / h.step_ms,
+  1 - (h.operator_ms + h.exposed_ms + h.loading_ms) / h.step_ms,
   printf(
-    'operators take %.3g ms%s of %.3g ms per step',
+    'operators take %.3g ms%s%s of %.3g ms per step',
     h.operator_ms,
-    CASE WHEN h.exposed_ms > 0 THEN printf(' and communication alone %.3g ms', h.exposed_ms) ELSE '' END,
+    CASE WHEN h.exposed_ms > 0 THEN printf(', communication alone %.3g ms', h.exposed_ms) ELSE '' END,
+    CASE WHEN h.loading_ms > 0 THEN printf(', data loading %.3g ms', h.loading_ms) ELSE '' END,
     h.step_ms
   ),
   'the timeline shows what surrounds the time without operators'
@@ -135,8 +221,14 @@ FROM (
     (
       SELECT sum(o.self_ms)
       FROM op_summary o
-      WHERE o.run_id = r.run_id AND o.rank = 0 AND o.pass = 'ops' AND o.phase = 'step'
+      WHERE
+        o.run_id = r.run_id AND o.rank = 0 AND o.pass = 'ops' AND o.phase NOT IN ('step', 'data_loading', 'data')
     ) AS operator_ms,
+    (
+      SELECT sum(CASE WHEN s.phase IN ('data_loading', 'data') THEN s.host_ns ELSE 0 END) / 1e6 / sum(s.phase = 'step')
+      FROM sample s
+      WHERE s.run_id = r.run_id AND s.rank = 0 AND s.pass = 'ops' AND s.warmup = 0
+    ) AS loading_ms,
     coalesce((
       SELECT avg(a.exposed_comm_ns) / 1e6
       FROM step_activity a
@@ -151,7 +243,7 @@ FROM (
   WHERE r.device_kind = 'cpu'
 ) h
 CROSS JOIN threshold t
-WHERE 1 - (h.operator_ms + h.exposed_ms) / h.step_ms >= t.idle_share
+WHERE 1 - (h.operator_ms + h.exposed_ms + h.loading_ms) / h.step_ms >= t.idle_share
 UNION ALL
 SELECT
   c.run_id,
@@ -183,29 +275,89 @@ WHERE c.exposed_share >= t.share
 UNION ALL
 SELECT
   o.run_id,
-  'many operators in the optimizer',
-  o.ms / s.step_ms,
-  printf('%.0f operator calls take %.3g ms of %.3g ms per step', o.calls, o.ms, s.step_ms),
-  'update all parameters with few kernels: fused=True or foreach=True'
+  'many short ' || o.what || CASE
+    WHEN o.is_optimizer THEN ' in the optimizer'
+    WHEN o.module = '' THEN ' outside of modules'
+    ELSE ' in ' || o.module
+  END,
+  o.ms / o.step_ms,
+  printf(
+    '%.0f calls of %.3g µs take %.3g ms of %.3g ms per step; most often %s, %.0f times',
+    o.calls,
+    1e3 * o.ms / o.calls,
+    o.ms,
+    o.step_ms,
+    o.name,
+    o.calls_of_name
+  ),
+  CASE
+    WHEN o.is_optimizer THEN 'update all parameters with few kernels: fused=True or foreach=True'
+    ELSE 'compute on whole tensors instead of in a loop, or fuse them with torch.compile'
+  END
+FROM _short_operators o
+CROSS JOIN threshold t
+WHERE o.ms >= t.share * o.step_ms
+UNION ALL
+SELECT
+  d.run_id,
+  'double precision',
+  d.ms / d.step_ms,
+  printf(
+    'operators of f64 take %.3g ms of %.3g ms per step; most: %s(%s)%s',
+    d.ms,
+    d.step_ms,
+    d.name,
+    d.arguments,
+    coalesce(' in ' || nullif(d.module, ''), '')
+  ),
+  'float32 or bf16 unless the result needs it: look for .double(), float64 in NumPy and torch.set_default_dtype'
 FROM (
   SELECT
-    m.run_id,
-    sum(m.calls) AS calls,
-    sum(m.self_ms) AS ms
-  FROM op_summary m
-  WHERE m.rank = 0 AND m.pass = 'ops' AND m.phase = 'optimizer'
-  GROUP BY m.run_id
-) o
-JOIN (
-  SELECT
-    run_id,
-    avg(host_ns / 1e6) AS step_ms
-  FROM _measured_step
-  WHERE rank = 0 AND pass = 'ops'
-  GROUP BY run_id
-) s ON s.run_id = o.run_id
+    o.run_id,
+    o.name,
+    o.arguments,
+    o.module,
+    max(o.time_ms) AS longest_ms,
+    sum(o.time_ms) AS ms,
+    (
+      SELECT avg(s.host_ns) / 1e6
+      FROM _measured_step s
+      WHERE s.run_id = o.run_id AND s.rank = 0 AND s.pass = 'ops'
+    ) AS step_ms
+  FROM op_roofline o
+  WHERE o.rank = 0 AND o.pass = 'ops' AND o.dtype = 'f64' AND o.kind <> 'overhead'
+  GROUP BY o.run_id
+) d
 CROSS JOIN threshold t
-WHERE o.calls >= t.optimizer_calls AND o.ms >= t.share * s.step_ms
+WHERE d.ms >= t.share * d.step_ms
+UNION ALL
+SELECT
+  k.run_id,
+  'values read by the host',
+  NULL,
+  printf(
+    '%.3g per step, by .item(), float() or printing; most in %s',
+    k.calls,
+    coalesce(nullif(k.module, ''), 'phase ' || k.phase)
+  ),
+  'on a GPU, the host would wait at each: keep values in tensors, and read them every N steps'
+FROM (
+  SELECT
+    o.run_id,
+    o.module,
+    o.phase,
+    max(o.calls) AS calls_of_place,
+    sum(o.calls) AS calls
+  FROM run r
+  JOIN op_by_scope o ON o.run_id = r.run_id AND o.rank = 0 AND o.pass = 'ops'
+  WHERE
+    r.device_kind = 'cpu'
+    AND o.name = 'aten::_local_scalar_dense'
+    AND o.phase NOT IN ('data_loading', 'data', 'optimizer')
+  GROUP BY o.run_id
+) k
+CROSS JOIN threshold t
+WHERE k.calls >= t.copies
 UNION ALL
 SELECT
   p.run_id,
@@ -245,8 +397,8 @@ FROM (
 UNION ALL
 SELECT
   v.run_id,
-  v.name || CASE v.module WHEN '' THEN '' ELSE ' in ' || v.module END,
-  v.share_of_step,
+  v.name || coalesce(' in ' || nullif(v.module, ''), ''),
+  v.share,
   v.verdict || ': ' || v.reason,
   CASE v.verdict
     WHEN 'wrong precision' THEN 'use bf16 or TF32: autocast, torch.set_float32_matmul_precision'
@@ -257,9 +409,28 @@ SELECT
     WHEN 'communication-bound' THEN 'overlap it with compute, or exchange less'
     ELSE v.next_step
   END
-FROM op_verdict v
+FROM (
+  SELECT
+    o.*,
+    coalesce(
+      o.time_ms
+      / (
+        SELECT avg(s.host_ns) / 1e6
+        FROM _measured_step s
+        WHERE s.run_id = o.run_id AND s.rank = 0 AND s.pass = o.pass
+      ),
+      o.share_of_step
+    ) AS share
+  FROM op_verdict o
+  WHERE
+    o.rank = 0
+    AND o.phase NOT IN ('data_loading', 'data')
+    AND (o.attained IS NOT NULL OR o.verdict <> 'cannot be determined from these passes')
+    AND NOT (o.dtype = 'f64' AND o.pass = 'ops')
+    AND NOT EXISTS (SELECT 1 FROM _short_operators m WHERE m.run_id = o.run_id AND m.module = coalesce(o.module, ''))
+) v
 CROSS JOIN threshold t
-WHERE v.rank = 0 AND v.share_of_step >= t.share
+WHERE v.share >= t.share
 UNION ALL
 SELECT
   c.run_id,
@@ -324,21 +495,25 @@ FROM (
   FROM compilation_event g
   WHERE g.rank = 0 AND g.kind = 'graph_break' AND g.is_least_observed = 1
   GROUP BY g.run_id, g.pass
-) b
-UNION ALL
+) b;
+
+-- What a run did not record, and which option records it; for rank 0.
+CREATE VIEW not_recorded AS
 SELECT DISTINCT
+  -- run
   m.run_id,
-  'not observed',
-  NULL,
-  m.value,
-  ''
+  -- what is missing
+  'not observed' AS subject,
+  -- why, or what is therefore unknown
+  m.value AS evidence,
+  -- option that records it, or empty
+  '' AS next_step
 FROM metric m
 WHERE m.rank = 0 AND m.name = 'not_observed'
 UNION ALL
 SELECT
   r.run_id,
   'arguments of operators',
-  NULL,
   'not recorded: without them, the work of operators is unknown',
   '--passes ops --trace-detail shapes'
 FROM run r
@@ -347,10 +522,18 @@ WHERE
   AND EXISTS (SELECT 1 FROM op_summary o WHERE o.run_id = r.run_id)
   AND NOT EXISTS (SELECT 1 FROM op_roofline o WHERE o.run_id = r.run_id)
 UNION ALL
+SELECT DISTINCT
+  o.run_id,
+  'peaks of the device',
+  'not measured: how close operators come to them is unknown',
+  'kymo peaks'
+FROM op_work o
+JOIN rank k ON k.run_id = o.run_id AND k.rank = o.rank AND k.pass = o.pass
+WHERE o.rank = 0 AND NOT EXISTS (SELECT 1 FROM device_peak p WHERE p.device_id = k.device_id)
+UNION ALL
 SELECT
   r.run_id,
   'memory',
-  NULL,
   'not recorded',
   '--passes memory'
 FROM run r
