@@ -102,7 +102,7 @@ class ObservedTest(SharedRunTest):
 
     def test_a_run_prints_the_same(self):
         done = self.kymo("run", *self.words, "--db", "other.db").stdout
-        self.assertRegex(done, r"\nrun 1:\noperator +")
+        self.assertRegex(done, r"(?s)\nrun 1:\n(what limits a step:\n.*\n\n)?operator +")
         self.assertIn("\nnext: kymo export perfetto --run 1 --db other.db\n", done)
 
     def test_a_roofline_needs_shapes(self):
