@@ -129,8 +129,8 @@ class CompilationsTest(TraceTest):
         self.trace(COMPILED, "whole", STEPS, "inductor")
         self.assertEqual({path for _, path in self.generated()}, set())
         self.assertIn("TORCHINDUCTOR_CACHE_DIR", next(iter(self.metric("not_observed"))))
-        findings = self.rows("SELECT evidence FROM step_finding WHERE run_id = 3 AND subject = 'not observed'")
-        self.assertEqual(len(findings), 1)
+        missing = self.rows("SELECT evidence FROM not_recorded WHERE run_id = 3 AND subject = 'not observed'")
+        self.assertEqual(len(missing), 1)
 
     def check_modules(self):
         found = {}
