@@ -24,6 +24,7 @@ EVALUATES_VIEWS = "core/store/hidden_runs.cpp"
 READERS = ("README.md", "core/**/*.[ch]pp", "docs/*.md", "host/**/*.[ch]pp", "python/**/*.py", "schemas/document.py")
 
 CREATED = re.compile(r'^CREATE TABLE "?(\w+)"?', re.MULTILINE)
+DROPPED = re.compile(r"^DROP TABLE (\w+)", re.MULTILINE)
 VIEW = re.compile(r"^CREATE VIEW (\w+)", re.MULTILINE)
 SOURCE = re.compile(r'\b(?:FROM|JOIN)\s+(?:main\.)?"?([a-z_]+)"?(?![\w(.])')
 COMMON_TABLE = re.compile(r"\b([a-z_]+)\s+(?:\([^()]*\)\s+)?AS\s+\(")
@@ -52,7 +53,8 @@ def files(*patterns):
 def table_problems():
     tables = set()
     for path in files("schemas/migrations/*.sql"):
-        tables.update(CREATED.findall(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        tables = tables.union(CREATED.findall(text)).difference(DROPPED.findall(text))
     for path in files("host/cli/*.cpp", "host/report/*.cpp", "reports/*/*.sql", "reports/*/*.toml"):
         sql = statements_in(path)
         for name in sorted(set(SOURCE.findall(sql)) & tables - SUBJECTS - set(COMMON_TABLE.findall(sql))):

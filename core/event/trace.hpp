@@ -67,7 +67,6 @@ struct GraphNode {
 };
 
 enum class ActivityKind : std::uint8_t { kKernel, kMemcpy, kMemset };
-/// Also the names of their tables.
 constexpr auto names_of(ActivityKind) {
   using enum ActivityKind;
   return enum_names<ActivityKind>("activity kind", {{kKernel, "kernel"}, {kMemcpy, "memcpy"}, {kMemset, "memset"}});

@@ -86,7 +86,7 @@ class StatementRows final : public RowSource {
       : statement_(select),
         capture_(capture),
         cells_(capture != nullptr ? capture->cells() : own_),
-        slots_(to.columns.size(), -1) {
+        columns_(to.columns.size()) {
     if (capture_ != nullptr) capture_->begin();
     if (translations.empty()) return;
     const std::vector<TableColumn> described = describe_columns(to.connection, to.table);
@@ -94,8 +94,7 @@ class StatementRows final : public RowSource {
       if (translation.column < 0) continue;
       const auto column = static_cast<std::size_t>(translation.column);
       const auto found = std::ranges::find(described, to.columns[column], &TableColumn::name);
-      slots_[column] = static_cast<int>(translated_.size());
-      translated_.push_back({column, translation.ids, found != described.end() && found->required, nullptr});
+      translated_.push_back({column, translation.ids, found != described.end() && found->required});
     }
   }
 
@@ -107,10 +106,7 @@ class StatementRows final : public RowSource {
   }
 
   void put(int column, sqlite3_context* result) override {
-    const auto at = static_cast<std::size_t>(column);
-    if (slots_[at] < 0) return cells_.put(first_ + at, result);
-    const std::int64_t* id = translated_[static_cast<std::size_t>(slots_[at])].becomes;
-    return id == nullptr ? put_null(result) : store::put(result, *id);
+    cells_.put(first_ + static_cast<std::size_t>(column), result);
   }
 
   std::int64_t unknown() const { return unknown_; }
@@ -120,7 +116,6 @@ class StatementRows final : public RowSource {
     std::size_t column;
     const IdMap* ids;
     bool required;
-    const std::int64_t* becomes;
   };
 
   bool read() {
@@ -131,8 +126,7 @@ class StatementRows final : public RowSource {
     }
     if (!statement_.step()) return false;
     own_.clear();
-    for (std::size_t i = 0; i < slots_.size(); ++i)
-      own_.add(sqlite3_column_value(statement_.handle(), static_cast<int>(i)));
+    for (int i = 0; i < static_cast<int>(columns_); ++i) own_.add(sqlite3_column_value(statement_.handle(), i));
     return true;
   }
 
@@ -140,12 +134,15 @@ class StatementRows final : public RowSource {
   bool translate() {
     bool all_known = true;
     bool fits = true;
-    for (Translated& each : translated_) {
-      const std::int64_t* id = cells_.integer(first_ + each.column);
-      each.becomes = id != nullptr ? each.ids->find(*id) : nullptr;
-      if (each.becomes != nullptr) continue;
-      all_known = all_known && cells_.is_null(first_ + each.column);
-      fits = fits && !each.required;
+    for (const Translated& each : translated_) {
+      const std::size_t at = first_ + each.column;
+      const std::int64_t* id = cells_.integer(at);
+      const std::int64_t* becomes = id != nullptr ? each.ids->find(*id) : nullptr;
+      if (becomes == nullptr) {
+        all_known = all_known && cells_.is_null(at);
+        fits = fits && !each.required;
+      }
+      cells_.set(at, becomes);
     }
     if (!all_known || !fits) ++unknown_;
     return fits;
@@ -154,9 +151,9 @@ class StatementRows final : public RowSource {
   Statement& statement_;
   RowCapture* capture_;
   Cells own_;
-  const Cells& cells_;
-  std::size_t first_ = 0;   // first cell of the row
-  std::vector<int> slots_;  // by column: index into translated_, or -1
+  Cells& cells_;
+  std::size_t columns_;
+  std::size_t first_ = 0;  // first cell of the row
   std::vector<Translated> translated_;
   std::int64_t unknown_ = 0;
 };

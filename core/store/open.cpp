@@ -289,7 +289,10 @@ std::unique_ptr<Connection> open_rank_file(const fs::path& file, const Schema& s
   auto connection = std::make_unique<Connection>(file, Connection::Access::kReadOnly);
   check_header(*connection, kRankFileApplicationId, "a rank file");
   check(*connection, schema, RequiredTables::kAny, kCheckedBytesForReading);
-  return connection;
+  if (connection->integer("PRAGMA user_version") >= schema.version()) return connection;
+  auto copy = private_copy(*connection);
+  migrate(*copy, schema);
+  return copy;
 }
 
 }  // namespace kymo::store

@@ -29,8 +29,8 @@ bool is_database(const std::filesystem::path& file);
 std::unique_ptr<Connection> open_results(const std::filesystem::path& file, ResultsDatabase::Mode mode,
                                          const Schema& schema);
 
-/// Opens a rank file read-only and checks it. Throws Error if it is missing, damaged or not a rank file of a known
-/// schema.
+/// Opens a rank file read-only and checks it; one of an earlier version is migrated in a private copy. Throws Error if
+/// it is missing, damaged or not a rank file of a known schema.
 std::unique_ptr<Connection> open_rank_file(const std::filesystem::path& file, const Schema& schema);
 
 }  // namespace kymo::store

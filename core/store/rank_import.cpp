@@ -64,7 +64,7 @@ std::int64_t import_table(const RankImport& rank_import, const Table& table) {
                 common_columns(rank_import.source, rank_import.results, table.name())};
   if (rank_import.is_same_version && to.columns != columns_of(rank_import.results, table.name()))
     throw Error(std::string("the file is damaged: its table ") + table.name() + " lacks columns");
-  if (to.columns.empty()) return 0;  // the file is older than the table
+  if (to.columns.empty()) return 0;  // the file is newer and has no such table
   if (is_empty(rank_import.source, table)) return 0;
   const auto condition = retained_rows(rank_import.retention, rank_import.source, whose, table);
   if (!condition) return 0;

@@ -29,11 +29,9 @@ void Cells::add(sqlite3_value* value) {
   } else if (cell.type == SQLITE_FLOAT) {
     cell.real = sqlite3_value_double(value);
   } else if (cell.type != SQLITE_NULL) {
-    // Request the bytes before their count, because a conversion may change the count.
-    const auto* begin =
-        static_cast<const char*>(cell.type == SQLITE_TEXT ? reinterpret_cast<const void*>(sqlite3_value_text(value))
-                                                          : sqlite3_value_blob(value));
+    // The count converts a string to UTF-8; as a blob, SQLite need not copy it to append a terminator.
     cell.size = static_cast<std::uint32_t>(sqlite3_value_bytes(value));
+    const auto* begin = static_cast<const char*>(sqlite3_value_blob(value));
     if (begin == nullptr && cell.size > 0) throw std::bad_alloc();
     cell.begin = bytes_.size();
     if (begin != nullptr) bytes_.append(begin, cell.size);

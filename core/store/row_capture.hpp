@@ -20,6 +20,11 @@ class Cells {
   const std::int64_t* integer(std::size_t at) const {
     return cells_[at].type == SQLITE_INTEGER ? &cells_[at].integer : nullptr;
   }
+  /// Replaces a value by an integer, or by NULL for nullptr.
+  void set(std::size_t at, const std::int64_t* value) {
+    cells_[at].type = value == nullptr ? SQLITE_NULL : SQLITE_INTEGER;
+    if (value != nullptr) cells_[at].integer = *value;
+  }
   /// Strings are cleaned, because another program may have written them. The cells must not change until the next row
   /// is requested.
   void put(std::size_t at, sqlite3_context* result) const {
@@ -64,7 +69,7 @@ class RowCapture {
   /// Advances to the next row. Returns false after the last row.
   bool next(Statement& select);
   /// The values of the current row are those from first() on, in column order.
-  const Cells& cells() const { return cells_; }
+  Cells& cells() { return cells_; }
   std::size_t first() const { return at_ * columns_; }
 
  private:

@@ -36,6 +36,16 @@ std::vector<ViewStatement> view_statements(const Schema& schema) {
   return statements;
 }
 
+/// The words that follow a statement's first words in a script.
+std::set<std::string> names_after(std::string_view statement, const std::string& sql) {
+  std::set<std::string> names;
+  for (std::size_t at = sql.find(statement); at != std::string::npos; at = sql.find(statement, at + 1)) {
+    const std::size_t begin = at + statement.size();
+    names.insert(sql.substr(begin, sql.find_first_of(" (;\n", begin) - begin));
+  }
+  return names;
+}
+
 std::vector<std::string> view_names(const Schema& schema) {
   std::vector<std::string> names;
   for (const auto& statement : view_statements(schema)) names.push_back(statement.name);
@@ -80,14 +90,10 @@ const Schema& own_schema() {
 }
 
 std::set<std::string> table_names(const Schema& schema) {
-  static constexpr std::string_view kCreateTable = "CREATE TABLE ";
   std::set<std::string> names;
   for (const auto& script : schema.migrations) {
-    for (std::size_t at = script.sql.find(kCreateTable); at != std::string::npos;
-         at = script.sql.find(kCreateTable, at + 1)) {
-      const std::size_t begin = at + kCreateTable.size();
-      names.insert(script.sql.substr(begin, script.sql.find_first_of(" (\n", begin) - begin));
-    }
+    names.merge(names_after("CREATE TABLE ", script.sql));
+    for (const std::string& name : names_after("DROP TABLE ", script.sql)) names.erase(name);
   }
   return names;
 }

@@ -36,7 +36,7 @@ struct Schema {
 /// Returns the schema of this build.
 const Schema& own_schema();
 
-/// Names of the tables that the migrations create.
+/// Names of the tables that exist after the migrations.
 std::set<std::string> table_names(const Schema& schema);
 
 /// Returns "0.10.2" as comparable numbers; non-numeric components become 0.

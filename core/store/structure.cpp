@@ -139,7 +139,8 @@ void check_structure(const Connection& connection, const Schema& schema, Require
                 ": contains none of kymo's tables; `kymo run` creates them if the file is empty; otherwise specify "
                 "another file with --db");
   }
-  if (is_known && tables == RequiredTables::kAsMigrated) check_as_migrated(connection, schema, version, found);
+  const bool is_migrated = tables == RequiredTables::kAsMigrated || version < schema.version();
+  if (is_known && is_migrated) check_as_migrated(connection, schema, version, found);
 }
 
 }  // namespace kymo::store

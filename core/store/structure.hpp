@@ -10,7 +10,7 @@ namespace kymo::store {
 /// Which tables a file must have.
 enum class RequiredTables {
   kAsMigrated,  ///< exactly as the migrations up to its version create them; others may be there, too
-  kAny,         ///< a rank file, whose import reports what is missing
+  kAny,  ///< those of an earlier version as migrated; otherwise, the import of a rank file reports what is missing
 };
 
 /// Throws Error if reading, checking or writing the file could evaluate an expression that its schema contains: CHECK

@@ -7,7 +7,6 @@ namespace kymo::store {
 namespace {
 
 using event::Activity;
-using event::ActivityKind;
 using event::PassRecord;
 
 auto kernel_class_table() {
@@ -162,23 +161,31 @@ auto launch_config_table() {
                            column<&S::registers>("registers")});
 }
 
-/// Kernels, copies and memsets, whose tables differ in one column.
-template <ActivityKind kind>
-auto activity_table(Column<Activity> size) {
+bool is_kernel(const Activity& activity) { return activity.kind == event::ActivityKind::kKernel; }
+
+auto gpu_activity_table() {
   using A = Activity;
+  using R = const Entry<A>&;
   return declare_table<A>(
-      to_string(kind), Extent::kStep, [](const PassRecord& record) -> const auto& { return record.trace.activities; },
-      {sequence_column<A>(), name_column<&A::name>("name_id"), column<&A::start_ns>("start_ns"),
-       column<&A::end_ns>("end_ns"), column<&A::stream>("stream"), column<&A::correlation_id>("correlation_id"),
-       column<&A::step>("step"), phase_column<&A::phase>("phase_id"), string_column<&A::scope>("scope_id"),
-       column<&A::attribution>("attribution"), size,
+      "gpu_activity", Extent::kStep, [](const PassRecord& record) -> const auto& { return record.trace.activities; },
+      {sequence_column<A>(),
+       name_column<&A::name>("name_id"),
+       column<&A::start_ns>("start_ns"),
+       column<&A::end_ns>("end_ns"),
+       column<&A::stream>("stream"),
+       column<&A::correlation_id>("correlation_id"),
+       column<&A::step>("step"),
+       phase_column<&A::phase>("phase_id"),
+       string_column<&A::scope>("scope_id"),
+       column<&A::attribution>("attribution"),
+       {"launch_config", [](R r) { return is_kernel(r.item) ? RowValue(r.item.shape) : RowValue::null(); }},
        Column<A>("graph_node",
-                 [](const Entry<A>& entry) {
-                   return entry.item.graph_node == 0 ? RowValue::null() : RowValue(entry.item.graph_node);
-                 })
+                 [](R r) { return r.item.graph_node == 0 ? RowValue::null() : RowValue(r.item.graph_node); })
            .rarely_set([](const A& activity) { return activity.graph_node != 0; }),
-       column_or_null<&A::op>("op").rarely_set([](const A& activity) { return activity.op != -1; })},
-      [](const A& activity) { return activity.kind == kind; });
+       column_or_null<&A::op>("op").rarely_set([](const A& activity) { return activity.op != -1; }),
+       Column<A>("bytes", [](R r) {
+         return is_kernel(r.item) ? RowValue::null() : RowValue(r.item.bytes);
+       }).rarely_set([](const A& activity) { return !is_kernel(activity); })});
 }
 
 auto api_call_table() {
@@ -264,9 +271,7 @@ void add_trace_tables(Tables& tables) {
   tables.push_back(clock_sync_table());
   tables.push_back(range_table());
   tables.push_back(launch_config_table());
-  tables.push_back(activity_table<ActivityKind::kKernel>(column<&Activity::shape>("launch_config")));
-  tables.push_back(activity_table<ActivityKind::kMemcpy>(column<&Activity::bytes>("bytes")));
-  tables.push_back(activity_table<ActivityKind::kMemset>(column<&Activity::bytes>("bytes")));
+  tables.push_back(gpu_activity_table());
   tables.push_back(api_call_table());
   tables.push_back(synchronization_table());
   tables.push_back(overhead_table());

@@ -99,9 +99,9 @@ std::vector<std::string> PerfettoWriter::write() {
 std::vector<Written> export_perfetto(const ResultsDatabase& database, const Choice& choice,
                                      const std::filesystem::path& file) {
   const Wanted wanted{{"trace", "ops", "memory"},
-                      {"range", "kernel", "memcpy", "memset", "op", "memory_point", "collective"},
+                      {"range", "gpu_activity", "op", "memory_point", "collective"},
                       "no kernel, operator, scope, collective or memory events",
-                      {"kernel", "op"}};
+                      {"gpu_activity", "op"}};
   const std::vector<Target> targets = find_targets(database, choice, wanted);
   const std::vector<std::filesystem::path> files = files_for(targets, file, "trace", ".json");
   std::vector<Written> written;

@@ -29,7 +29,7 @@ std::string copy_name(const std::string& stored) {
   return std::string("Memcpy ") + letter(words[1]) + "to" + letter(words[3]);
 }
 
-// Columns of the three activity tables, in query order.
+// Columns of gpu_activity, in query order.
 enum Column : std::size_t {
   kName,
   kStart,
@@ -42,10 +42,12 @@ enum Column : std::size_t {
   kAttribution,
   kGraphNode,
   kOp,
-  kShapeOrBytes
+  kLaunchConfig,
+  kBytes
 };
 constexpr const char* kColumns =
-    "name_id, start_ns, end_ns, stream, correlation_id, step, phase_id, scope_id, attribution, graph_node, op, ";
+    "name_id, start_ns, end_ns, stream, correlation_id, step, phase_id, scope_id, attribution, graph_node, op, "
+    "launch_config, bytes";
 
 }  // namespace
 
@@ -76,20 +78,24 @@ void PerfettoWriter::add_kernel_arguments(TraceEvent& event, const Row& row) {
   if (kind != kernel_kinds_.end()) {
     event.argument("class", kind->second.kernel_class).argument("short name", kind->second.short_name);
   }
-  const auto shape = shapes_.find(row.integer(kShapeOrBytes));
+  const auto shape = shapes_.find(row.integer(kLaunchConfig));
   if (shape != shapes_.end()) event.argument("launch_config", "{" + shape->second + "}");
 }
 
-void PerfettoWriter::write_activity(const Row& row, const std::string& table) {
+void PerfettoWriter::write_activity(const Row& row) {
   const std::int64_t start_ns = row.integer(kStart);
   const std::int64_t end_ns = row.integer(kEnd);
   const std::int64_t stream = row.integer(kStream);
   const std::int64_t correlation = row.integer(kCorrelation);
   const auto lane = static_cast<std::int64_t>(streams_.lane_for(stream, start_ns, end_ns));
   const Track track{kDeviceProcess, stream + lane * kLaneDistance};
-  const bool is_kernel = table == "kernel";
-  const std::string copy = is_kernel ? "" : json_string(copy_name(texts_.text(row.integer(kName))));
-  TraceEvent event('X', track, is_kernel ? name(row.integer(kName)) : copy, is_kernel ? "kernel" : "gpu_" + table);
+  const bool is_kernel = row.has(kLaunchConfig);
+  const std::string& stored = texts_.text(row.integer(kName));
+  const std::string copy = is_kernel ? "" : json_string(copy_name(stored));
+  TraceEvent event('X', track, is_kernel ? name(row.integer(kName)) : copy,
+                   is_kernel            ? "kernel"
+                   : stored == "memset" ? "gpu_memset"
+                                        : "gpu_memcpy");
   event.between(start_ns, end_ns).argument("device", 0).argument("stream", stream).argument("correlation", correlation);
   if (row.has(kOp)) event.argument("External id", row.integer(kOp) + 1);
   add_position(event, row, kStep, kPhase, kScope);
@@ -98,7 +104,7 @@ void PerfettoWriter::write_activity(const Row& row, const std::string& table) {
   if (is_kernel) {
     add_kernel_arguments(event, row);
   } else {
-    event.argument("bytes", row.integer(kShapeOrBytes));
+    event.argument("bytes", row.integer(kBytes));
   }
   events_.add(event);
   last_ns_ = std::max(last_ns_, end_ns);
@@ -112,26 +118,8 @@ void PerfettoWriter::write_activity(const Row& row, const std::string& table) {
 void PerfettoWriter::write_activities() {
   read_kernel_classes();
   read_shapes();
-  const std::array<std::string, 3> tables{"kernel", "memcpy", "memset"};
-  std::vector<Pages> pages;
-  pages.reserve(tables.size());
-  for (const std::string& table : tables) {
-    std::string columns = kColumns;
-    columns += table == "kernel" ? "launch_config" : "bytes";
-    pages.emplace_back(database_, target_, table, columns);
-  }
-  std::vector<std::optional<Row>> heads;
-  for (Pages& each : pages) heads.push_back(each.next());
-  // Merges the three tables in order of start time, as required by the lanes.
-  while (true) {
-    std::size_t first = heads.size();
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      if (heads[i] && (first == heads.size() || heads[i]->integer(kStart) < heads[first]->integer(kStart))) first = i;
-    }
-    if (first == heads.size()) break;
-    write_activity(*heads[first], tables[first]);
-    heads[first] = pages[first].next();
-  }
+  Pages pages(database_, target_, "gpu_activity", kColumns);
+  while (const auto row = pages.next()) write_activity(*row);
 }
 
 void PerfettoWriter::write_counters() {

@@ -84,14 +84,12 @@ class WorkOfCalls {
     };
     std::vector<Activity> activities;
     std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> total_ns;
-    for (const char* table : {"kernel", "memcpy", "memset"}) {
-      Pages pages(database_, target_, table, "op, start_ns, end_ns, graph_node, correlation_id");
-      while (const auto row = pages.next()) {
-        const auto owner = row->has(0) ? owner_.find(row->integer(0)) : owner_.end();
-        if (owner == owner_.end()) continue;
-        activities.push_back({{owner->second, row->has(3) ? row->integer(4) : -1}, row->integer(1), row->integer(2)});
-        total_ns[activities.back().execution] += std::max<std::int64_t>(0, row->integer(2) - row->integer(1));
-      }
+    Pages pages(database_, target_, "gpu_activity", "op, start_ns, end_ns, graph_node, correlation_id");
+    while (const auto row = pages.next()) {
+      const auto owner = row->has(0) ? owner_.find(row->integer(0)) : owner_.end();
+      if (owner == owner_.end()) continue;
+      activities.push_back({{owner->second, row->has(3) ? row->integer(4) : -1}, row->integer(1), row->integer(2)});
+      total_ns[activities.back().execution] += std::max<std::int64_t>(0, row->integer(2) - row->integer(1));
     }
     std::vector<Stretch> found;
     for (const Activity& each : activities) {
@@ -110,7 +108,7 @@ class WorkOfCalls {
 }  // namespace
 
 void PerfettoWriter::write_rates() {
-  const bool of_kernels = has_rows("kernel");
+  const bool of_kernels = has_rows("gpu_activity");
   struct Change {
     int running = 0;
     Work rate;

@@ -44,7 +44,7 @@ class PerfettoWriter {
   void read_kernel_classes();
   void read_shapes();
   void write_activities();
-  void write_activity(const Row& row, const std::string& table);
+  void write_activity(const Row& row);
   void add_kernel_arguments(TraceEvent& event, const Row& row);
   void write_counters();
   // Work per second of the operators with known work (perfetto_rates.cpp)

@@ -1,6 +1,27 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Recorded events with their names instead of ids. Filter by run, rank and pass: the underlying tables are large.
 
+-- The rows of gpu_activity that are kernels.
+CREATE VIEW kernel AS
+-- every column of gpu_activity
+SELECT a.*
+FROM gpu_activity a
+WHERE a.launch_config IS NOT NULL;
+
+-- The rows of gpu_activity that are copies.
+CREATE VIEW memcpy AS
+-- every column of gpu_activity
+SELECT a.*
+FROM gpu_activity a
+WHERE a.launch_config IS NULL AND a.name_id IS NOT (SELECT n.string_id FROM string n WHERE n.text = 'memset');
+
+-- The rows of gpu_activity that are memsets.
+CREATE VIEW memset AS
+-- every column of gpu_activity
+SELECT a.*
+FROM gpu_activity a
+WHERE a.launch_config IS NULL AND a.name_id = (SELECT n.string_id FROM string n WHERE n.text = 'memset');
+
 -- Every kernel, copy and memset on a GPU.
 CREATE VIEW kernel_call AS
 SELECT
@@ -11,8 +32,8 @@ SELECT
   -- pass in which it ran
   k.pass,
   -- kernel, memcpy or memset
-  k.kind,
-  -- as in the table kernel, memcpy or memset
+  CASE WHEN k.launch_config IS NOT NULL THEN 'kernel' WHEN n.text = 'memset' THEN 'memset' ELSE 'memcpy' END AS kind,
+  -- order by start time
   k.sequence,
   -- step; −1 outside of steps
   k.step,
@@ -21,7 +42,9 @@ SELECT
   -- scope path; NULL if unknown
   s.text AS scope,
   -- kernel class
-  coalesce(c.class, CASE k.kind WHEN 'memcpy' THEN 'copy' WHEN 'memset' THEN 'memset' ELSE 'other' END) AS class,
+  coalesce(
+    c.class, CASE WHEN k.launch_config IS NOT NULL THEN 'other' WHEN n.text = 'memset' THEN 'memset' ELSE 'copy' END
+  ) AS class,
   -- name without template arguments, parameters and namespaces
   coalesce(c.short_name, n.text) AS short_name,
   -- full name
@@ -36,58 +59,7 @@ SELECT
   k.stream,
   -- id that it shares with the CUDA API call that launched it
   k.correlation_id
-FROM (
-  SELECT
-    run_id,
-    rank,
-    pass,
-    'kernel' AS kind,
-    sequence,
-    step,
-    phase_id,
-    scope_id,
-    name_id,
-    start_ns,
-    end_ns,
-    NULL AS bytes,
-    stream,
-    correlation_id
-  FROM kernel
-  UNION ALL
-  SELECT
-    run_id,
-    rank,
-    pass,
-    'memcpy',
-    sequence,
-    step,
-    phase_id,
-    scope_id,
-    name_id,
-    start_ns,
-    end_ns,
-    bytes,
-    stream,
-    correlation_id
-  FROM memcpy
-  UNION ALL
-  SELECT
-    run_id,
-    rank,
-    pass,
-    'memset',
-    sequence,
-    step,
-    phase_id,
-    scope_id,
-    name_id,
-    start_ns,
-    end_ns,
-    bytes,
-    stream,
-    correlation_id
-  FROM memset
-) k
+FROM gpu_activity k
 JOIN string n ON n.string_id = k.name_id
 LEFT JOIN kernel_class c ON c.name_id = k.name_id
 LEFT JOIN string p ON p.string_id = k.phase_id

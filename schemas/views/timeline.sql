@@ -153,88 +153,50 @@ SELECT
   k.pass,
   k.step,
   'GPU',
-  3,
-  'stream ' || k.stream,
+  CASE WHEN k.launch_config IS NULL THEN 4 ELSE 3 END,
+  CASE WHEN k.launch_config IS NULL THEN 'copies' ELSE 'stream ' || k.stream END,
   k.start_ns,
   k.end_ns,
   coalesce(c.short_name, n.text),
-  coalesce(c.class, 'other'),
-  trim(
-    CASE WHEN n.text = c.short_name THEN '' ELSE n.text || '; ' END
-    || CASE
-      WHEN l.launch_config IS NULL THEN ''
-      ELSE
-        printf(
-          'grid %d×%d×%d, block %d×%d×%d, %d registers',
-          l.grid_x,
-          l.grid_y,
-          l.grid_z,
-          l.block_x,
-          l.block_y,
-          l.block_z,
-          l.registers
-        )
-    END,
-    '; '
-  ),
+  CASE
+    WHEN k.launch_config IS NOT NULL THEN coalesce(c.class, 'other')
+    WHEN n.text = 'memset' THEN 'memset'
+    ELSE 'copy'
+  END,
+  CASE
+    WHEN k.launch_config IS NULL THEN k.bytes || ' bytes on stream ' || k.stream
+    ELSE
+      trim(
+        CASE WHEN n.text = c.short_name THEN '' ELSE n.text || '; ' END
+        || CASE
+          WHEN l.launch_config IS NULL THEN ''
+          ELSE
+            printf(
+              'grid %d×%d×%d, block %d×%d×%d, %d registers',
+              l.grid_x,
+              l.grid_y,
+              l.grid_z,
+              l.block_x,
+              l.block_y,
+              l.block_z,
+              l.registers
+            )
+        END,
+        '; '
+      )
+  END,
   coalesce(q.text, ''),
   coalesce(p.text, ''),
   NULL,
   'call ' || k.correlation_id,
   'op ' || k.op
-FROM kernel k
+FROM gpu_activity k
 JOIN string n ON n.string_id = k.name_id
-LEFT JOIN kernel_class c ON c.name_id = k.name_id
+LEFT JOIN kernel_class c ON c.name_id = k.name_id AND k.launch_config IS NOT NULL
 LEFT JOIN string q ON q.string_id = k.scope_id
 LEFT JOIN string p ON p.string_id = k.phase_id
 LEFT JOIN launch_config l
-  ON l.run_id = k.run_id AND l.rank = k.rank AND l.pass = k.pass AND l.launch_config = k.launch_config
-UNION ALL
-SELECT
-  m.run_id,
-  m.rank,
-  m.pass,
-  m.step,
-  'GPU',
-  4,
-  'copies',
-  m.start_ns,
-  m.end_ns,
-  coalesce(n.text, ''),
-  'copy',
-  m.bytes || ' bytes on stream ' || m.stream,
-  coalesce(q.text, ''),
-  coalesce(p.text, ''),
-  NULL,
-  'call ' || m.correlation_id,
-  'op ' || m.op
-FROM memcpy m
-JOIN string n ON n.string_id = m.name_id
-LEFT JOIN string q ON q.string_id = m.scope_id
-LEFT JOIN string p ON p.string_id = m.phase_id
-UNION ALL
-SELECT
-  m.run_id,
-  m.rank,
-  m.pass,
-  m.step,
-  'GPU',
-  4,
-  'copies',
-  m.start_ns,
-  m.end_ns,
-  coalesce(n.text, ''),
-  'memset',
-  m.bytes || ' bytes on stream ' || m.stream,
-  coalesce(q.text, ''),
-  coalesce(p.text, ''),
-  NULL,
-  'call ' || m.correlation_id,
-  'op ' || m.op
-FROM memset m
-JOIN string n ON n.string_id = m.name_id
-LEFT JOIN string q ON q.string_id = m.scope_id
-LEFT JOIN string p ON p.string_id = m.phase_id;
+  ON l.run_id = k.run_id AND l.rank = k.rank AND l.pass = k.pass AND l.launch_config = k.launch_config;
 
 -- The step shown in the timeline of each rank and pass whose events were retained: the last one.
 CREATE VIEW timeline_step AS

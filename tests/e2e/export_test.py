@@ -310,14 +310,15 @@ class GpuTest(ExportTest):
             kernels.append((i, start, end, 7 + i % 2, i + 1))
             calls.append((i, start - 50, start - 10, i + 1))
         connection.executemany(
-            "INSERT INTO kernel VALUES (1, 0, 'trace', ?, 9001, ?, ?, ?, ?, 0, NULL, NULL, 'launch', 0, NULL, NULL)",
+            "INSERT INTO gpu_activity VALUES "
+            "(1, 0, 'trace', ?, 9001, ?, ?, ?, ?, 0, NULL, NULL, 'launch', 0, NULL, NULL, NULL)",
             kernels,
         )
         connection.executemany("INSERT INTO api_call VALUES (1, 0, 'trace', ?, 9002, ?, ?, 4242, ?)", calls)
         connection.execute(
-            "INSERT INTO memcpy "
-            "VALUES (1, 0, 'trace', 0, 9003, 4096, ?, ?, 7, 999999, 0, NULL, NULL, 'none', NULL, NULL)",
-            (begin, begin + 20),
+            "INSERT INTO gpu_activity VALUES "
+            "(1, 0, 'trace', ?, 9003, ?, ?, 7, 999999, 0, NULL, NULL, 'none', NULL, NULL, NULL, 4096)",
+            (self.KERNELS, kernels[-1][2], kernels[-1][2] + 20),
         )
 
     def add_memory(self, connection):

@@ -3,7 +3,7 @@
 SELECT * FROM outlier_call ORDER BY sequence;
 -- Two kernels overlap with call 40: one that started before it for 100 µs, and one for 300 µs. A kernel that starts
 -- when it ends does not count. One kernel overlaps with call 41.
-INSERT INTO kernel (
+INSERT INTO gpu_activity (
   run_id, rank, pass, sequence, name_id, start_ns, end_ns, stream, correlation_id, step, phase_id, scope_id,
   attribution, launch_config
 ) VALUES

@@ -288,7 +288,7 @@ TEST(Reports, ShowANewStrategy) {
   // Runs 60 and 61 are copies of run 21, the baseline.
   for (const char* run : {"60", "61"}) {
     for (const char* table : {"run", "param", "rank", "metric", "statistic", "sample", "clock_sync", "collective",
-                              "\"range\"", "kernel", "kernel_total", "step_activity"}) {
+                              "\"range\"", "gpu_activity", "kernel_total", "step_activity"}) {
       execute(database.get(), std::string("CREATE TEMP TABLE copied AS SELECT * FROM main.") + table +
                                   " WHERE run_id = 21; UPDATE copied SET run_id = " + run + ";");
       if (table == std::string("run")) execute(database.get(), std::string("UPDATE copied SET sequence = ") + run);

@@ -210,18 +210,15 @@ INSERT INTO launch_config (
   run_id, rank, pass, launch_config, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes,
   dynamic_shared_bytes, registers
 ) VALUES (11, 0, 'trace', 0, 64, 2, 1, 256, 1, 1, 1024, 0, 64);
-INSERT INTO kernel (
+INSERT INTO gpu_activity (
   run_id, rank, pass, sequence, name_id, start_ns, end_ns, stream, correlation_id, step, phase_id, scope_id,
-  attribution, launch_config
+  attribution, launch_config, bytes
 ) VALUES
-(11, 0, 'trace', 0, 10, 10000000, 10100000, 0, 1, 1, 1, 20, 'launch', 0),
-(11, 0, 'trace', 1, 10, 20000000, 20100000, 0, 2, 2, 1, 20, 'launch', 0),
-(11, 0, 'trace', 2, 11, 20100000, 20200000, 0, 3, 2, 1, 22, 'launch', 0),
-(11, 0, 'trace', 3, 12, 20600000, 20700000, 1, 4, 2, 2, NULL, 'phase', 0);
-INSERT INTO memcpy (
-  run_id, rank, pass, sequence, name_id, bytes, start_ns, end_ns, stream, correlation_id, step, phase_id, scope_id,
-  attribution
-) VALUES (11, 0, 'trace', 0, 14, 1024, 22150000, 22200000, 0, 9, 2, NULL, NULL, 'none');
+(11, 0, 'trace', 0, 10, 10000000, 10100000, 0, 1, 1, 1, 20, 'launch', 0, NULL),
+(11, 0, 'trace', 1, 10, 20000000, 20100000, 0, 2, 2, 1, 20, 'launch', 0, NULL),
+(11, 0, 'trace', 2, 11, 20100000, 20200000, 0, 3, 2, 1, 22, 'launch', 0, NULL),
+(11, 0, 'trace', 3, 12, 20600000, 20700000, 1, 4, 2, 2, NULL, 'phase', 0, NULL),
+(11, 0, 'trace', 4, 14, 22150000, 22200000, 0, 9, 2, NULL, NULL, 'none', NULL, 1024);
 INSERT INTO "range" (
   run_id, rank, pass, sequence, parent, kind, name_id, scope_id, step, phase_id, thread, start_ns, end_ns
 ) VALUES

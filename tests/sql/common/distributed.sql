@@ -431,7 +431,7 @@ INSERT INTO launch_config (
   run_id, rank, pass, launch_config, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes,
   dynamic_shared_bytes, registers
 ) VALUES (21, 0, 'trace', 0, 16, 1, 1, 512, 1, 1, 0, 0, 96);
-INSERT INTO kernel (
+INSERT INTO gpu_activity (
   run_id, rank, pass, sequence, name_id, start_ns, end_ns, stream, correlation_id, step, phase_id, scope_id,
   attribution, launch_config
 ) VALUES

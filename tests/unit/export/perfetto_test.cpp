@@ -225,12 +225,13 @@ TEST_F(Perfetto, OfATracePassHasRatesOfKernels) {
           "(3, 0, 'trace', 1, 0, 2, NULL, 0, 1050000, 1080000, 1, 0, NULL, 0, NULL, NULL, 'none')");
   // Two kernels of one call, launched by what it calls, and two launches of a graph into which it was captured.
   execute(
-      "DELETE FROM kernel; DELETE FROM memcpy; DELETE FROM memset;"
-      "INSERT INTO kernel VALUES (3, 0, 'trace', 0, 6, 1100000, 1100300, 7, 42, 0, NULL, NULL, 'launch', 0, NULL, 1), "
-      "(3, 0, 'trace', 1, 6, 1100400, 1100500, 7, 43, 0, NULL, NULL, 'launch', 0, NULL, 1), "
-      "(3, 0, 'trace', 2, 6, 1200000, 1200800, 7, 44, 1, NULL, NULL, 'launch', 0, 99, 0), "
-      "(3, 0, 'trace', 3, 6, 1300000, 1301600, 7, 45, 1, NULL, NULL, 'launch', 0, 99, 0), "
-      "(3, 0, 'trace', 4, 6, 1400000, 1400100, 7, 46, 1, NULL, NULL, 'launch', 0, NULL, NULL)");
+      "DELETE FROM gpu_activity;"
+      "INSERT INTO gpu_activity VALUES (3, 0, 'trace', 0, 6, 1100000, 1100300, 7, 42, 0, NULL, NULL, 'launch', 0, "
+      "NULL, 1, NULL), "
+      "(3, 0, 'trace', 1, 6, 1100400, 1100500, 7, 43, 0, NULL, NULL, 'launch', 0, NULL, 1, NULL), "
+      "(3, 0, 'trace', 2, 6, 1200000, 1200800, 7, 44, 1, NULL, NULL, 'launch', 0, 99, 0, NULL), "
+      "(3, 0, 'trace', 3, 6, 1300000, 1301600, 7, 45, 1, NULL, NULL, 'launch', 0, 99, 0, NULL), "
+      "(3, 0, 'trace', 4, 6, 1400000, 1400100, 7, 46, 1, NULL, NULL, 'launch', 0, NULL, NULL, NULL)");
   const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
   EXPECT_THAT(counter(trace, "FLOP/s"),
               ElementsAre(std::pair(1100.0, 4'000'000'000), std::pair(1100.3, 0), std::pair(1100.4, 4'000'000'000),
@@ -261,9 +262,9 @@ TEST_F(Perfetto, WritesOneFilePerRankOrNone) {
 
 TEST_F(Perfetto, ReadsMoreThanAPage) {
   execute(
-      "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 45009) INSERT INTO kernel "
-      "SELECT 3, 0, 'trace', i, 6, 3000000 + 10 * i, 3000005 + 10 * i, 7, i, 1, NULL, NULL, 'none', 0, NULL, NULL FROM "
-      "n");
+      "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 45009) INSERT INTO gpu_activity "
+      "SELECT 3, 0, 'trace', i, 6, 3000000 + 10 * i, 3000005 + 10 * i, 7, i, 1, NULL, NULL, 'none', 0, NULL, "
+      "NULL, NULL FROM n");
   const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
   EXPECT_EQ(events(trace, "kernel").size(), 45'002u);
 }

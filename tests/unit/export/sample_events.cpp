@@ -112,14 +112,16 @@ void ExportTest::add_trace() {
           "(3, 1, 'trace', 0, NULL, 'phase', " +
           forward + ", NULL, 0, " + forward + ", 0, 5, 6)");
   execute("INSERT INTO launch_config VALUES (3, 0, 'trace', 0, 8, 4, 2, 256, 1, 1, 1024, 2048, 96)");
-  execute("INSERT INTO kernel VALUES (3, 0, 'trace', 0, " + std::to_string(text_id("sgemm_kernel")) +
+  execute("INSERT INTO gpu_activity VALUES (3, 0, 'trace', 0, " + std::to_string(text_id("sgemm_kernel")) +
           ", 1100000, 1200500, 7, 42, 0, " + forward + ", " + scope +
-          ", 'launch', 0, NULL, NULL), "
-          "(3, 0, 'trace', 2, 1, 1200000, 1300001, 7, 43, 0, NULL, NULL, 'none', 0, 99, NULL)");
-  execute("INSERT INTO memcpy VALUES (3, 0, 'trace', 1, " + std::to_string(text_id("memcpy host to device")) +
-          ", 4096, 1150000, 1160000, 13, 44, 0, " + forward + ", NULL, 'phase', NULL, NULL)");
-  execute("INSERT INTO memset VALUES (3, 0, 'trace', 3, " + std::to_string(text_id("memset")) +
-          ", 512, 1400000, 1400100, 7, 45, 1, NULL, NULL, 'none', NULL, NULL)");
+          ", 'launch', 0, NULL, NULL, NULL), "
+          "(3, 0, 'trace', 2, 1, 1200000, 1300001, 7, 43, 0, NULL, NULL, 'none', 0, 99, NULL, NULL), "
+          "(3, 0, 'trace', 1, " +
+          std::to_string(text_id("memcpy host to device")) + ", 1150000, 1160000, 13, 44, 0, " + forward +
+          ", NULL, 'phase', NULL, NULL, NULL, 4096), "
+          "(3, 0, 'trace', 3, " +
+          std::to_string(text_id("memset")) +
+          ", 1400000, 1400100, 7, 45, 1, NULL, NULL, 'none', NULL, NULL, NULL, 512)");
   const std::string call = std::to_string(text_id("cudaLaunchKernel"));
   execute("INSERT INTO api_call VALUES (3, 0, 'trace', 0, " + call +
           ", 1050000, 1060000, 4321, 42), (3, 0, 'trace', 1, " + call + ", 1070000, 1080000, 4322, 43)");

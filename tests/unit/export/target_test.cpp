@@ -17,7 +17,7 @@ using ::testing::Not;
 
 using ExportTarget = ExportTest;
 
-const Wanted kTrace{{"trace", "ops"}, {"kernel", "op", "range"}, "no kernel events"};
+const Wanted kTrace{{"trace", "ops"}, {"gpu_activity", "op", "range"}, "no kernel events"};
 
 std::vector<std::string> words(const std::vector<Target>& targets) {
   std::vector<std::string> all;
@@ -40,13 +40,13 @@ TEST_F(ExportTarget, IsTheNewestRunThatHasSuchEventsOncePerRank) {
 
 TEST_F(ExportTarget, PrefersThePassWithDetails) {
   Wanted wanted = kTrace;
-  wanted.details = {"kernel", "op"};
+  wanted.details = {"gpu_activity", "op"};
   EXPECT_THAT(words(find_targets(database(), {}, wanted)), ElementsAre("3/0/trace", "3/1/trace"));
   EXPECT_THAT(other_passes(database(), {3, 0, "trace"}, wanted), ElementsAre("ops"));
   EXPECT_TRUE(other_passes(database(), {3, 1, "trace"}, wanted).empty());
   // As on a CPU, whose trace has only ranges.
   execute(
-      "DELETE FROM kernel; DELETE FROM op WHERE pass = 'trace'; INSERT OR IGNORE INTO range (run_id, rank, pass, "
+      "DELETE FROM gpu_activity; DELETE FROM op WHERE pass = 'trace'; INSERT OR IGNORE INTO range (run_id, rank, pass, "
       "sequence, kind, name_id, step, thread, start_ns, end_ns) SELECT run_id, rank, pass, 0, 'phase', 1, 0, 0, 0, 1 "
       "FROM rank WHERE run_id = 3 AND pass = 'trace'");
   EXPECT_THAT(words(find_targets(database(), {}, wanted)), ElementsAre("3/0/ops"));
@@ -66,7 +66,7 @@ TEST_F(ExportTarget, ThatIsNotThereIsRejectedWithWhatWouldBeRight) {
               HasSubstr("rank 5; it has pass ops of rank 0, pass trace of rank 0, pass trace of rank 1"));
   EXPECT_THAT(rejected({.run = {}, .rank = 1, .pass = "ops"}), HasSubstr("pass ops, rank 1"));
   EXPECT_THAT(rejected({.run = {}, .rank = {}, .pass = "time"}), HasSubstr("--pass takes trace, ops here, not 'time'"));
-  execute("DELETE FROM kernel; DELETE FROM op; DELETE FROM range");
+  execute("DELETE FROM gpu_activity; DELETE FROM op; DELETE FROM range");
   EXPECT_THAT(rejected({}), HasSubstr("--passes trace"));
 }
 

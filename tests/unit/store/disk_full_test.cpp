@@ -93,10 +93,10 @@ void expect_samples_without_events(const std::filesystem::path& file) {
   const auto source = open_rank_file(file, own_schema());
   EXPECT_EQ(source->integer("SELECT count(*) FROM sample"), 8);
   EXPECT_EQ(source->integer("SELECT count(*) FROM kernel_total"), 2);
-  EXPECT_EQ(source->integer("SELECT count(*) FROM kernel") + source->integer("SELECT count(*) FROM op"), 0);
+  EXPECT_EQ(source->integer("SELECT count(*) FROM gpu_activity") + source->integer("SELECT count(*) FROM op"), 0);
   EXPECT_EQ(source->integer("SELECT count FROM dropped_record WHERE source = 'store'"), 60'028);
   EXPECT_THAT(source->text("SELECT detail FROM dropped_record WHERE source = 'store'"),
-              ::testing::AllOf(::testing::HasSubstr("kernel 59998"), ::testing::HasSubstr("op 2"),
+              ::testing::AllOf(::testing::HasSubstr("gpu_activity 60000"), ::testing::HasSubstr("op 2"),
                                ::testing::HasSubstr("space")));
   for (const auto& entry : std::filesystem::directory_iterator(file.parent_path()))
     EXPECT_EQ(entry.path(), file) << "left behind";

@@ -202,6 +202,7 @@ std::vector<TableContent> event_contents() {
        "launch_config, grid_x, grid_y, grid_z, block_x, block_y, block_z, static_shared_bytes, dynamic_shared_bytes, "
        "registers",
        "0|4|2|1|256|1|1|1024|2048|168;1|1|1|1|32|1|1|0|0|16"},
+      {"gpu_activity", "sequence, launch_config, bytes", "0|0|NULL;1|NULL|1048576;2|NULL|64;3|1|NULL"},
       {"kernel", "sequence, launch_config, " + of_activity,
        "0|0|" + h +
            "|10100|10150|7|4000000000|2|forward|block_0/attention|launch|NULL|0;"

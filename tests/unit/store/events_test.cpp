@@ -159,7 +159,7 @@ TEST_F(Events, MissingTextsAreDroppedRecordsAndNoCrash) {
   // have one unresolvable scope.
   EXPECT_EQ(ask(database, "SELECT count, detail FROM dropped_record"), "9|" + std::string(kUnknownTexts));
 
-  tamper(path("a.db"), "UPDATE kernel SET name_id = 9999");
+  tamper(path("a.db"), "UPDATE gpu_activity SET name_id = 9999 WHERE launch_config IS NOT NULL");
   ResultsDatabase merged(path("b.db"), Mode::kCreate);
   EXPECT_EQ(merged.merge(path("a.db")).runs_added, 1);
   EXPECT_EQ(ask(merged, "SELECT count(*) FROM kernel"), "0");
@@ -172,7 +172,8 @@ TEST_F(Events, RanksThatAreNoNumbersAreMergedAsTheyAre) {
     const std::int64_t run_id = begin(database);
     database.finalize_run(run_id, Outcome{}, {}, {write(run_id, 0, Pass::kTrace, make_event_record())});
   }
-  tamper(path("a.db"), "UPDATE kernel SET rank = 'x' WHERE sequence = 3; UPDATE op SET rank = 0.5 WHERE sequence = 1");
+  tamper(path("a.db"),
+         "UPDATE gpu_activity SET rank = 'x' WHERE sequence = 3; UPDATE op SET rank = 0.5 WHERE sequence = 1");
   ResultsDatabase merged(path("b.db"), Mode::kCreate);
   EXPECT_EQ(merged.merge(path("a.db")).runs_added, 1);
   EXPECT_EQ(ask(merged, "SELECT rank, sequence FROM kernel ORDER BY sequence"), "0|0;x|3");
@@ -185,12 +186,12 @@ TEST_F(Events, StrangeRowsOfARankFileDoNoHarm) {
   const auto file = write(run_id, 0, Pass::kTrace, make_event_record());
   tamper(file,
          "UPDATE string SET string_id = -9223372036854775807 WHERE text = 'memset'; "
-         "UPDATE memset SET name_id = -9223372036854775807; "
+         "UPDATE gpu_activity SET name_id = -9223372036854775807 WHERE sequence = 2; "
          "UPDATE string SET text = CAST(x'61ff' AS TEXT) WHERE text = 'load'; "
-         "UPDATE kernel SET name_id = 'x', attribution = CAST(x'fe' AS TEXT) WHERE sequence = 3; "
-         "INSERT INTO kernel SELECT 55, rank, pass, sequence, name_id, start_ns, end_ns, stream, correlation_id, step, "
-         "phase_id, scope_id, "
-         "attribution, launch_config, graph_node, op FROM kernel");
+         "UPDATE gpu_activity SET name_id = 'x', attribution = CAST(x'fe' AS TEXT) WHERE sequence = 3; "
+         "INSERT INTO gpu_activity SELECT 55, rank, pass, sequence, name_id, start_ns, end_ns, stream, correlation_id, "
+         "step, phase_id, scope_id, attribution, launch_config, graph_node, op, bytes FROM gpu_activity "
+         "WHERE launch_config IS NOT NULL");
   database.finalize_run(run_id, Outcome{}, {}, {file});
   EXPECT_EQ(ask(database, "SELECT text FROM memset JOIN string ON string_id = name_id"), "memset");
   EXPECT_EQ(ask(database, "SELECT run_id, sequence FROM kernel"), "1|0");
@@ -198,27 +199,44 @@ TEST_F(Events, StrangeRowsOfARankFileDoNoHarm) {
             "a\xEF\xBF\xBD");
 }
 
-/// As a rank file of an earlier schema version would, this one lacks tables and columns that the results database has.
-TEST_F(Events, RankFilesWithFewerTablesAndColumnsAreImported) {
+TEST_F(Events, RankFilesOfAnEarlierSchemaVersionAreMigratedAndImported) {
   ResultsDatabase database(path("a.db"), Mode::kCreate);
   const std::int64_t run_id = begin(database);
   const auto file = rank_file_name(folder(), run_id, 0, Pass::kTime);
   {
     const Connection old(file, Connection::Access::kCreate);
     old.exec("PRAGMA application_id = " + std::to_string(kRankFileApplicationId));
-    migrate(old, own_schema());
-    old.exec("DROP TABLE collective; DROP TABLE device_memory; ALTER TABLE rank DROP COLUMN trace_status");
-    old.exec("PRAGMA user_version = 1; UPDATE meta SET value = '1' WHERE key = 'schema_version'");
+    Schema first = own_schema();
+    first.migrations.resize(1);
+    migrate(old, first);
     old.exec(
         "INSERT INTO rank (run_id, rank, pass, pid, host, status, stdout, stderr) VALUES (1, 0, 'time', 0, '', '', '', "
         "''); "
         "INSERT INTO sample (run_id, rank, pass, step, phase, warmup, throttled, calls, start_ns, host_ns) "
-        "VALUES (1, 0, 'time', 0, 'step', 0, 0, 1, 5, 77)");
+        "VALUES (1, 0, 'time', 0, 'step', 0, 0, 1, 5, 77); "
+        "INSERT INTO string VALUES (7, 'gemm'), (8, 'memset'); "
+        "INSERT INTO kernel VALUES (1, 0, 'time', 0, 7, 10, 20, 1, 30, 2, NULL, NULL, 'launch', 3, NULL, 4); "
+        "INSERT INTO memset VALUES (1, 0, 'time', 1, 8, 64, 40, 50, 1, 31, 2, NULL, NULL, 'none', NULL, NULL)");
   }
+  const std::string before = content_of(file);
   database.finalize_run(run_id, Outcome{}, {}, {file});
   EXPECT_EQ(ask(database,
                 "SELECT host_ns, (SELECT count(*) FROM dropped_record), (SELECT trace_status FROM rank) FROM sample"),
             "77|0|");
+  EXPECT_EQ(ask(database,
+                "SELECT text, start_ns, end_ns, launch_config, bytes, op FROM gpu_activity "
+                "JOIN string ON string_id = name_id"),
+            "gemm|10|20|3|NULL|4;memset|40|50|NULL|64|NULL");
+  EXPECT_EQ(content_of(file), before);
+}
+
+TEST_F(Events, RankFilesOfAnEarlierSchemaVersionAreChecked) {
+  ResultsDatabase database(path("a.db"), Mode::kCreate);
+  const std::int64_t run_id = begin(database);
+  const auto file = write(run_id, 0, Pass::kTrace, make_event_record());
+  tamper(file, "PRAGMA user_version = 1; UPDATE meta SET value = '1' WHERE key = 'schema_version'");
+  database.finalize_run(run_id, Outcome{}, {}, {file});
+  EXPECT_THAT(ask(database, "SELECT detail FROM dropped_record"), ::testing::HasSubstr("the file is damaged"));
 }
 
 std::vector<std::string> declared_columns(const Table& table) {

@@ -286,15 +286,17 @@ TEST_F(Journal, KernelsAreRecoveredWithTheirPhaseAndScope) {
   EXPECT_THAT(recover(), Optional(3));
   const auto found = open_rank_file(rank_file(), own_schema());
   EXPECT_EQ(found->text("SELECT group_concat(n.text || ':' || k.step || ':' || p.text || ':' || s.text || ':' || "
-                        "(k.end_ns - k.start_ns), ' ') FROM kernel k JOIN string n ON n.string_id = k.name_id "
+                        "(k.end_ns - k.start_ns), ' ') FROM gpu_activity k JOIN string n ON n.string_id = k.name_id "
                         "JOIN string p ON p.string_id = k.phase_id JOIN string s ON s.string_id = k.scope_id "
-                        "WHERE k.step > 2"),
+                        "WHERE k.launch_config IS NOT NULL AND k.step > 2"),
             "gemm:3:forward:Model/layer:50 softmax:4:forward:Model/layer:50");
   EXPECT_EQ(found->integer("SELECT sum(calls) FROM kernel_total WHERE kind = 'kernel'"), 3);
-  EXPECT_EQ(found->text("SELECT group_concat(c.grid_x, ' ') FROM kernel k JOIN launch_config c USING (launch_config)"),
-            "0 1 2 3 4");
-  EXPECT_EQ(found->integer("SELECT count(*) FROM memcpy c JOIN string p ON p.string_id = c.phase_id "
-                           "WHERE p.text = 'backward' AND bytes = 4096 AND attribution = 'graph'"),
+  EXPECT_EQ(
+      found->text("SELECT group_concat(c.grid_x, ' ') FROM gpu_activity k JOIN launch_config c USING (launch_config)"),
+      "0 1 2 3 4");
+  EXPECT_EQ(found->integer(
+                "SELECT count(*) FROM gpu_activity c JOIN string p ON p.string_id = c.phase_id "
+                "WHERE c.launch_config IS NULL AND p.text = 'backward' AND bytes = 4096 AND attribution = 'graph'"),
             kSteps);
   EXPECT_EQ(found->text("SELECT DISTINCT n.text || thread FROM api_call JOIN string n ON n.string_id = name_id"),
             "cudaLaunchKernel9");
