@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "engine/kymo_engine.h"
 #include "worker/installed_environment.hpp"
-#include "worker/step_loop.hpp"
+#include "worker/observed_steps.hpp"
 #include "worker/worker.hpp"
 
 namespace kymo::engine {

@@ -10,9 +10,13 @@
 #include "base/text.hpp"
 #include "measure/plan.hpp"
 #include "measure/statistics.hpp"
+#include "worker/batched_steps.hpp"
+#include "worker/flushed_steps.hpp"
 #include "worker/library_work.hpp"
+#include "worker/observed_steps.hpp"
 #include "worker/pass_progress.hpp"
 #include "worker/step_loop.hpp"
+#include "worker/synced_steps.hpp"
 #include "worker/verification.hpp"
 
 namespace kymo::worker {
@@ -67,10 +71,9 @@ class Engine {
         uses_torch_(plugin.framework && std::string_view(plugin.framework) == "libtorch"),
         observers_(observers),
         control_(control),
-        journal_(start.journal),
-        noted_(start.noted),
         workload_(assignment, workload, control, start.run_start_ns),
-        progress_(workload_, control, assignment.what.device, assignment.method.timing == measure::Timing::kFree) {
+        progress_(workload_, control, assignment.what.device),
+        driver_(make_driver(start)) {
     for (const PassStart::Stage& stage : start.stages) workload_.context().mark_at(stage.name, stage.end_ns);
   }
 
@@ -89,10 +92,24 @@ class Engine {
   }
 
  private:
+  std::unique_ptr<StepDriver> make_driver(const PassStart& start) {
+    switch (assignment_.method.timing) {
+      case measure::Timing::kHot:
+        return std::make_unique<BatchedSteps>(assignment_, workload_, progress_, armed_);
+      case measure::Timing::kCold:
+        return std::make_unique<FlushedSteps>(assignment_, workload_, progress_, armed_);
+      case measure::Timing::kFree:
+        return std::make_unique<ObservedSteps>(assignment_, workload_, progress_, armed_, start.journal, start.noted);
+      case measure::Timing::kSync:
+        break;
+    }
+    return std::make_unique<SyncedSteps>(assignment_, workload_, progress_, armed_);
+  }
+
   bool make_stages() {
     if (!arm() || !compare_clocks() || !create() || !prepare()) return false;
     if (assignment_.pass == Pass::kVerify) return verify();
-    steps_.emplace(assignment_, run_start_ns_, armed_, workload_, progress_, journal_, noted_);
+    steps_.emplace(assignment_, run_start_ns_, armed_, workload_, progress_, *driver_);
     return steps_->run() && compare_clocks();
   }
 
@@ -224,11 +241,10 @@ class Engine {
   bool uses_torch_;
   const Observers& observers_;
   ControlClient& control_;
-  store::StepJournal* journal_;
-  kymo_noted_steps* noted_;
   WorkloadInstance workload_;
   PassProgress progress_;
   ArmedCollectors armed_;
+  std::unique_ptr<StepDriver> driver_;
   std::optional<StepLoop> steps_;
   event::PassRecord record_;
 };

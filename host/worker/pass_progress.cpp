@@ -10,19 +10,16 @@ using measure::RunStatus;
 
 namespace {
 
-constexpr std::int64_t kBeatIntervalNs = 50'000'000;
-// A program waits while the supervisor is woken up, which takes 70 µs.
-constexpr std::int64_t kProgramBeatIntervalNs = 250'000'000;
 constexpr const char* kCancelled = "the run was cancelled";
+constexpr const char* kClockWentBack =
+    "the host clock (CLOCK_MONOTONIC_RAW) went backwards during a step, so that times on this machine are not valid";
 
 }  // namespace
 
-PassProgress::PassProgress(WorkloadInstance& workload, ControlClient& control, measure::DeviceKind device,
-                           bool observes_program)
-    : workload_(workload),
-      control_(control),
-      device_(device),
-      beat_interval_ns_(observes_program ? kProgramBeatIntervalNs : kBeatIntervalNs) {}
+void PassProgress::spare_system_calls() {
+  beat_interval_ns_ = 250'000'000;  // the steps wait while the supervisor is woken up, which takes 70 µs
+  polls_each_step_ = false;
+}
 
 bool PassProgress::announce(const char* stage, std::int64_t step, std::int64_t steps) {
   const std::int64_t now = now_ns();
@@ -45,6 +42,8 @@ bool PassProgress::check_call(kymo_status status) {
   outcome_.out_of_memory = result.out_of_memory;
   return end(result.status, result.detail);
 }
+
+bool PassProgress::check_clock(std::int64_t step_ns) { return step_ns >= 0 || end(RunStatus::kFailed, kClockWentBack); }
 
 bool PassProgress::end(RunStatus status, const std::string& detail) {
   const bool is_first = outcome_.failed_ns < 0;

@@ -14,14 +14,23 @@ namespace kymo::worker {
 /// it has ended.
 class PassProgress {
  public:
-  PassProgress(WorkloadInstance& workload, ControlClient& control, measure::DeviceKind device, bool observes_program);
+  PassProgress(WorkloadInstance& workload, ControlClient& control, measure::DeviceKind device)
+      : workload_(workload), control_(control), device_(device) {}
+
+  /// Sends a message and polls for a cancellation at most 4 times per second, because each system call between two
+  /// steps delays them.
+  void spare_system_calls();
+  /// Whether should_continue() is to be called at each step, and not only when the step was announced.
+  bool polls_each_step() const { return polls_each_step_; }
 
   /// Tells the supervisor that a stage or step begins: immediately for a new stage, otherwise at most about 20 times
-  /// per second, and 4 times in an observed program. Returns true if it was told.
+  /// per second. Returns true if it was told.
   bool announce(const char* stage, std::int64_t step = -1, std::int64_t steps = 0);
 
   /// Evaluates the status of a call into the plugin in the most recently announced stage and step.
   bool check_call(kymo_status status);
+  /// Ends the pass if the clock went backwards during a step.
+  bool check_clock(std::int64_t step_ns);
   /// Ends the pass if the supervisor has cancelled the run.
   bool should_continue();
   /// Waits for all ranks. `stop` is that of rank 0, before and after.
@@ -40,7 +49,8 @@ class PassProgress {
   WorkloadInstance& workload_;
   ControlClient& control_;
   measure::DeviceKind device_;
-  std::int64_t beat_interval_ns_;
+  std::int64_t beat_interval_ns_ = 50'000'000;
+  bool polls_each_step_ = true;
   measure::Outcome outcome_;
   const char* stage_ = "load";
   std::int64_t step_ = -1;

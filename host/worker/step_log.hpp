@@ -22,6 +22,7 @@ class StepLog {
 
   void add(const event::StepTime& step, std::span<const event::PhaseTime> phases);
 
+  std::span<const event::StepTime> steps() const { return steps_; }
   std::int64_t size() const { return static_cast<std::int64_t>(steps_.size()); }
 
   std::int64_t run_start_ns() const { return conversion_.run_start_ns(); }

@@ -9,7 +9,7 @@
 #include "worker/freed_memory.hpp"
 #include "worker/session.hpp"
 #include "worker/socket_client.hpp"
-#include "worker/step_loop.hpp"
+#include "worker/step_driver.hpp"
 
 namespace kymo::worker {
 

@@ -16,7 +16,7 @@
 #include "store/journal_recovery.hpp"
 #include "store/step_journal.hpp"
 #include "unit/worker/engine_fixture.hpp"
-#include "worker/step_loop.hpp"
+#include "worker/observed_steps.hpp"
 
 namespace kymo::worker {
 namespace {

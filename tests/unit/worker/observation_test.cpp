@@ -15,7 +15,7 @@
 #include "unit/worker/fake_workload.hpp"
 #include "worker/engine.hpp"
 #include "worker/scheduling.hpp"
-#include "worker/step_loop.hpp"
+#include "worker/step_driver.hpp"
 
 namespace kymo::worker {
 namespace {

@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "unit/worker/engine_fixture.hpp"
-#include "worker/step_loop.hpp"
+#include "worker/batched_steps.hpp"
+#include "worker/flushed_steps.hpp"
+#include "worker/observed_steps.hpp"
 
 namespace kymo::worker {
 namespace {

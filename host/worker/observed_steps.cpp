@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/observed_steps.hpp"
+
+#include "base/clock.hpp"
+#include "collect/reading_interval.hpp"
+#include "store/step_journal.hpp"
+
+namespace kymo::worker {
+namespace {
+
+// The time between two steps of a program is the program's: reading /proc takes at most 0.05 % of it.
+constexpr std::int64_t kSchedulingShare = 2000;
+
+// The engine processes noted steps at once that took so long together, but the first steps one by one.
+constexpr std::int64_t kNotedNs = 50'000'000;
+
+}  // namespace
+
+ObservedSteps::ObservedSteps(const measure::protocol::Assignment& assignment, WorkloadInstance& workload,
+                             PassProgress& progress, const ArmedCollectors& collectors, store::StepJournal* journal,
+                             kymo_noted_steps* noted)
+    : StepDriver(assignment, workload, progress, collectors), journal_(journal) {
+  progress_.spare_system_calls();
+  if (noted && is_time_pass_) {
+    noted_.emplace(*noted, workload_.phases().names().size(), journal_, workload_.context().status_page());
+    workload_.context().count_noted(&*noted_);
+  }
+}
+
+void ObservedSteps::begin() {
+  if (journal_) journal_->set_phases(workload_.phases().names());
+  workload_.phases().observe(collectors_.all, nullptr, workload_.context().ranges());
+}
+
+std::int64_t ObservedSteps::scheduling_share() const { return kSchedulingShare; }
+
+kymo_status ObservedSteps::call() {
+  const kymo_status status = workload_.step();
+  ended_ = status == kProgramEnded;
+  return status;
+}
+
+bool ObservedSteps::run(const NextSteps& next, StepLog& log) {
+  if (noted_) return run_noted(next, log);
+  if (!StepDriver::run(next, log)) return false;
+  journalize_records();
+  if (journal_) journal_->add(log.steps().back(), workload_.phases().times());
+  return true;
+}
+
+bool ObservedSteps::run_noted(const NextSteps& next, StepLog& log) {
+  // A program waits for the system call, and kymo does little between its steps.
+  const ProcessUsage before = next.disturbed ? process_usage() : used_;
+  interval_ = {};
+  noted_->prepare(next.first, next.first < collect::kFirstSteps ? 1 : next.limit, next.warmup, now_ns() + kNotedNs);
+  const kymo_status status = call();
+  used_ = process_usage();
+  interval_.usage = used_ - before;
+  // The usage of a step that is not complete is not that of the others.
+  if (status == KYMO_OK) noted_->set_usage(interval_.usage);
+  if (!keep_noted(log) || ended_) return false;
+  workload_.context().rethrow_kept();
+  return progress_.check_call(status);
+}
+
+bool ObservedSteps::keep_noted(StepLog& log) {
+  for (std::int64_t i = 0; i < noted_->count(); ++i) {
+    const event::StepTime& time = noted_->time(i);
+    if (!progress_.check_clock(time.end_ns - time.begin_ns)) return false;
+    log.add(time, noted_->phases(i));
+    interval_.elapsed_ns += time.end_ns - time.begin_ns;
+    interval_.end_ns = time.end_ns;
+  }
+  noted_->keep();
+  journalize_records();
+  return true;
+}
+
+void ObservedSteps::journalize_records() {
+  if (!journal_) return;
+  const std::vector<event::Metric> metrics = workload_.context().metrics_from(journalized_metrics_);
+  journalized_metrics_ += metrics.size();
+  const std::vector<event::Compilation> compilations = workload_.context().compilations_from(journalized_compilations_);
+  journalized_compilations_ += compilations.size();
+  journal_->add(compilations);
+  journal_->add(metrics);
+  journalize_events();
+}
+
+void ObservedSteps::journalize_events() {
+  new_events_.clear();
+  // The ranges that operators refer to began before them.
+  for (collect::Collector* collector : collectors_.all) collector->add_new_events(new_events_);
+  if (RangeRecorder* const ranges = workload_.context().ranges()) ranges->add_new(new_events_);
+  for (const auto& [number, call] : new_events_.operators)
+    library_work_.add(new_events_.texts, call, new_events_.library_op_work);
+  new_events_.tags = workload_.context().tags_from(journalized_tags_);
+  journalized_tags_ += new_events_.tags.size();
+  journal_->add(new_events_);
+}
+
+}  // namespace kymo::worker

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "worker/library_work.hpp"
+#include "worker/noted_steps.hpp"
+#include "worker/step_driver.hpp"
+
+namespace kymo::worker {
+
+/// What the step() of an observed program returns if the program ends before the step is complete: the pass ends, and
+/// keeps the steps before.
+inline constexpr kymo_status kProgramEnded = 1000;
+
+/// Timing free: an observed program runs its steps itself, without synchronization or barrier. In the time pass, it
+/// also times them, and several steps are processed at once.
+class ObservedSteps final : public StepDriver {
+ public:
+  /// `journal`: keeps each complete step, or nullptr. `noted`: the steps that the program times in the time pass, or
+  /// nullptr.
+  ObservedSteps(const measure::protocol::Assignment& assignment, WorkloadInstance& workload, PassProgress& progress,
+                const ArmedCollectors& collectors, store::StepJournal* journal, kymo_noted_steps* noted);
+
+  void begin() override;
+  bool has_barrier() const override { return false; }
+  std::int64_t scheduling_share() const override;
+  bool run(const NextSteps& next, StepLog& log) override;
+  bool ended() const override { return ended_; }
+
+ protected:
+  kymo_status call() override;
+
+ private:
+  /// Lets the program run and time steps.
+  bool run_noted(const NextSteps& next, StepLog& log);
+  bool keep_noted(StepLog& log);
+  /// Adds what was recorded besides the steps to the journal, if there is one.
+  void journalize_records();
+  void journalize_events();
+
+  bool ended_ = false;  // the program, within a step
+  store::StepJournal* journal_;
+  std::optional<NotedSteps> noted_;
+  ProcessUsage used_;  // after the last noted step
+  std::size_t journalized_metrics_ = 0;
+  std::size_t journalized_compilations_ = 0;
+  std::size_t journalized_tags_ = 0;
+  event::NewEvents new_events_;
+  LibraryWork library_work_;  // of operators in the journal
+};
+
+}  // namespace kymo::worker
