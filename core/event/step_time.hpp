@@ -10,29 +10,12 @@
 #include <vector>
 
 #include "event/records.hpp"
+#include "event/step_time.h"
 
 namespace kymo::event {
 
-/// One phase of one step; times in ns, start_ns on the host clock.
-struct PhaseTime {
-  std::int64_t calls = 0;
-  std::int64_t start_ns = 0;
-  std::int64_t host_ns = 0;
-  std::int64_t device_ns = -1;  ///< -1 where nothing was recorded
-};
-
-/// One step; times in ns on the host clock, -1 where nothing was recorded. Without names and memory of its own, so that
-/// it can be stored between two steps.
-struct StepTime {
-  std::int64_t step = 0;
-  std::int64_t begin_ns = 0;
-  std::int64_t end_ns = 0;
-  std::int64_t device_ns = -1;
-  std::int64_t cpu_ns = -1;
-  std::int64_t involuntary_switches = -1;
-  bool warmup = false;
-  bool throttled = false;
-};
+using PhaseTime = kymo_phase_time;
+using StepTime = kymo_step_time;
 
 /// Converts steps to samples: of the whole step, of each phase that occurred and, if phases are declared, of the
 /// remainder of the step.

@@ -51,8 +51,8 @@ std::string validation_error(const kymo_engine_options* options) {
   const kymo_engine_plugins* plugins = options->plugins;
   if (!plugins || plugins->size < sizeof(kymo_engine_plugins) || !plugins->load || !plugins->flush)
     return "functions to load plugins and to flush output are required";
-  if (options->noted && options->noted->size < sizeof(kymo_noted_steps))
-    return "its noted steps are of another version";
+  if (options->step_records && options->step_records->size < sizeof(kymo_step_records))
+    return "its step records are of another version";
   return "";
 }
 
@@ -69,7 +69,7 @@ std::int32_t serve(const kymo_engine_options* options) {
                                .process_start_ns = options->process_start_ns,
                                .observes_program = (options->flags & KYMO_ENGINE_OBSERVES) != 0,
                                .ranks = options->ranks,
-                               .noted = options->noted},
+                               .step_records = options->step_records},
                               environment);
   } catch (const std::exception& error) {
     log::error(error.what());

@@ -10,7 +10,7 @@
 #include <kymo_plugin.h>
 #include <stdint.h>
 
-#include "event/noted_steps.h"
+#include "event/step_records.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,9 +51,9 @@ typedef struct kymo_engine_options {
   const char* root;         /* directory of the kymo installation; contains lib/kymo/modules */
   int64_t process_start_ns; /* CLOCK_MONOTONIC_RAW: origin of the times of the first assignment */
   const kymo_engine_plugins* plugins;
-  uint32_t flags;          /* KYMO_ENGINE_OBSERVES or 0 */
-  int32_t ranks;           /* of the process group that an observed program has made; 0: not known, or a worker */
-  kymo_noted_steps* noted; /* of an observed program, otherwise NULL */
+  uint32_t flags; /* KYMO_ENGINE_OBSERVES or 0 */
+  int32_t ranks;  /* of the process group that an observed program has made; 0: not known, or a worker */
+  kymo_step_records* step_records; /* of an observed program, otherwise NULL */
   /* Version of the torch that an observed program has imported. NULL: a worker, whose plugin's description says it. */
   const char* torch_version;
 } kymo_engine_options;

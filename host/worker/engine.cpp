@@ -99,7 +99,8 @@ class Engine {
       case measure::Timing::kCold:
         return std::make_unique<FlushedSteps>(assignment_, workload_, progress_, armed_);
       case measure::Timing::kFree:
-        return std::make_unique<ObservedSteps>(assignment_, workload_, progress_, armed_, start.journal, start.noted);
+        return std::make_unique<ObservedSteps>(assignment_, workload_, progress_, armed_, start.journal,
+                                               start.step_records);
       case measure::Timing::kSync:
         break;
     }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "event/noted_steps.h"
 #include "event/records.hpp"
+#include "event/step_records.h"
 #include "measure/protocol.hpp"
 #include "worker/control_client.hpp"
 #include "worker/worker_environment.hpp"
@@ -30,10 +30,10 @@ struct PassStart {
     const char* name;
     std::int64_t end_ns;
   };
-  std::int64_t run_start_ns = 0;          ///< origin of the times in records
-  std::vector<Stage> stages;              ///< stages that ended before the pass
-  store::StepJournal* journal = nullptr;  ///< keeps each complete step; nullptr: none
-  kymo_noted_steps* noted = nullptr;      ///< of an observed program; nullptr: each step is timed by the engine
+  std::int64_t run_start_ns = 0;              ///< origin of the times in records
+  std::vector<Stage> stages;                  ///< stages that ended before the pass
+  store::StepJournal* journal = nullptr;      ///< keeps each complete step; nullptr: none
+  kymo_step_records* step_records = nullptr;  ///< of an observed program
 };
 
 /// Runs one pass: arms the collectors, creates and prepares the workload, verifies it or runs its steps, disarms, and

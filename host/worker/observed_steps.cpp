@@ -11,19 +11,19 @@ namespace {
 // The time between two steps of a program is the program's: reading /proc takes at most 0.05 % of it.
 constexpr std::int64_t kSchedulingShare = 2000;
 
-// The engine processes noted steps at once that took so long together, but the first steps one by one.
-constexpr std::int64_t kNotedNs = 50'000'000;
+// The engine processes recorded steps at once that took so long together, but the first steps one by one.
+constexpr std::int64_t kRecordedNs = 50'000'000;
 
 }  // namespace
 
 ObservedSteps::ObservedSteps(const measure::protocol::Assignment& assignment, WorkloadInstance& workload,
                              PassProgress& progress, const ArmedCollectors& collectors, store::StepJournal* journal,
-                             kymo_noted_steps* noted)
+                             kymo_step_records* step_records)
     : StepDriver(assignment, workload, progress, collectors), journal_(journal) {
   progress_.spare_system_calls();
-  if (noted && is_time_pass_) {
-    noted_.emplace(*noted, workload_.phases().names().size(), journal_, workload_.context().status_page());
-    workload_.context().count_noted(&*noted_);
+  if (step_records && is_time_pass_) {
+    records_.emplace(*step_records, workload_.phases().names().size(), journal_, workload_.context().status_page());
+    workload_.context().count_steps(step_records->count);
   }
 }
 
@@ -41,37 +41,38 @@ kymo_status ObservedSteps::call() {
 }
 
 bool ObservedSteps::run(const NextSteps& next, StepLog& log) {
-  if (noted_) return run_noted(next, log);
+  if (records_) return run_recorded(next, log);
   if (!StepDriver::run(next, log)) return false;
   journalize_records();
   if (journal_) journal_->add(log.steps().back(), workload_.phases().times());
   return true;
 }
 
-bool ObservedSteps::run_noted(const NextSteps& next, StepLog& log) {
+bool ObservedSteps::run_recorded(const NextSteps& next, StepLog& log) {
   // A program waits for the system call, and kymo does little between its steps.
   const ProcessUsage before = next.disturbed ? process_usage() : used_;
   interval_ = {};
-  noted_->prepare(next.first, next.first < collect::kFirstSteps ? 1 : next.limit, next.warmup, now_ns() + kNotedNs);
+  records_->prepare(next.first, next.first < collect::kFirstSteps ? 1 : next.limit, next.warmup,
+                    now_ns() + kRecordedNs);
   const kymo_status status = call();
   used_ = process_usage();
   interval_.usage = used_ - before;
   // The usage of a step that is not complete is not that of the others.
-  if (status == KYMO_OK) noted_->set_usage(interval_.usage);
-  if (!keep_noted(log) || ended_) return false;
+  if (status == KYMO_OK) records_->set_usage(interval_.usage);
+  if (!keep_recorded(log) || ended_) return false;
   workload_.context().rethrow_kept();
   return progress_.check_call(status);
 }
 
-bool ObservedSteps::keep_noted(StepLog& log) {
-  for (std::int64_t i = 0; i < noted_->count(); ++i) {
-    const event::StepTime& time = noted_->time(i);
+bool ObservedSteps::keep_recorded(StepLog& log) {
+  for (std::int64_t i = 0; i < records_->count(); ++i) {
+    const event::StepTime& time = records_->time(i);
     if (!progress_.check_clock(time.end_ns - time.begin_ns)) return false;
-    log.add(time, noted_->phases(i));
+    log.add(time, records_->phases(i));
     interval_.elapsed_ns += time.end_ns - time.begin_ns;
     interval_.end_ns = time.end_ns;
   }
-  noted_->keep();
+  records_->keep();
   journalize_records();
   return true;
 }

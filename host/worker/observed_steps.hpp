@@ -2,8 +2,8 @@
 #pragma once
 
 #include "worker/library_work.hpp"
-#include "worker/noted_steps.hpp"
 #include "worker/step_driver.hpp"
+#include "worker/step_records.hpp"
 
 namespace kymo::worker {
 
@@ -15,10 +15,10 @@ inline constexpr kymo_status kProgramEnded = 1000;
 /// also times them, and several steps are processed at once.
 class ObservedSteps final : public StepDriver {
  public:
-  /// `journal`: keeps each complete step, or nullptr. `noted`: the steps that the program times in the time pass, or
+  /// `journal`: keeps each complete step, or nullptr. `step_records`: those of the time pass, or
   /// nullptr.
   ObservedSteps(const measure::protocol::Assignment& assignment, WorkloadInstance& workload, PassProgress& progress,
-                const ArmedCollectors& collectors, store::StepJournal* journal, kymo_noted_steps* noted);
+                const ArmedCollectors& collectors, store::StepJournal* journal, kymo_step_records* step_records);
 
   void begin() override;
   bool has_barrier() const override { return false; }
@@ -31,16 +31,16 @@ class ObservedSteps final : public StepDriver {
 
  private:
   /// Lets the program run and time steps.
-  bool run_noted(const NextSteps& next, StepLog& log);
-  bool keep_noted(StepLog& log);
+  bool run_recorded(const NextSteps& next, StepLog& log);
+  bool keep_recorded(StepLog& log);
   /// Adds what was recorded besides the steps to the journal, if there is one.
   void journalize_records();
   void journalize_events();
 
   bool ended_ = false;  // the program, within a step
   store::StepJournal* journal_;
-  std::optional<NotedSteps> noted_;
-  ProcessUsage used_;  // after the last noted step
+  std::optional<StepRecords> records_;
+  ProcessUsage used_;  // after the last recorded step
   std::size_t journalized_metrics_ = 0;
   std::size_t journalized_compilations_ = 0;
   std::size_t journalized_tags_ = 0;

@@ -109,7 +109,7 @@ RunContext::RunContext(const measure::protocol::Assignment& assignment, const ky
 
 std::int64_t RunContext::step() const {
   const std::int64_t step = step_.load(std::memory_order_relaxed);
-  return noted_ && step >= 0 ? step + noted_->count() : step;
+  return complete_steps_ && step >= 0 ? step + *complete_steps_ : step;
 }
 
 /// Failing to create the status page does not fail the run: the supervisor then uses the last progress message.

@@ -19,7 +19,6 @@
 #include "worker/collective_recorder.hpp"
 #include "worker/control_client.hpp"
 #include "worker/failure.hpp"
-#include "worker/noted_steps.hpp"
 #include "worker/phase_recorder.hpp"
 #include "worker/range_recorder.hpp"
 
@@ -70,8 +69,8 @@ class RunContext {
   /// Status page that shows the supervisor what this worker does; nullptr if the supervisor did not request one.
   measure::StatusPage* status_page() { return status_page_ ? &*status_page_ : nullptr; }
   void set_step(std::int64_t step) { step_.store(step, std::memory_order_relaxed); }
-  /// The steps since set_step() are those that `noted` counts.
-  void count_noted(const NotedSteps* noted) { noted_ = noted; }
+  /// The program counts the complete steps since set_step(), too.
+  void count_steps(const std::uint32_t& complete) { complete_steps_ = &complete; }
   /// Records phases and scopes from now on, and notifies the `observers` that subscribe to scopes.
   void observe(std::vector<collect::Collector*> observers);
   /// nullptr in passes that observe no events.
@@ -112,7 +111,7 @@ class RunContext {
   std::int64_t run_start_ns_;
   std::thread::id main_thread_;
   std::atomic<std::int64_t> step_{-1};
-  const NotedSteps* noted_ = nullptr;
+  const std::uint32_t* complete_steps_ = nullptr;
   std::atomic<bool> cancelled_{false};
   std::int64_t next_poll_ns_ = 0;  // main thread
   std::optional<RangeRecorder> ranges_;

@@ -62,7 +62,7 @@ Outcome Session::run_assignment(const Assignment& assignment) {
   used_ = environment_.observers(assignment.pass, assignment.what.device, uses_torch);
   const auto journal = journal_of(assignment, start.run_start_ns);
   start.journal = journal.get();
-  start.noted = noted_;
+  start.step_records = step_records_;
   auto [outcome, record] = run_pass(assignment, plugin, used_, control_, start);
   add_device(assignment, record);
   control_.send(Progress{"write"});

@@ -14,10 +14,13 @@ namespace kymo::worker {
 class Session {
  public:
   /// process_start_ns (host clock): start time of this process, to which the times of its first assignment are
-  /// relative. noted: the steps that an observed program times itself.
+  /// relative. step_records: of an observed program.
   Session(ControlClient& control, WorkerEnvironment& environment, std::int64_t process_start_ns,
-          kymo_noted_steps* noted = nullptr)
-      : control_(control), environment_(environment), process_start_ns_(process_start_ns), noted_(noted) {}
+          kymo_step_records* step_records = nullptr)
+      : control_(control),
+        environment_(environment),
+        process_start_ns_(process_start_ns),
+        step_records_(step_records) {}
 
   /// Throws ConnectionLost. All other errors become the outcome of an assignment.
   void serve();
@@ -37,7 +40,7 @@ class Session {
   ControlClient& control_;
   WorkerEnvironment& environment_;
   std::int64_t process_start_ns_;
-  kymo_noted_steps* noted_;
+  kymo_step_records* step_records_;
   bool is_new_ = true;
   Observers used_;  // collectors of the previous assignment, reset before the next one
 };

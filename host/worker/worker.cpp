@@ -23,7 +23,7 @@ int run_worker(const WorkerOptions& options, WorkerEnvironment& environment) {
   }
   try {
     SocketClient control(options.address, options.rank, options.token, options.ranks);
-    Session session(control, environment, options.process_start_ns, options.noted);
+    Session session(control, environment, options.process_start_ns, options.step_records);
     if (options.observes_program)
       session.serve_one();
     else

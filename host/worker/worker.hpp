@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "event/noted_steps.h"
+#include "event/step_records.h"
 #include "worker/worker_environment.hpp"
 
 namespace kymo::worker {
@@ -18,7 +18,7 @@ struct WorkerOptions {
   bool observes_program = false;  ///< the process is not a worker, but a program that is observed: executes a single
                                   ///< assignment and changes no settings of the process
   int ranks = 0;                  ///< of the process group that an observed program has made; 0: not known, or a worker
-  kymo_noted_steps* noted = nullptr;  ///< of an observed program
+  kymo_step_records* step_records = nullptr;  ///< of an observed program
 };
 
 /// Connects to the control server, executes the assigned passes and returns the exit code of the process. Ends the

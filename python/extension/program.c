@@ -79,7 +79,7 @@ static kymo_status prepare(void* instance, kymo_context* context) {
 static kymo_status step(void* instance, kymo_context* context) {
   (void)instance;
   self_.state = kStepping;
-  if (are_steps_noted()) note_step_begin();
+  if (are_steps_recorded()) record_step_begin();
   to_program();
   if (!self_.ending) return KYMO_OK;
   if (self_.end_status == KYMO_OK) return KYMO_ENGINE_PROGRAM_ENDED;
@@ -196,7 +196,7 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
                                         .plugins = &plugins,
                                         .flags = KYMO_ENGINE_OBSERVES,
                                         .ranks = ranks,
-                                        .noted = &noted_steps,
+                                        .step_records = &step_records,
                                         .torch_version = self_.torch_version};
   self_.thread = PyThread_get_thread_ident();
   to_engine();
@@ -206,24 +206,24 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
 /* Phases do not nest: an inner phase interrupts the outer one. */
 
 static void begin_only_phase(Phase phase) {
-  if (are_steps_noted()) {
-    note_phase_begin(phase);
+  if (are_steps_recorded()) {
+    record_phase_begin(phase);
   } else {
     self_.host->phase_begin(self_.context, phase_names[phase], NULL);
   }
 }
 
 static void end_only_phase(void) {
-  if (are_steps_noted()) {
-    note_phase_end();
+  if (are_steps_recorded()) {
+    record_phase_end();
   } else {
     self_.host->phase_end(self_.context);
   }
 }
 
 static void change_phase(Phase phase) {
-  if (are_steps_noted()) {
-    note_phase_change(phase);
+  if (are_steps_recorded()) {
+    record_phase_change(phase);
   } else {
     self_.host->phase_end(self_.context);
     self_.host->phase_begin(self_.context, phase_names[phase], NULL);
@@ -251,7 +251,7 @@ static void end_phases(void) {
 int end_step(int engine_is_due) {
   if (!is_stepping()) return 0;
   end_phases();
-  if (are_steps_noted() && note_step_end(engine_is_due)) return 1;
+  if (are_steps_recorded() && record_step_end(engine_is_due)) return 1;
   to_engine();
   return self_.state == kStepping;
 }

@@ -10,7 +10,7 @@
 #include <Python.h>
 #include <kymo_plugin.h>
 
-#include "step_notes.h"
+#include "step_records.h"
 
 /* The host functions of the pass, while it records scopes; NULL otherwise. */
 extern const kymo_host* recording_host;

@@ -15,14 +15,14 @@ namespace kymo::worker {
 class EngineTest : public testing::Test {
  protected:
   PassResult run(FakeWorkload& workload) {
-    return run_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}, journal, noted});
+    return run_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}, journal, records});
   }
 
   measure::protocol::Assignment assignment = fake_assignment();
   Observers observers;
   FakeControl control;
   store::StepJournal* journal = nullptr;
-  kymo_noted_steps* noted = nullptr;
+  kymo_step_records* records = nullptr;
 };
 
 }  // namespace kymo::worker

@@ -4,29 +4,29 @@
  * once. Most of what a function costs that a step calls once is that the step before has evicted its code and data from
  * the processor's caches. So these functions touch little, and call none of the engine.
  */
-#ifndef KYMO_STEP_NOTES_H
-#define KYMO_STEP_NOTES_H
+#ifndef KYMO_STEP_RECORDS_H
+#define KYMO_STEP_RECORDS_H
 
-#include "event/noted_steps.h"
+#include "event/step_records.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 enum { kPhases = 4 };
-typedef enum { kLoading, kForward, kBackward, kOptimizer, kNoPhase /* between phases; not noted */ } Phase;
+typedef enum { kLoading, kForward, kBackward, kOptimizer, kNoPhase /* between phases; not recorded */ } Phase;
 
-extern kymo_noted_steps noted_steps; /* filled in by the engine */
+extern kymo_step_records step_records; /* filled in by the engine */
 
-static inline int are_steps_noted(void) { return noted_steps.limit > 0; }
+static inline int are_steps_recorded(void) { return step_records.limit > 0; }
 /* At the begin of the engine's step(). */
-void note_step_begin(void);
+void record_step_begin(void);
 /* Ends the step. Returns 1 if it has begun the next one, and 0 if step() is to return. */
-int note_step_end(int engine_is_due);
-void note_phase_begin(Phase phase);
-void note_phase_end(void);
+int record_step_end(int engine_is_due);
+void record_phase_begin(Phase phase);
+void record_phase_end(void);
 /* The phase ends, and another one begins. */
-void note_phase_change(Phase phase);
+void record_phase_change(Phase phase);
 
 #ifdef __cplusplus
 }

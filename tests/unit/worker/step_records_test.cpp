@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <extension/step_notes.h>
+#include <extension/step_records.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -26,33 +26,33 @@ using testing::ElementsAre;
 constexpr std::int64_t kEngineNotDueYet = 1'000'000'000'000;
 
 /// A program that times its steps, as the extension does.
-class NotedStepsTest : public EngineTest {
+class StepRecordsTest : public EngineTest {
  protected:
-  NotedStepsTest() {
-    noted = &noted_steps;
+  StepRecordsTest() {
+    records = &step_records;
     assignment.method.timing = measure::Timing::kFree;
     assignment.method.warmup = 12;
     assignment.method.steps = 30;
     workload.on_step = [this](const FakeHost& host) {
-      noted_steps.due_ns = now_ns() + kEngineNotDueYet;  // so that the test does not depend on the machine
-      note_step_begin();
+      step_records.due_ns = now_ns() + kEngineNotDueYet;  // so that the test does not depend on the machine
+      record_step_begin();
       kymo_status status = KYMO_OK;
       do {
         status = run_step(host);
         if (status != KYMO_OK) return status;
-      } while (note_step_end(0));
-      at_once.push_back(noted_steps.count);
+      } while (record_step_end(0));
+      at_once.push_back(step_records.count);
       return status;
     };
   }
 
   kymo_status run_step(const FakeHost& host) {
-    note_phase_begin(kForward);
-    note_phase_end();
-    note_phase_begin(kBackward);
-    note_phase_change(kForward);  // a recomputation
-    note_phase_change(kBackward);
-    note_phase_end();
+    record_phase_begin(kForward);
+    record_phase_end();
+    record_phase_begin(kBackward);
+    record_phase_change(kForward);  // a recomputation
+    record_phase_change(kBackward);
+    record_phase_end();
     const kymo_status status = in_step ? in_step(host, steps) : static_cast<kymo_status>(KYMO_OK);
     ++steps;
     return status;
@@ -71,7 +71,7 @@ class NotedStepsTest : public EngineTest {
   PassResult result;
 };
 
-TEST_F(NotedStepsTest, AreThoseOfThePass) {
+TEST_F(StepRecordsTest, AreThoseOfThePass) {
   result = run(workload);
   ASSERT_EQ(result.outcome.status, measure::RunStatus::kOk) << result.outcome.detail;
   const auto whole = samples_of("step");
@@ -90,15 +90,15 @@ TEST_F(NotedStepsTest, AreThoseOfThePass) {
   for (const event::Sample& forward : samples_of("forward")) EXPECT_EQ(forward.calls, 2);
   EXPECT_EQ(samples_of("backward").size(), 42u);
   EXPECT_EQ(samples_of("optimizer").size(), 0u);
-  EXPECT_EQ(noted_steps.limit, 0u) << "the pass is over";
+  EXPECT_EQ(step_records.limit, 0u) << "the pass is over";
 }
 
-TEST_F(NotedStepsTest, AreProcessedOneByOneAtFirst) {
+TEST_F(StepRecordsTest, AreProcessedOneByOneAtFirst) {
   result = run(workload);
   EXPECT_THAT(at_once, ElementsAre(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 30)) << "the warm-up steps by themselves";
 }
 
-TEST_F(NotedStepsTest, HaveTheMeanProcessorTimeOfThoseProcessedAtOnce) {
+TEST_F(StepRecordsTest, HaveTheMeanProcessorTimeOfThoseProcessedAtOnce) {
   in_step = [](const FakeHost&, std::int64_t) {
     const std::int64_t since_ns = process_usage().cpu_ns;
     while (process_usage().cpu_ns - since_ns < 2'000'000) {
@@ -119,7 +119,7 @@ TEST_F(NotedStepsTest, HaveTheMeanProcessorTimeOfThoseProcessedAtOnce) {
   EXPECT_EQ(scheduled, 30);
 }
 
-TEST_F(NotedStepsTest, BeforeTheEndOfTheProgramAreKept) {
+TEST_F(StepRecordsTest, BeforeTheEndOfTheProgramAreKept) {
   in_step = [](const FakeHost&, std::int64_t step) {
     return step == 17 ? static_cast<kymo_status>(kProgramEnded) : static_cast<kymo_status>(KYMO_OK);
   };
@@ -131,7 +131,7 @@ TEST_F(NotedStepsTest, BeforeTheEndOfTheProgramAreKept) {
   EXPECT_FALSE(whole[16].cpu_ns) << "the usage is also that of a step that is not complete";
 }
 
-TEST_F(NotedStepsTest, BeforeAFailureAreKept) {
+TEST_F(StepRecordsTest, BeforeAFailureAreKept) {
   in_step = [](const FakeHost& host, std::int64_t step) {
     return step == 17 ? host.fail(KYMO_FAILED, "no data") : static_cast<kymo_status>(KYMO_OK);
   };
@@ -140,7 +140,7 @@ TEST_F(NotedStepsTest, BeforeAFailureAreKept) {
   EXPECT_EQ(samples_of("step").size(), 17u);
 }
 
-TEST_F(NotedStepsTest, HaveTheMetricsOfTheirOwn) {
+TEST_F(StepRecordsTest, HaveTheMetricsOfTheirOwn) {
   in_step = [](const FakeHost& host, std::int64_t step) {
     if (step == 5 || step == 23) host.host->metric_number(host.context, KYMO_PER_STEP, "loss", 1, "");
     return static_cast<kymo_status>(KYMO_OK);
@@ -151,14 +151,14 @@ TEST_F(NotedStepsTest, HaveTheMetricsOfTheirOwn) {
   EXPECT_EQ(result.record.metrics[1].step, 23);
 }
 
-TEST_F(NotedStepsTest, EndWhenTheEngineIsDue) {
+TEST_F(StepRecordsTest, EndWhenTheEngineIsDue) {
   workload.on_step = [this](const FakeHost& host) {
-    note_step_begin();
+    record_step_begin();
     do {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       run_step(host);
-    } while (note_step_end(0));
-    at_once.push_back(noted_steps.count);
+    } while (record_step_end(0));
+    at_once.push_back(step_records.count);
     return static_cast<kymo_status>(KYMO_OK);
   };
   assignment.method.warmup = 11;
@@ -170,29 +170,29 @@ TEST_F(NotedStepsTest, EndWhenTheEngineIsDue) {
   EXPECT_LE(*std::ranges::max_element(at_once), 3u) << "50 ms";
 }
 
-TEST_F(NotedStepsTest, AreTimedByTheEngineInOtherPasses) {
+TEST_F(StepRecordsTest, AreTimedByTheEngineInOtherPasses) {
   assignment.pass = measure::Pass::kOps;
   workload.on_step = [](const FakeHost& host) {
-    EXPECT_FALSE(are_steps_noted());
+    EXPECT_FALSE(are_steps_recorded());
     return host.phase("forward");
   };
   result = run(workload);
   EXPECT_EQ(result.outcome.status, measure::RunStatus::kOk) << result.outcome.detail;
 }
 
-class JournalOfNotedSteps : public NotedStepsTest {
+class JournalOfStepRecords : public StepRecordsTest {
  protected:
-  JournalOfNotedSteps() {
-    std::string name = std::filesystem::temp_directory_path() / "kymo-noted-XXXXXX";
+  JournalOfStepRecords() {
+    std::string name = std::filesystem::temp_directory_path() / "kymo-records-XXXXXX";
     if (!mkdtemp(name.data())) throw Error("mkdtemp");
     folder = name;
   }
-  ~JournalOfNotedSteps() override { std::filesystem::remove_all(folder); }
+  ~JournalOfStepRecords() override { std::filesystem::remove_all(folder); }
 
   std::filesystem::path folder;
 };
 
-TEST_F(JournalOfNotedSteps, HasThoseOfAKilledProgram) {
+TEST_F(JournalOfStepRecords, HasThoseOfAKilledProgram) {
   const std::filesystem::path rank_file = folder / "RUN-7-0-time.kymo";
   assignment.method.warmup = 2;
   assignment.method.steps = 5000;  // several chunks of the journal

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "event/noted_steps.h"
+#include "event/step_records.h"
 #include "event/step_time.hpp"
 #include "measure/status_page.hpp"
 #include "worker/scheduling.hpp"
@@ -19,20 +19,20 @@ namespace kymo::worker {
 
 /// Steps that an observed program times itself between two calls of the engine. They are in the journal as soon as they
 /// are complete, if there is one and the disk is not full.
-class NotedSteps {
+class StepRecords {
  public:
   /// `journal` and `status_page`: nullptr if there is none.
-  NotedSteps(kymo_noted_steps& shared, std::size_t phases, store::StepJournal* journal,
-             measure::StatusPage* status_page);
-  ~NotedSteps() { shared_.limit = 0; }
-  NotedSteps(const NotedSteps&) = delete;
-  NotedSteps& operator=(const NotedSteps&) = delete;
+  StepRecords(kymo_step_records& shared, std::size_t phases, store::StepJournal* journal,
+              measure::StatusPage* status_page);
+  ~StepRecords() { shared_.limit = 0; }
+  StepRecords(const StepRecords&) = delete;
+  StepRecords& operator=(const StepRecords&) = delete;
 
   /// Before step(): the program may time up to `limit` steps from number `first` on, until one ends at due_ns or later.
   void prepare(std::int64_t first, std::int64_t limit, bool warmup, std::int64_t due_ns);
   /// Number of complete steps, during and after step().
   std::int64_t count() const { return shared_.count; }
-  const event::StepTime& time(std::int64_t index) const { return time_at(index); }
+  const event::StepTime& time(std::int64_t index) const { return at(index).time; }
   std::span<const event::PhaseTime> phases(std::int64_t index) const;
   /// Sets the usage of all complete steps: their mean processor time, and the switches for the last of them.
   void set_usage(const ProcessUsage& usage);
@@ -40,12 +40,10 @@ class NotedSteps {
   void keep();
 
  private:
-  char* block(std::int64_t index) const;
-  /// After a block was changed. A reader of a process that was killed in between knows what was changed.
-  void set_checksum(std::int64_t index) const;
-  event::StepTime& time_at(std::int64_t index) const;
+  std::size_t offset_of(std::int64_t index) const { return static_cast<std::size_t>(index) * shared_.record_bytes; }
+  kymo_step_record& at(std::int64_t index) const;
 
-  kymo_noted_steps& shared_;
+  kymo_step_records& shared_;
   std::size_t phases_;
   store::StepJournal* journal_;
   bool in_journal_ = false;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "step_records.h"
+
+#include <time.h>
+
+kymo_step_records step_records = {.size = sizeof step_records};
+
+static kymo_step_record* step;  /* that is being timed */
+static kymo_phase_time* phases; /* of the step, by Phase */
+static kymo_phase_time* open;   /* one of them */
+static int64_t opened_ns;
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void begin_step(int64_t begin_ns) {
+  step = (kymo_step_record*)(void*)(step_records.records + (size_t)step_records.count * step_records.record_bytes);
+  phases = (kymo_phase_time*)(step + 1);
+  *step = (kymo_step_record){.head = {.bytes = step_records.record_bytes - sizeof(kymo_block_head),
+                                      .addition = step_records.addition + step_records.count},
+                             .time = {.step = step_records.first + step_records.count,
+                                      .begin_ns = begin_ns,
+                                      .device_ns = -1,
+                                      .cpu_ns = -1,
+                                      .involuntary_switches = -1,
+                                      .warmup = step_records.warmup}};
+  for (int i = 0; i < kPhases; ++i) phases[i] = (kymo_phase_time){.device_ns = -1};
+  __atomic_store_n(step_records.shown_step, step->time.step, __ATOMIC_RELAXED);
+}
+
+void record_step_begin(void) { begin_step(now_ns()); }
+
+int record_step_end(int engine_is_due) {
+  const int64_t end_ns = step->time.end_ns = now_ns();
+  kymo_block_head head = step->head;
+  head.kind = step_records.kind;
+  const uint64_t offset = step_records.offset + (uint64_t)step_records.count * step_records.record_bytes;
+  step->head.checksum = kymo_block_checksum(&head, offset, &step->time);
+  __atomic_store_n(&step->head.kind, head.kind, __ATOMIC_RELEASE);
+  if (++step_records.count == step_records.limit || end_ns >= step_records.due_ns || engine_is_due) return 0;
+  begin_step(end_ns);
+  return 1;
+}
+
+static void begin_phase_at(Phase phase, int64_t begin_ns) {
+  open = &phases[phase];
+  opened_ns = begin_ns;
+  if (open->calls++ == 0) open->start_ns = begin_ns;
+  __atomic_store_n(step_records.shown_phase, (int32_t)phase, __ATOMIC_RELAXED);
+}
+
+void record_phase_begin(Phase phase) { begin_phase_at(phase, now_ns()); }
+
+void record_phase_end(void) {
+  open->host_ns += now_ns() - opened_ns;
+  __atomic_store_n(step_records.shown_phase, -1, __ATOMIC_RELAXED);
+}
+
+void record_phase_change(Phase phase) {
+  const int64_t now = now_ns();
+  open->host_ns += now - opened_ns;
+  begin_phase_at(phase, now);
+}
