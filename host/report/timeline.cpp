@@ -32,11 +32,11 @@ class RowStack {
   std::uint32_t assign_row(const TimelineBar& bar) {
     // A zero-length bar still occupies its instant: a second one at the same time goes to the next row.
     while (!occupied_.empty() && occupied_.top().end_ns <= bar.start_ns && occupied_.top().start_ns < bar.start_ns) {
-      free_.insert(occupied_.top().row);
+      free_rows_.insert(occupied_.top().row);
       occupied_.pop();
     }
-    if (free_.empty() && rows_ == most_rows_) return most_rows_;
-    const std::uint32_t row = free_.empty() ? rows_++ : free_.extract(free_.begin()).value();
+    if (free_rows_.empty() && rows_ == most_rows_) return most_rows_;
+    const std::uint32_t row = free_rows_.empty() ? rows_++ : free_rows_.extract(free_rows_.begin()).value();
     occupied_.push({bar.end_ns, bar.start_ns, row});
     return row;
   }
@@ -45,7 +45,7 @@ class RowStack {
  private:
   std::uint32_t most_rows_;
   std::uint32_t rows_ = 0;
-  std::set<std::uint32_t> free_;
+  std::set<std::uint32_t> free_rows_;
   std::priority_queue<Occupied, std::vector<Occupied>, std::greater<>> occupied_;
 };
 

@@ -97,8 +97,8 @@ std::shared_ptr<GroupCall> describe_or_ignore(const c10::OperatorHandle& op, con
 }
 
 void note_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
-  std::optional<c10::DebugInfoGuard> noted;
-  if (auto call = describe_or_ignore(op, *stack)) noted.emplace(kKind, std::move(call));
+  std::optional<c10::DebugInfoGuard> guard;
+  if (auto call = describe_or_ignore(op, *stack)) guard.emplace(kKind, std::move(call));
   op.redispatchBoxed(keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kKey), stack);
 }
 

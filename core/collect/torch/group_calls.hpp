@@ -20,12 +20,12 @@ struct GroupCall final : c10::DebugInfoBase {
   std::int64_t sender = -1, receiver = -1, tag = -1;
   event::Position position;
   std::int64_t enqueue_ns = 0;
-  std::uint64_t watch = 0;  ///< number of the watch that noted it
+  std::uint64_t watch = 0;  ///< number of the watch that recorded it
 };
 
 /// Notes the calls of process groups, from Python or C++. A backend may make its calls later and on a thread of its
-/// own, to which LibTorch passes what is noted. `context` must outlive the watch. Call it while none is active and no
-/// thread calls a process group.
+/// own, to which LibTorch passes what is recorded. `context` must outlive the watch. Call it while none is active and
+/// no thread calls a process group.
 void watch_group_calls(const ExecutionContext& context, std::int64_t run_start_ns);
 void end_group_calls();
 
