@@ -27,16 +27,17 @@ struct PassSetting {
   int device_index = 0;
   std::int64_t run_start_ns = 0;  ///< host clock; times in records are relative to it
   bool uses_torch = false;        ///< the plugin links LibTorch
-  /// The steps are those of an observed program: they are not timed on the device, and the time between two of them is
-  /// the program's, too.
-  bool observes_program = false;
+  bool times_steps = true;        ///< steps and their phases are timed on the device
+  bool adds_new_events = false;   ///< add_new_events() is called
+  /// Readings between two steps take at most one part in this many of the time; 0: as long as they take.
+  std::int64_t reading_share = 0;
   /// Execution context of the workload's threads; nullptr in the time and verify passes. Outlives the pass.
   ExecutionContext* execution_context = nullptr;
   measure::Observation observation;
   std::vector<std::string> phases;  ///< names, in declaration order
 };
 
-/// Base class of everything that collects records during a pass. Unless noted otherwise, all calls come from the
+/// Base class of everything that collects records during a pass. Unless stated otherwise, all calls come from the
 /// worker's main thread, outside of timed regions.
 class Collector {
  public:

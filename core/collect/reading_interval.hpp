@@ -6,30 +6,29 @@
 
 namespace kymo::collect {
 
-/// Steps of an observed program after each of which the engine runs and the allocator is read: those in which it
-/// usually grows.
+/// Steps after each of which the allocator is read even if readings may take a share of the time only: those in which
+/// it usually grows.
 constexpr std::int64_t kFirstSteps = 10;
 
-/// When a reading between two steps is due: at most once in 50 ms. In an observed program, which waits for them,
-/// readings also take at most 0.2 % of the time.
+/// When a reading between two steps is due: at most once in 50 ms, and rarely enough that readings take their
+/// share of the time at most.
 class ReadingInterval {
  public:
-  /// The next reading is due at once.
-  void restart(bool observes_program) {
-    observes_program_ = observes_program;
+  /// The next reading is due at once. `share`: PassSetting::reading_share.
+  void restart(std::int64_t share) {
+    share_ = share;
     next_ns_ = 0;
   }
   bool is_due(std::int64_t now_ns) const { return now_ns >= next_ns_; }
   /// Call it after each reading, with its begin and end.
   void taken(std::int64_t begin_ns, std::int64_t end_ns) {
-    next_ns_ = begin_ns + std::max(kMinimumNs, observes_program_ ? kMinTimesTheReading * (end_ns - begin_ns) : 0);
+    next_ns_ = begin_ns + std::max(kMinimumNs, share_ * (end_ns - begin_ns));
   }
 
  private:
   static constexpr std::int64_t kMinimumNs = 50'000'000;
-  static constexpr std::int64_t kMinTimesTheReading = 500;
 
-  bool observes_program_ = false;
+  std::int64_t share_ = 0;
   std::int64_t next_ns_ = 0;
 };
 

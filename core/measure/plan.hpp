@@ -135,6 +135,9 @@ inline constexpr std::int64_t kMaxFreeSteps = 10'000;
 /// Returns true if the pass records events: memory, trace and ops.
 inline bool observes(Pass pass) { return pass != Pass::kTime && pass != Pass::kVerify; }
 
+/// Number of steps of a pass including warm-up; 0 if a stopping rule decides.
+inline std::int64_t planned_steps(const Method& method) { return method.until ? 0 : method.warmup + method.steps; }
+
 /// Returns the method of one pass. The memory, trace and ops passes run fewer steps and ignore stopping rules.
 Method method_in(const Method& method, Pass pass);
 

@@ -67,7 +67,6 @@ std::int32_t serve(const kymo_engine_options* options) {
                                .rank = options->rank,
                                .token = options->token,
                                .process_start_ns = options->process_start_ns,
-                               .observes_program = (options->flags & KYMO_ENGINE_OBSERVES) != 0,
                                .ranks = options->ranks,
                                .step_records = options->step_records},
                               environment);

@@ -35,11 +35,8 @@ typedef struct kymo_engine_plugins {
 } kymo_engine_plugins;
 
 enum {
-  /* Flag of kymo_engine_options: the process is a program that is observed, not a worker. serve() then runs a single
-   * assignment, returns if the connection is lost, and leaves signal handlers and settings of malloc alone. */
-  KYMO_ENGINE_OBSERVES = 1,
-  /* Status of step() in such a process: the program ended before the step was complete. The pass ends and keeps the
-   * steps before. */
+  /* Status of step() in an observed program: it ended before the step was complete. The pass ends and keeps the steps
+   * before. */
   KYMO_ENGINE_PROGRAM_ENDED = 1000
 };
 
@@ -51,9 +48,11 @@ typedef struct kymo_engine_options {
   const char* root;         /* directory of the kymo installation; contains lib/kymo/modules */
   int64_t process_start_ns; /* CLOCK_MONOTONIC_RAW: origin of the times of the first assignment */
   const kymo_engine_plugins* plugins;
-  uint32_t flags; /* KYMO_ENGINE_OBSERVES or 0 */
-  int32_t ranks;  /* of the process group that an observed program has made; 0: not known, or a worker */
-  kymo_step_records* step_records; /* of an observed program, otherwise NULL */
+  uint32_t reserved;
+  int32_t ranks; /* of the process group that an observed program has made; 0: not known, or a worker */
+  /* NULL: the process is a worker. Otherwise it is a program that is observed: serve() runs a single assignment,
+   * returns if the connection is lost, and leaves signal handlers and settings of malloc alone. */
+  kymo_step_records* step_records;
   /* Version of the torch that an observed program has imported. NULL: a worker, whose plugin's description says it. */
   const char* torch_version;
 } kymo_engine_options;
@@ -63,7 +62,7 @@ typedef struct kymo_engine {
   uint16_t abi_major, abi_minor; /* of the plugin tables that it accepts */
   const char* version;           /* of kymo */
   /* Runs assignments until the supervisor ends the worker. Returns the exit code for the process. Ends the process if
-   * the connection is lost, except with KYMO_ENGINE_OBSERVES. */
+   * the connection is lost, except in an observed program. */
   int32_t (*serve)(const kymo_engine_options*);
 } kymo_engine;
 

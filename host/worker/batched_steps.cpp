@@ -43,44 +43,39 @@ void BatchedSteps::begin() {
   StepDriver::begin();
 }
 
-bool BatchedSteps::settle(std::int64_t step, std::int64_t planned) {
-  blocks_next_ = false;
+bool BatchedSteps::settle() {
   while (!batch_.found()) {
-    if (!run_unrecorded_batch(step, planned)) return false;
+    if (!run_unrecorded()) return false;
     batch_.measured(interval_.elapsed_ns);
+    count_ = batch_.steps();
   }
-  return !timer_ || settle_blocking(step, planned);
+  return !timer_ || settle_blocking();
 }
 
-bool BatchedSteps::settle_blocking(std::int64_t step, std::int64_t planned) {
+bool BatchedSteps::settle_blocking() {
   const BatchSize whole = batch_;
-  blocks_next_ = true;
+  blocks_ = true;
   do {
-    if (!run_unrecorded_batch(step, planned)) return false;
-    blocks_ = released_in_time_;
-  } while (!blocks_ && batch_.shrink());
-  if (blocks_) return true;
+    count_ = batch_.steps();
+    if (!run_unrecorded()) return false;
+    if (released_in_time_) return true;
+  } while (batch_.shrink());
+  blocks_ = false;
   ++late_batches_;
   batch_ = whole;
-  return true;
-}
-
-bool BatchedSteps::run_unrecorded_batch(std::int64_t step, std::int64_t planned) {
   count_ = batch_.steps();
-  return run_unrecorded(step, planned);
+  return true;
 }
 
 bool BatchedSteps::run(const NextSteps& next, StepLog& log) {
-  count_ = next.warmup ? 1 : batch_.steps();
-  blocks_next_ = blocks_ && !next.warmup;
-  if (!StepDriver::run(next, log)) return false;
-  late_batches_ += !released_in_time_;
-  interval_.blocked = blocks_;
-  return true;
+  const bool goes_on = StepDriver::run(next, log);
+  late_batches_ += goes_on && !released_in_time_;
+  return goes_on;
 }
 
 bool BatchedSteps::time(std::int64_t step) {
-  workload_.phases().before_entry(timer_, false, blocks_next_);
+  workload_.phases().before_entry(timer_, false, blocks_);
+  interval_.blocked = blocks_;
   return StepDriver::time(step);
 }
 
@@ -89,7 +84,7 @@ kymo_status BatchedSteps::call() {
   kymo_status status = KYMO_OK;
   for (std::int64_t i = 0; i < count_ && status == KYMO_OK; ++i) status = workload_.step();
   if (timer_) timer_->end_batch();
-  released_in_time_ = !timer_ || !blocks_next_ || timer_->release();
+  released_in_time_ = !timer_ || !blocks_ || timer_->release();
   return status;
 }
 

@@ -38,7 +38,7 @@ class BatchedSteps final : public StepDriver {
 
   void begin() override;
   /// Finds the size of a batch and, on a device, one that can be enqueued while the stream is blocked, if there is one.
-  bool settle(std::int64_t step, std::int64_t planned) override;
+  bool settle() override;
   bool run(const NextSteps& next, StepLog& log) override;
   void add_records(event::PassRecord& record, std::optional<std::int64_t> step_ns) const override;
 
@@ -47,13 +47,11 @@ class BatchedSteps final : public StepDriver {
   kymo_status call() override;
 
  private:
-  bool settle_blocking(std::int64_t step, std::int64_t planned);
-  bool run_unrecorded_batch(std::int64_t step, std::int64_t planned);
+  bool settle_blocking();
 
   BatchSize batch_;
-  bool blocks_ = false;            // the stream, during measured batches
-  bool blocks_next_ = false;       // and during the next interval
-  bool released_in_time_ = true;   // whether the last interval was, if it was blocked
+  bool blocks_ = false;            // the stream, until the work of a batch is enqueued
+  bool released_in_time_ = true;   // whether it was in the last interval
   std::int64_t late_batches_ = 0;  // batches released before all their work was enqueued
 };
 

@@ -123,16 +123,16 @@ class Engine {
   }
 
   bool arm() {
-    const collect::PassSetting setting{
+    collect::PassSetting setting{
         .pass = assignment_.pass,
         .device = assignment_.what.device,
         .device_index = workload_.context().placement().device_index,
         .run_start_ns = run_start_ns_,
         .uses_torch = uses_torch_,
-        .observes_program = assignment_.method.timing == measure::Timing::kFree,
         .execution_context = workload_.context().ranges() ? &RangeRecorder::execution_context() : nullptr,
         .observation = assignment_.method.observation,
         .phases = workload_.phases().names()};
+    driver_->configure(setting);
     record_.dropped_records = observers_.dropped_records;
     record_.warnings = observers_.warnings;
     for (const Observer& observer : observers_.all) {

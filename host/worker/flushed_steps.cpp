@@ -47,20 +47,17 @@ void FlushedSteps::begin() {
   StepDriver::begin();
 }
 
-bool FlushedSteps::settle(std::int64_t step, std::int64_t planned) {
+bool FlushedSteps::settle() {
   // A first step loads kernels and allocates memory, which would block on a blocked stream.
-  return step > 0 || run_unrecorded(step, planned);
-}
-
-bool FlushedSteps::run(const NextSteps& next, StepLog& log) {
-  blocks_next_ = !next.warmup;
-  interval_.blocked = true;
-  return StepDriver::run(next, log);
+  if (assignment_.method.warmup == 0 && !run_unrecorded()) return false;
+  blocks_ = true;
+  return true;
 }
 
 bool FlushedSteps::time(std::int64_t step) {
   if (host_cache_) host_cache_->flush();
-  workload_.phases().before_entry(timer_, true, blocks_next_);
+  workload_.phases().before_entry(timer_, true, blocks_);
+  interval_.blocked = true;
   if (!StepDriver::time(step) || !was_blocked()) return false;
   // On a device the flush is enqueued within the step, so the time starts with the phase.
   const PhaseTime* const entered = workload_.phases().entered();
@@ -75,7 +72,7 @@ kymo_status FlushedSteps::call() {
 }
 
 bool FlushedSteps::was_blocked() {
-  if (!blocks_next_ || !timer_) return true;
+  if (!blocks_ || !timer_) return true;
   if (!released_in_time_) return progress_.end(RunStatus::kFailed, kHeldTooLong);
   return workload_.phases().entered() ? true : progress_.end(RunStatus::kFailed, kNothingToHold);
 }

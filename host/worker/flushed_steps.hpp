@@ -34,8 +34,7 @@ class FlushedSteps final : public StepDriver {
   using StepDriver::StepDriver;
 
   void begin() override;
-  bool settle(std::int64_t step, std::int64_t planned) override;
-  bool run(const NextSteps& next, StepLog& log) override;
+  bool settle() override;
 
  protected:
   bool time(std::int64_t step) override;
@@ -46,7 +45,7 @@ class FlushedSteps final : public StepDriver {
   bool was_blocked();
 
   std::optional<HostCache> host_cache_;  // on a CPU
-  bool blocks_next_ = false;             // the stream, during the next step
+  bool blocks_ = false;                  // the stream, until the work of a step is enqueued
   bool released_in_time_ = true;
 };
 

@@ -20,6 +20,7 @@ class ObservedSteps final : public StepDriver {
   ObservedSteps(const measure::protocol::Assignment& assignment, WorkloadInstance& workload, PassProgress& progress,
                 const ArmedCollectors& collectors, store::StepJournal* journal, kymo_step_records* step_records);
 
+  void configure(collect::PassSetting& setting) const override;
   void begin() override;
   bool has_barrier() const override { return false; }
   std::int64_t scheduling_share() const override;
@@ -35,7 +36,6 @@ class ObservedSteps final : public StepDriver {
   bool keep_recorded(StepLog& log);
   /// Adds what was recorded besides the steps to the journal, if there is one.
   void journalize_records();
-  void journalize_events();
 
   bool ended_ = false;  // the program, within a step
   store::StepJournal* journal_;

@@ -82,7 +82,7 @@ Outcome Session::run_assignment(const Assignment& assignment) {
 }
 
 std::unique_ptr<store::StepJournal> Session::journal_of(const Assignment& assignment, std::int64_t run_start_ns) {
-  if (assignment.method.timing != measure::Timing::kFree || assignment.rank_file.empty()) return nullptr;
+  if (!step_records_ || assignment.rank_file.empty()) return nullptr;
   const measure::Method method = measure::method_in(assignment.method, assignment.pass);
   event::PassRecord record;
   add_device(assignment, record);

@@ -47,8 +47,9 @@ bool StepDriver::prepare(bool& stop) {
   return progress_.barrier(stop);
 }
 
-bool StepDriver::run_unrecorded(std::int64_t step, std::int64_t planned) {
-  progress_.announce("warmup", step, planned);
+bool StepDriver::run_unrecorded() {
+  const std::int64_t step = assignment_.method.warmup;
+  progress_.announce("warmup", step, measure::planned_steps(assignment_.method));
   workload_.context().set_step(-1);
   bool stop = false;
   if (!progress_.should_continue() || !prepare(stop) || !time(step)) return false;

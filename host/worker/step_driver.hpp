@@ -49,6 +49,8 @@ class StepDriver {
   StepDriver(const StepDriver&) = delete;
   StepDriver& operator=(const StepDriver&) = delete;
 
+  /// Called before the collectors are armed, to tell them what to do within and between steps.
+  virtual void configure(collect::PassSetting& /*setting*/) const {}
   /// Called once, before the first step. Throws std::bad_alloc.
   virtual void begin();
   /// Whether all ranks begin each step together.
@@ -58,8 +60,8 @@ class StepDriver {
   /// What precedes a step and is not timed: the workload's before_step() and the barrier. Sets `stop` if the ranks
   /// agreed to stop. False if the pass ended.
   bool prepare(bool& stop);
-  /// Runs steps that are not recorded before the first measured one, number `step`. False if the pass ended.
-  virtual bool settle(std::int64_t /*step*/, std::int64_t /*planned*/) { return true; }
+  /// Runs steps that are not recorded before the first measured one. False if the pass ended.
+  virtual bool settle() { return true; }
   /// Runs at least one step and adds those that are complete to the log. False if the pass or the program ended.
   virtual bool run(const NextSteps& next, StepLog& log);
   /// Of the steps that run() added.
@@ -77,7 +79,7 @@ class StepDriver {
   /// Calls the workload's step() within the interval, before the device is synchronized.
   virtual kymo_status call() { return workload_.step(); }
   /// Runs the steps of an interval without recording them.
-  bool run_unrecorded(std::int64_t step, std::int64_t planned);
+  bool run_unrecorded();
 
   const measure::protocol::Assignment& assignment_;
   WorkloadInstance& workload_;

@@ -40,7 +40,7 @@ StepLoop::StepLoop(const measure::protocol::Assignment& assignment, std::int64_t
       driver_(driver),
       log_(workload.phases().names(), run_start_ns),
       warmup_(assignment.method.warmup),
-      planned_(assignment.method.until ? 0 : assignment.method.warmup + assignment.method.steps),
+      planned_(measure::planned_steps(assignment.method)),
       is_time_pass_(assignment.pass == measure::Pass::kTime),
       scheduling_("/proc", driver.scheduling_share()) {
   const auto& until = assignment.method.until;
@@ -94,7 +94,7 @@ bool StepLoop::run_steps() {
 }
 
 bool StepLoop::begin_measuring() {
-  if (!driver_.settle(warmup_, planned_)) return false;
+  if (!driver_.settle()) return false;
   measuring_since_ns_ = now_ns();
   if (is_time_pass_) scheduling_.begin(measuring_since_ns_);
   return true;

@@ -24,17 +24,15 @@ void SyncedSteps::end() {
 }
 
 void SyncedSteps::add_records(event::PassRecord& record, std::optional<std::int64_t> step_ns) const {
-  if (step_ns && *step_ns < kMinEmptyIntervals * empty_interval_ns_)
-    record.warnings.push_back({"short steps", short_steps_text(*step_ns)});
-}
-
-std::string SyncedSteps::short_steps_text(std::int64_t step_ns) const {
+  if (!step_ns || *step_ns >= kMinEmptyIntervals * empty_interval_ns_) return;
   measure::Method hot = assignment_.method;
   hot.timing = measure::Timing::kHot;
   const std::string problem = measure::timing_error(hot, assignment_.what, step_properties(workload_.table()));
-  return "a step takes " + std::to_string(step_ns) + " ns, and timing it on its own " +
-         std::to_string(empty_interval_ns_) + " ns; " +
-         (problem.empty() ? "use --timing hot" : "let a step do more (not --timing hot: " + problem + ")");
+  record.warnings.push_back(
+      {"short steps",
+       "a step takes " + std::to_string(*step_ns) + " ns, and timing it on its own " +
+           std::to_string(empty_interval_ns_) + " ns; " +
+           (problem.empty() ? "use --timing hot" : "let a step do more (not --timing hot: " + problem + ")")});
 }
 
 }  // namespace kymo::worker

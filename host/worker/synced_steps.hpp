@@ -14,8 +14,6 @@ class SyncedSteps final : public StepDriver {
   void add_records(event::PassRecord& record, std::optional<std::int64_t> step_ns) const override;
 
  private:
-  std::string short_steps_text(std::int64_t step_ns) const;
-
   std::int64_t empty_interval_ns_ = 0;  // time that an interval without a step takes
 };
 

@@ -14,7 +14,8 @@
 namespace kymo::worker {
 
 int run_worker(const WorkerOptions& options, WorkerEnvironment& environment) {
-  if (!options.observes_program) {
+  const bool is_worker = !options.step_records;
+  if (is_worker) {
     // Libraries write to sockets of other ranks. If such a rank is gone, the call must fail instead of terminating this
     // process.
     std::signal(SIGPIPE, SIG_IGN);
@@ -24,13 +25,13 @@ int run_worker(const WorkerOptions& options, WorkerEnvironment& environment) {
   try {
     SocketClient control(options.address, options.rank, options.token, options.ranks);
     Session session(control, environment, options.process_start_ns, options.step_records);
-    if (options.observes_program)
-      session.serve_one();
-    else
+    if (is_worker)
       session.serve();
+    else
+      session.serve_one();
     return static_cast<int>(ExitCode::kOk);
   } catch (const ConnectionLost&) {
-    if (options.observes_program) return static_cast<int>(ExitCode::kToolError);
+    if (!is_worker) return static_cast<int>(ExitCode::kToolError);
     // The result is no longer needed, and an orphaned worker must not hold the GPU while libraries shut down.
     std::_Exit(static_cast<int>(ExitCode::kToolError));
   } catch (const std::exception& error) {

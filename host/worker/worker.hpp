@@ -15,14 +15,14 @@ struct WorkerOptions {
   int rank = 0;
   std::string token;
   std::int64_t process_start_ns = 0;  ///< host clock; origin of the times of the first assignment
-  bool observes_program = false;  ///< the process is not a worker, but a program that is observed: executes a single
-                                  ///< assignment and changes no settings of the process
-  int ranks = 0;                  ///< of the process group that an observed program has made; 0: not known, or a worker
-  kymo_step_records* step_records = nullptr;  ///< of an observed program
+  int ranks = 0;  ///< of the process group that an observed program has made; 0: not known, or a worker
+  /// nullptr: the process is a worker. Otherwise it is a program that is observed, executes a single assignment, and
+  /// changes no settings of the process.
+  kymo_step_records* step_records = nullptr;
 };
 
 /// Connects to the control server, executes the assigned passes and returns the exit code of the process. Ends the
-/// process if the connection is lost, unless it observes a program.
+/// process if the connection is lost, unless it is an observed program.
 int run_worker(const WorkerOptions& options, WorkerEnvironment& environment);
 
 }  // namespace kymo::worker

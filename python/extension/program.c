@@ -194,7 +194,6 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
                                         .root = self_.root,
                                         .process_start_ns = start_ns,
                                         .plugins = &plugins,
-                                        .flags = KYMO_ENGINE_OBSERVES,
                                         .ranks = ranks,
                                         .step_records = &step_records,
                                         .torch_version = self_.torch_version};
@@ -205,46 +204,20 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
 
 /* Phases do not nest: an inner phase interrupts the outer one. */
 
-static void begin_only_phase(Phase phase) {
-  if (are_steps_recorded()) {
-    record_phase_begin(phase);
-  } else {
-    self_.host->phase_begin(self_.context, phase_names[phase], NULL);
-  }
-}
-
-static void end_only_phase(void) {
-  if (are_steps_recorded()) {
-    record_phase_end();
-  } else {
-    self_.host->phase_end(self_.context);
-  }
-}
-
-static void change_phase(Phase phase) {
-  if (are_steps_recorded()) {
-    record_phase_change(phase);
-  } else {
-    self_.host->phase_end(self_.context);
-    self_.host->phase_begin(self_.context, phase_names[phase], NULL);
-  }
-}
-
 static Phase current_phase(void) { return self_.depth > 0 ? self_.open[self_.depth - 1] : kNoPhase; }
 
 static void switch_phase(Phase from, Phase to) {
-  if (from == kNoPhase) {
-    if (to != kNoPhase) begin_only_phase(to);
-  } else if (to == kNoPhase) {
-    end_only_phase();
+  if (are_steps_recorded()) {
+    record_phase_change(from, to);
   } else {
-    change_phase(to);
+    if (from != kNoPhase) self_.host->phase_end(self_.context);
+    if (to != kNoPhase) self_.host->phase_begin(self_.context, phase_names[to], NULL);
   }
 }
 
 /* Phases that an exception left open. */
 static void end_phases(void) {
-  switch_phase(current_phase(), kNoPhase);
+  if (self_.depth > 0) switch_phase(current_phase(), kNoPhase);
   self_.depth = 0;
 }
 

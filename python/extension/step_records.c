@@ -45,22 +45,13 @@ int record_step_end(int engine_is_due) {
   return 1;
 }
 
-static void begin_phase_at(Phase phase, int64_t begin_ns) {
-  open = &phases[phase];
-  opened_ns = begin_ns;
-  if (open->calls++ == 0) open->start_ns = begin_ns;
-  __atomic_store_n(step_records.shown_phase, (int32_t)phase, __ATOMIC_RELAXED);
-}
-
-void record_phase_begin(Phase phase) { begin_phase_at(phase, now_ns()); }
-
-void record_phase_end(void) {
-  open->host_ns += now_ns() - opened_ns;
-  __atomic_store_n(step_records.shown_phase, -1, __ATOMIC_RELAXED);
-}
-
-void record_phase_change(Phase phase) {
+void record_phase_change(Phase from, Phase to) {
   const int64_t now = now_ns();
-  open->host_ns += now - opened_ns;
-  begin_phase_at(phase, now);
+  if (from != kNoPhase) open->host_ns += now - opened_ns;
+  if (to != kNoPhase) {
+    open = &phases[to];
+    opened_ns = now;
+    if (open->calls++ == 0) open->start_ns = now;
+  }
+  __atomic_store_n(step_records.shown_phase, to == kNoPhase ? -1 : (int32_t)to, __ATOMIC_RELAXED);
 }

@@ -23,10 +23,8 @@ static inline int are_steps_recorded(void) { return step_records.limit > 0; }
 void record_step_begin(void);
 /* Ends the step. Returns 1 if it has begun the next one, and 0 if step() is to return. */
 int record_step_end(int engine_is_due);
-void record_phase_begin(Phase phase);
-void record_phase_end(void);
-/* The phase ends, and another one begins. */
-void record_phase_change(Phase phase);
+/* One phase ends, and another one begins; kNoPhase: none. */
+void record_phase_change(Phase from, Phase to);
 
 #ifdef __cplusplus
 }

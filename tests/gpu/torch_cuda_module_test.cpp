@@ -64,7 +64,7 @@ TEST_F(TorchCudaModuleTest, CountsWhatEachStepTookFromTheDriver) {
 
 TEST_F(TorchCudaModuleTest, ReadsSeldomAfterTheFirstStepsOfAProgram) {
   disarm();
-  setting_.observes_program = true;
+  setting_.reading_share = 500;
   collector_->arm(setting_);
   collector_->before_steps();
   for (std::int64_t step = 0; step < 1000; ++step) collector_->between_steps(step);  // in less than 50 ms

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kymo_cuda: GPU readings in every pass on a GPU, event timing in those of workloads, which adds two event records per
-// phase to the timed region, and CUPTI tracing in the passes that request it.
+// kymo_cuda: GPU readings in every pass on a GPU, event timing where steps are timed on the device, which adds two
+// event records per phase to the timed region, and CUPTI tracing in the passes that request it.
 #include <cuda_runtime_api.h>
 #include <nvtx3/nvToolsExt.h>
 
@@ -114,7 +114,7 @@ void CudaCollector::reset() {
 void CudaCollector::arm(const PassSetting& setting) {
   reset();
   setting_ = setting;
-  interval_.restart(setting.observes_program);
+  interval_.restart(setting.reading_share);
   nvtx_ = nvtx_is_wanted();
   open_nvml();
   std::vector<Nvml::Use> before_cuda;
@@ -137,7 +137,7 @@ void CudaCollector::arm(const PassSetting& setting) {
 void CudaCollector::start_tracing() {
   try {
     auto session = std::make_unique<CuptiSession>(setting_.observation, setting_.execution_context,
-                                                  setting_.run_start_ns, setting_.observes_program);
+                                                  setting_.run_start_ns, setting_.adds_new_events);
     session->start();
     session_ = std::move(session);
   } catch (const Unavailable& reason) {
@@ -149,7 +149,7 @@ void CudaCollector::start_tracing() {
 void CudaCollector::start_on_device() {
   check_cuda(cudaSetDevice(setting_.device_index), "setting the device");
   if (observes(setting_.pass)) check_cuda(cudaFree(nullptr), "creating the context");
-  if (!setting_.observes_program) timer_.prepare();
+  if (setting_.times_steps) timer_.prepare();
 }
 
 void CudaCollector::open_nvml() {
@@ -209,16 +209,16 @@ void CudaCollector::note_memory(const char* moment, std::int64_t step) {
 void CudaCollector::before_steps() { note_memory("prepared", -1); }
 
 void CudaCollector::step_begin(std::int64_t) {
-  if (!setting_.observes_program) timer_.begin_step();
+  if (setting_.times_steps) timer_.begin_step();
 }
 
 void CudaCollector::phase_begin(std::size_t phase, void* stream) {
   if (nvtx_) nvtxRangePushA(phase < setting_.phases.size() ? setting_.phases[phase].c_str() : "phase");
-  if (!setting_.observes_program) timer_.begin_phase(phase, stream);
+  if (setting_.times_steps) timer_.begin_phase(phase, stream);
 }
 
 void CudaCollector::phase_end() {
-  if (!setting_.observes_program) timer_.end_phase();
+  if (setting_.times_steps) timer_.end_phase();
   if (nvtx_) nvtxRangePop();
 }
 

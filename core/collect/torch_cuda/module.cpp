@@ -81,8 +81,8 @@ class TorchCudaCollector final : public Collector {
     added_readings_ = 0;
     readings_.reserve(kReadingsReserved);
     readings_dropped_ = 0;
-    spares_steps_ = setting.observes_program && setting.pass != measure::Pass::kMemory;
-    interval_.restart(setting.observes_program);
+    spares_steps_ = setting.reading_share > 0 && setting.pass != measure::Pass::kMemory;
+    interval_.restart(setting.reading_share);
     try {
       if (device_ < 0 || device_ >= c10::cuda::device_count_ensure_non_zero())
         throw Unavailable("LibTorch finds no GPU with this index");
@@ -103,7 +103,7 @@ class TorchCudaCollector final : public Collector {
 
   void before_steps() override { read(kBeforeSteps); }
   void between_steps(std::int64_t step) override {
-    // An observed program waits for the reading, which copies all statistics of the allocator.
+    // A reading copies all statistics of the allocator.
     if (!spares_steps_ || step < kFirstSteps) return read(step);
     const std::int64_t begin_ns = now_ns();
     if (!interval_.is_due(begin_ns)) return;

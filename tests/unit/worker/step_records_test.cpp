@@ -47,12 +47,12 @@ class StepRecordsTest : public EngineTest {
   }
 
   kymo_status run_step(const FakeHost& host) {
-    record_phase_begin(kForward);
-    record_phase_end();
-    record_phase_begin(kBackward);
-    record_phase_change(kForward);  // a recomputation
-    record_phase_change(kBackward);
-    record_phase_end();
+    record_phase_change(kNoPhase, kForward);
+    record_phase_change(kForward, kNoPhase);
+    record_phase_change(kNoPhase, kBackward);
+    record_phase_change(kBackward, kForward);  // a recomputation
+    record_phase_change(kForward, kBackward);
+    record_phase_change(kBackward, kNoPhase);
     const kymo_status status = in_step ? in_step(host, steps) : static_cast<kymo_status>(KYMO_OK);
     ++steps;
     return status;
