@@ -53,6 +53,7 @@ class PassExecution {
   bool collected();
   /// Adds a row for each rank, its rank file, and the processes that ended workers had detached.
   void add_results(const PassState& result, ExecutedRun& made);
+  std::pair<std::int64_t, measure::Pass> identity() const { return {run_id_, pass_}; }
   bool has_found_ranks() const { return processes_ == ObservedProcesses::kRanks; }
   /// Processes that became ranks of the program after others that are observed.
   int late_ranks() const { return late_ranks_; }

@@ -25,7 +25,7 @@ struct Trained {
   std::string origin, command;
 };
 
-/// What the processes of the program noted.
+/// What the processes of the program wrote down.
 struct Notes {
   std::string last, error;
   std::string unstepped;             ///< why a process has no complete step
@@ -170,12 +170,6 @@ std::map<int, std::vector<event::Metric>> later_steps(const std::filesystem::pat
     by_rank[rank] = {steps, median};
   }
   return by_rank;
-}
-
-event::Warning late_ranks_warning(int ranks) {
-  return {"unobserved ranks", std::to_string(ranks) + (ranks == 1 ? " process that" : " processes that") +
-                                  " made a process group later " + (ranks == 1 ? "was" : "were") +
-                                  " not observed: the program starts its ranks several times"};
 }
 
 std::optional<event::Warning> unobserved_processes_warning(const std::filesystem::path& notes,

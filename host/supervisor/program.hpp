@@ -60,9 +60,6 @@ measure::Method method_of_program(const ObservedProgram& program, const measure:
 /// number and median time.
 std::map<int, std::vector<event::Metric>> later_steps(const std::filesystem::path& notes);
 
-/// The warning about processes that became ranks after others that were observed.
-event::Warning late_ranks_warning(int ranks);
-
 /// The warning about processes that trained and were not observed, from the `notes` that they left, with what to do to
 /// observe them instead of those that are (`processes`).
 std::optional<event::Warning> unobserved_processes_warning(const std::filesystem::path& notes,
@@ -71,7 +68,7 @@ std::optional<event::Warning> unobserved_processes_warning(const std::filesystem
 /// The outcome of a pass after its program has ended. A program that ends by itself with another exit code than 0, or
 /// by a signal, is a failure; what it did until then is kept. `connected`: the package has connected; otherwise the
 /// detail says why not, from the `notes` that it left. `processes`: those to observe. `pid`: of the rank that the
-/// outcome is about, whose end the program may have noted.
+/// outcome is about, whose end the program may have written down.
 measure::Outcome outcome_of_program(measure::Outcome verdict, const ProcessEnd& end, bool connected,
                                     const std::filesystem::path& notes,
                                     ObservedProcesses processes = ObservedProcesses::kFound, pid_t pid = -1);

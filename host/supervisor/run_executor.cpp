@@ -12,10 +12,9 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/tcp.hpp"
-#include "store/rank_file.hpp"
 #include "supervisor/pass_execution.hpp"
 #include "supervisor/process_reaper.hpp"
-#include "supervisor/program.hpp"
+#include "supervisor/program_policy.hpp"
 #include "supervisor/remote_process.hpp"
 #include "supervisor/signals.hpp"
 #include "supervisor/steady_seconds.hpp"
@@ -28,10 +27,9 @@ using measure::Pass;
 
 namespace {
 
-constexpr std::chrono::milliseconds kTick{50};  ///< interval of the checks for ended processes, memory use and
-                                                ///< deadlines
-constexpr double kStopped_s = 2;                ///< a longer interval between two checks means that kymo was stopped
-constexpr double kForever_s = 1e12;
+constexpr std::chrono::milliseconds kTick{50};     ///< interval of the checks for ended processes, memory use and
+                                                   ///< deadlines
+constexpr double kStopped_s = 2;                   ///< a longer interval between two checks means that kymo was stopped
 constexpr std::chrono::milliseconds kSoonTick{2};  ///< the interval when a process is about to end
 
 /// Ends a run with the outcome of a pass; keeps the result of the verify pass.
@@ -75,10 +73,7 @@ struct RunExecutor::Impl {
     return [this](int socket, const Json& first) { hub->take(socket, first); };
   }
 
-  bool admits(const protocol::Hello& hello) {
-    if (!is_program || !execution) return true;
-    return execution->admits(hello, [this](int rank) { return std::make_unique<RankOfProgram>(*program, rank); });
-  }
+  bool admits(const protocol::Hello& hello) { return !execution || policy->admits(*execution, hello); }
 
   // Event handlers.
 
@@ -93,7 +88,7 @@ struct RunExecutor::Impl {
   }
 
   void on_tick() {
-    if (execution && is_program && program->was_stopped()) suspend_with_program();
+    if (LocalProcess* const process = foreground(); process && process->was_stopped()) suspend_with(*process);
     const double now_s = steady_seconds();
     // After a stop (Ctrl-Z), messages of the workers are still unread. Read them before checking deadlines.
     const bool was_stopped = now_s - std::exchange(last_tick_s, now_s) > kStopped_s;
@@ -102,12 +97,14 @@ struct RunExecutor::Impl {
     meter.tick(now_s);
   }
 
-  /// The program has the terminal, so Ctrl-Z stopped only it. The shell waits for this process to stop.
-  void suspend_with_program() {
+  LocalProcess* foreground() { return execution ? policy->foreground() : nullptr; }
+
+  /// The process has the terminal, so Ctrl-Z stopped only it. The shell waits for this one to stop.
+  void suspend_with(const LocalProcess& process) {
     give_terminal(0);
     reaper->suspend();
-    give_terminal(program->group());
-    signal_group(program->group(), SIGCONT);  // if it read from the terminal in the meantime, that stopped it again
+    give_terminal(process.group());
+    signal_group(process.group(), SIGCONT);  // if it read from the terminal in the meantime, that stopped it again
   }
 
   void on_frame(WorkerId id, Frame& frame) {
@@ -123,9 +120,9 @@ struct RunExecutor::Impl {
 
   void on_signal(int number) {
     if (number == SIGTSTP) return reaper->suspend();
-    if (execution && is_program) {
+    if (LocalProcess* const process = foreground()) {
       signal_number = number;  // no further pass begins
-      return execution->team().process(0).signal(number);
+      return process->signal(number);
     }
     if (++own_signals == 1) return cancel(number, signal_name(number));
     workers.kill();
@@ -174,11 +171,9 @@ struct RunExecutor::Impl {
 
   void run_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, ExecutedRun& made) {
     const bool reusable = pass == Pass::kTime && !run.method.fresh;
-    is_program = !run.program.command.empty();
     notes = scratch.folder() / ("notes-" + std::to_string(run_id) + "-" + to_string(pass));
     current_pass = pass;
-    if (is_program && run.method.passes.size() > 1)
-      log::info(std::string("pass ") + to_string(pass) + " starts the program, with KYMO_PASS=" + to_string(pass));
+    policy = policy_of(run, pass);
     auto idle = reusable ? workers.take_idle() : nullptr;
     const bool reused = idle != nullptr;
     try {
@@ -189,10 +184,17 @@ struct RunExecutor::Impl {
     }
     while (!execution->done()) loop.run_one();
     const bool again = reused && execution->died_untouched() && intact();
-    if (!again) end_pass(run_id, run, pass, reusable, made);
+    if (!again) end_pass(run, pass, reusable, made);
     execution.reset();
-    program = nullptr;
+    policy.reset();
     if (again) run_pass(run_id, run, pass, made);
+  }
+
+  std::unique_ptr<RankPolicy> policy_of(const PlannedRun& run, Pass pass) {
+    if (run.program.command.empty()) return std::make_unique<RankPolicy>();
+    if (run.method.passes.size() > 1)
+      log::info(std::string("pass ") + to_string(pass) + " starts the program, with KYMO_PASS=" + to_string(pass));
+    return std::make_unique<ProgramPolicy>(run, workers, scratch, notes);
   }
 
   std::unique_ptr<RankProcess> start(const SpawnRequest& request) {
@@ -202,12 +204,12 @@ struct RunExecutor::Impl {
     here.shares_cores = !leader_options;
     here.pass = current_pass;
     here.notes = notes;
-    if (is_program && request.rank > 0) return std::make_unique<RankOfProgram>(*program, request.rank);
+    if (auto process = policy->process_of(request.rank)) return process;
     const LocalPlacement placement =
         leader_options ? LocalPlacement{leader_options->launcher_env.local_rank, leader_options->launcher_env.gpu}
                        : LocalPlacement{request.rank, request.rank};
     auto started = std::make_unique<LocalProcess>(loop, config.worker_command(here), *reaper, placement);
-    program = started.get();
+    policy->started(*started);
     return started;
   }
 
@@ -218,23 +220,23 @@ struct RunExecutor::Impl {
     limits.all_runs = all_runs;
     limits.host_memory_bytes = run.method.host_memory_bytes;
     if (!run.method.wrap.empty()) limits.report_grace_s = config.wrapped_grace_s;
-    if (is_program) limits.report_grace_s = limits.settle_s = limits.clear_up_s = kForever_s;
     protocol::Assignment assignment;
     assignment.run_id = run_id;
     assignment.what = run.what;
     assignment.plugin_description = run.plugin_description;
-    assignment.method = is_program ? method_of_program(run.program, run.method, pass) : run.method;
+    assignment.method = run.method;
     assignment.pass = pass;
+    policy->adapt(limits, assignment);
     if (leader_options) assignment.rendezvous_host = leader_options->launcher_env.rendezvous_host();
     assignment.rendezvous_port = team->count() > 1 ? free_port(leader_options != nullptr) : std::uint16_t{0};
     execution = std::make_unique<PassExecution>(std::move(team), assignment, limits, scratch, meter, run.program);
     if (signal_number != 0) execution->cancel(signal_name(signal_number));
   }
 
-  void end_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, bool reusable, ExecutedRun& made) {
+  void end_pass(const PlannedRun& run, Pass pass, bool reusable, ExecutedRun& made) {
     const PassState result = execution->finish();
     WorkerTeam& team = execution->team();
-    Outcome verdict = is_program ? end_program(run, result) : result.verdict();
+    Outcome verdict = policy->verdict(result, team);
     const auto verification = result.verification();
     if (pass == Pass::kVerify) made.outcome.verification = verification.value_or(event::CheckOutcome::kUnavailable);
     if (verdict.status == RunStatus::kOk && verification == event::CheckOutcome::kFailed)
@@ -244,7 +246,7 @@ struct RunExecutor::Impl {
     const bool intact_team =
         verdict.status == RunStatus::kOk || (verdict.status == RunStatus::kSkipped && team.count() == 1);
     const bool keep = reusable && intact_team && !workers.killed() && team.usable() && !reaper->has_detached();
-    if (is_program) made.outcome.exit_code = verdict.exit_code;
+    made.outcome.exit_code = verdict.exit_code;
     if (verdict.status != RunStatus::kOk) end_run(made.outcome, std::move(verdict), pass);
     if (!keep) workers.end(team, !run.method.wrap.empty());
     execution->collect();
@@ -254,36 +256,8 @@ struct RunExecutor::Impl {
     if (auto lost = execution->lost_measurements(); lost && made.outcome.status == RunStatus::kOk)
       end_run(made.outcome, std::move(*lost), pass);
     execution->add_results(result, made);
-    if (is_program) add_program_results(run_id, run, pass, made);
+    policy->add_results(*execution, made);
     if (keep) workers.keep(execution->take_team(), run);
-  }
-
-  /// Waits until the program has ended.
-  Outcome end_program(const PlannedRun& run, const PassState& result) {
-    WorkerTeam& team = execution->team();
-    workers.wait_for_end(team);
-    const auto end = team.process(0).poll_end();
-    bool connected = false;
-    for (int rank = 0; rank < team.count(); ++rank) connected = connected || team.is_connected(rank);
-    const Outcome& verdict = result.verdict();
-    const pid_t pid = verdict.rank ? team.process(*verdict.rank).worker_pid() : -1;
-    return outcome_of_program(verdict, end ? end->end : ProcessEnd{}, connected, notes, run.program.processes, pid);
-  }
-
-  void add_program_results(std::int64_t run_id, const PlannedRun& run, Pass pass, ExecutedRun& made) const {
-    if (execution->has_found_ranks()) made.ranks = execution->team().count();
-    std::vector<event::Warning> warnings;
-    if (execution->late_ranks() > 0) warnings.push_back(late_ranks_warning(execution->late_ranks()));
-    if (auto warning = unobserved_processes_warning(notes, run.program.processes)) warnings.push_back(*warning);
-    try {
-      for (const auto& [rank, metrics] : later_steps(notes))
-        store::add_metrics(scratch.rank_file(run_id, rank, pass), run_id, rank, pass, metrics);
-      for (const event::Warning& warning : warnings)
-        for (int rank = 0; rank < execution->team().count(); ++rank)
-          store::add_warning(scratch.rank_file(run_id, rank, pass), run_id, rank, pass, warning);
-    } catch (const Error& error) {
-      log::warning(std::string("results of the program were not stored: ") + error.what());
-    }
   }
 
   bool intact() const { return !hub || hub->intact(); }
@@ -311,8 +285,7 @@ struct RunExecutor::Impl {
   std::unique_ptr<PassExecution> execution;  ///< of the current pass
   double last_tick_s = 0;
   TimeLimit all_runs;
-  bool is_program = false;          ///< the current pass observes a program
-  LocalProcess* program = nullptr;  ///< which the team of the pass owns
+  std::unique_ptr<RankPolicy> policy;  ///< of the current pass
   Pass current_pass = Pass::kTime;
   std::filesystem::path notes;  ///< of the current program
   int signal_number = 0;

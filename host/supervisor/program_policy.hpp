@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+#include "supervisor/rank_policy.hpp"
+#include "supervisor/worker_pool.hpp"
+
+namespace kymo::supervisor {
+
+/// The policy of an observed program: it has all the time it takes, its own signals, and processes that it starts.
+class ProgramPolicy final : public RankPolicy {
+ public:
+  /// `notes`: file in which the processes of the program write down how far they came.
+  ProgramPolicy(const PlannedRun& run, WorkerPool& workers, const Scratch& scratch, std::filesystem::path notes)
+      : run_(run), workers_(workers), scratch_(scratch), notes_(std::move(notes)) {}
+
+  void adapt(PassLimits& limits, protocol::Assignment& assignment) const override;
+  std::unique_ptr<RankProcess> process_of(int rank) override;
+  void started(LocalProcess& process) override { program_ = &process; }
+  bool admits(PassExecution& execution, const protocol::Hello& hello) override;
+  LocalProcess* foreground() override { return program_; }
+  /// Waits until the program has ended.
+  Outcome verdict(const PassState& result, WorkerTeam& team) const override;
+  void add_results(PassExecution& execution, ExecutedRun& made) const override;
+
+ private:
+  const PlannedRun& run_;
+  WorkerPool& workers_;
+  const Scratch& scratch_;
+  std::filesystem::path notes_;
+  LocalProcess* program_ = nullptr;  // which the team of the pass owns
+};
+
+}  // namespace kymo::supervisor
