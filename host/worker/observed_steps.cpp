@@ -87,20 +87,18 @@ bool ObservedSteps::keep_recorded(StepLog& log) {
 
 void ObservedSteps::journalize_records() {
   if (!journal_) return;
-  const std::vector<event::Metric> metrics = workload_.context().metrics_from(journalized_metrics_);
-  journalized_metrics_ += metrics.size();
-  const std::vector<event::Compilation> compilations = workload_.context().compilations_from(journalized_compilations_);
-  journalized_compilations_ += compilations.size();
-  journal_->add(compilations);
-  journal_->add(metrics);
   new_events_.clear();
   // The ranges that operators refer to began before them.
   for (collect::Collector* collector : collectors_.all) collector->add_new_events(new_events_);
-  if (RangeRecorder* const ranges = workload_.context().ranges()) ranges->add_new(new_events_);
+  RunContext& context = workload_.context();
+  if (RangeRecorder* const ranges = context.ranges()) ranges->add_new(new_events_);
   for (const auto& [number, call] : new_events_.operators)
     library_work_.add(new_events_.texts, call, new_events_.library_op_work);
-  new_events_.tags = workload_.context().tags_from(journalized_tags_);
-  journalized_tags_ += new_events_.tags.size();
+  std::vector<event::Metric> metrics;
+  std::vector<event::Compilation> compilations;
+  context.add_new(metrics, compilations, new_events_);
+  journal_->add(compilations);
+  journal_->add(metrics);
   journal_->add(new_events_);
 }
 

@@ -41,9 +41,6 @@ class ObservedSteps final : public StepDriver {
   store::StepJournal* journal_;
   std::optional<StepRecords> records_;
   ProcessUsage used_;  // after the last recorded step
-  std::size_t journalized_metrics_ = 0;
-  std::size_t journalized_compilations_ = 0;
-  std::size_t journalized_tags_ = 0;
   event::NewEvents new_events_;
   LibraryWork library_work_;  // of operators in the journal
 };

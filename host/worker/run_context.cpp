@@ -25,13 +25,6 @@ constexpr std::int64_t kPollIntervalNs = 10'000'000;
 // The payloads of all ranks and their sizes must fit into one frame.
 constexpr std::uint64_t kMaxGatheredBytes = kMaxFrameBytes - (1u << 20);
 
-/// The records from this number on.
-template <class Record>
-std::vector<Record> from_number(const std::vector<Record>& all, std::size_t first) {
-  if (first >= all.size()) return {};
-  return {all.begin() + static_cast<std::ptrdiff_t>(first), all.end()};
-}
-
 kymo_value to_value(const measure::Value& value, std::uint32_t declared_type, const std::string& text) {
   kymo_value out{};
   if (const bool* flag = std::get_if<bool>(&value)) {
@@ -175,11 +168,7 @@ void RunContext::metric(std::uint32_t level, event::Metric metric) {
   if (metric.level == event::MetricLevel::kPhase)
     metric.phase = open < 0 ? event::kOtherPhase : phases_.names()[static_cast<std::size_t>(open)];
   const std::lock_guard lock(mutex_);
-  if (metrics_.size() >= kMaxMetrics) {
-    ++metrics_dropped_;
-    return;
-  }
-  metrics_.push_back(std::move(metric));
+  metrics_.add(std::move(metric), kMaxMetrics);
 }
 
 void RunContext::compilation(const kymo_compilation& given) {
@@ -196,20 +185,12 @@ void RunContext::compilation(const kymo_compilation& given) {
   if (given.line > 0) made.line = given.line;
   made.reason = or_empty(given.reason);
   const std::lock_guard lock(mutex_);
-  if (!kind || compilations_.size() >= kMaxCompilations) {
-    ++compilations_dropped_;
-    return;
-  }
-  compilations_.push_back(std::move(made));
+  compilations_.add(std::move(made), kind ? kMaxCompilations : 0);
 }
 
 void RunContext::mark_at(const char* name, std::int64_t time_ns) {
   const std::lock_guard lock(mutex_);
-  if (marks_.size() >= kMaxMarks) {
-    ++marks_dropped_;
-    return;
-  }
-  marks_.push_back({name, time_ns - run_start_ns_, step()});
+  marks_.add({name, time_ns - run_start_ns_, step()}, kMaxMarks);
 }
 
 void RunContext::observe(std::vector<collect::Collector*> observers) {
@@ -240,11 +221,7 @@ void RunContext::scope_end() {
 void RunContext::tag(const void* address, std::uint64_t bytes, std::uint32_t category) {
   const std::int64_t time_ns = now_ns() - run_start_ns_;
   const std::lock_guard lock(mutex_);
-  if (tags_.size() >= kMaxTags) {
-    ++tags_dropped_;
-    return;
-  }
-  tags_.push_back({time_ns, reinterpret_cast<std::uint64_t>(address), static_cast<std::int64_t>(bytes), category});
+  tags_.add({time_ns, reinterpret_cast<std::uint64_t>(address), static_cast<std::int64_t>(bytes), category}, kMaxTags);
 }
 
 kymo_status RunContext::all_gather_bytes(const void* send, std::uint64_t bytes, void* receive) {
@@ -306,19 +283,12 @@ void RunContext::rethrow_kept() {
   if (kept_) std::rethrow_exception(std::exchange(kept_, nullptr));
 }
 
-std::vector<event::Metric> RunContext::metrics_from(std::size_t first) {
+void RunContext::add_new(std::vector<event::Metric>& metrics, std::vector<event::Compilation>& compilations,
+                         event::NewEvents& events) {
   const std::lock_guard lock(mutex_);
-  return from_number(metrics_, first);
-}
-
-std::vector<event::Compilation> RunContext::compilations_from(std::size_t first) {
-  const std::lock_guard lock(mutex_);
-  return from_number(compilations_, first);
-}
-
-std::vector<event::BlockTag> RunContext::tags_from(std::size_t first) {
-  const std::lock_guard lock(mutex_);
-  return from_number(tags_, first);
+  append_new(metrics, metrics_.records, metrics_.added);
+  append_new(compilations, compilations_.records, compilations_.added);
+  append_new(events.tags, tags_.records, tags_.added);
 }
 
 void RunContext::collect(event::PassRecord& record) {
@@ -326,20 +296,20 @@ void RunContext::collect(event::PassRecord& record) {
   if (ranges_) ranges_->collect(record);
   if (collectives_) collectives_->collect(record);
   const std::lock_guard lock(mutex_);
-  record.memory_trace.tags = std::move(tags_);
+  record.memory_trace.tags = std::move(tags_.records);
   // Collectors may have added some.
-  record.metrics.insert(record.metrics.begin(), metrics_.begin(), metrics_.end());
-  record.marks.insert(record.marks.begin(), marks_.begin(), marks_.end());
+  record.metrics.insert(record.metrics.begin(), metrics_.records.begin(), metrics_.records.end());
+  record.marks.insert(record.marks.begin(), marks_.records.begin(), marks_.records.end());
   record.work = std::move(work_);
   record.declared_op_work = std::move(declared_op_work_);
-  record.compilations = std::move(compilations_);
-  add_dropped(record.dropped_records, "compilation", compilations_dropped_,
+  record.compilations = std::move(compilations_.records);
+  add_dropped(record.dropped_records, "compilation", compilations_.dropped,
               "compilations of an unknown kind, or more than " + std::to_string(kMaxCompilations) + " in one pass");
-  add_dropped(record.dropped_records, "metric", metrics_dropped_,
+  add_dropped(record.dropped_records, "metric", metrics_.dropped,
               "more than " + std::to_string(kMaxMetrics) + " metrics in one pass");
-  add_dropped(record.dropped_records, "tag", tags_dropped_,
+  add_dropped(record.dropped_records, "tag", tags_.dropped,
               "more than " + std::to_string(kMaxTags) + " tagged blocks in one pass");
-  add_dropped(record.dropped_records, "mark", marks_dropped_,
+  add_dropped(record.dropped_records, "mark", marks_.dropped,
               "more than " + std::to_string(kMaxMarks) + " marks in one pass");
 }
 

@@ -86,16 +86,27 @@ class RunContext {
   void keep_exception() noexcept;
   /// Rethrows the saved exception, if any.
   void rethrow_kept();
-  /// The metrics from this number on.
-  std::vector<event::Metric> metrics_from(std::size_t first);
-  /// The compilations from this number on.
-  std::vector<event::Compilation> compilations_from(std::size_t first);
-  /// The memory tags from this number on.
-  std::vector<event::BlockTag> tags_from(std::size_t first);
+  /// Adds the metrics, compilations and memory tags since the last call.
+  void add_new(std::vector<event::Metric>& metrics, std::vector<event::Compilation>& compilations,
+               event::NewEvents& events);
   /// Moves metrics, marks, work and the counts of dropped records into the record.
   void collect(event::PassRecord& record);
 
  private:
+  template <class Record>
+  struct Bounded {
+    std::vector<Record> records;
+    std::size_t added = 0;     // by add_new()
+    std::int64_t dropped = 0;  // beyond the limit
+
+    void add(Record record, std::size_t limit) {
+      if (records.size() < limit)
+        records.push_back(std::move(record));
+      else
+        ++dropped;
+    }
+  };
+
   std::int64_t step() const;
   void open_status_page(const std::string& rank_file);
   void bind_parameters(const measure::protocol::Assignment& assignment, const kymo_workload& workload);
@@ -124,16 +135,12 @@ class RunContext {
 
   std::mutex mutex_;  // protects the members below, which any thread may write
   std::exception_ptr kept_;
-  std::vector<event::Metric> metrics_;
-  std::vector<event::Compilation> compilations_;
-  std::vector<event::Mark> marks_;
+  Bounded<event::Metric> metrics_;
+  Bounded<event::Compilation> compilations_;
+  Bounded<event::Mark> marks_;
   std::vector<event::Work> work_;
   std::vector<event::DeclaredOpWork> declared_op_work_;
-  std::vector<event::BlockTag> tags_;
-  std::int64_t metrics_dropped_ = 0;
-  std::int64_t compilations_dropped_ = 0;
-  std::int64_t marks_dropped_ = 0;
-  std::int64_t tags_dropped_ = 0;
+  Bounded<event::BlockTag> tags_;
 };
 
 /// The service table for a pass, valid for the lifetime of the process; its contexts are RunContexts. Services that a

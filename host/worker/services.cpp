@@ -16,6 +16,18 @@ void guarded(kymo_context* context, Body&& body) noexcept {
   }
 }
 
+const char* present(const char* text) { return or_empty(text); }
+template <typename Value>
+Value present(Value value) {
+  return value;
+}
+
+/// The service that passes its arguments to a function of the context.
+template <auto function, typename... Arguments>
+void service(kymo_context* context, Arguments... arguments) {
+  guarded(context, [&](RunContext& run) { (run.*function)(present(arguments)...); });
+}
+
 kymo_status parameter(kymo_context* context, const char* name, kymo_value* out) {
   return context->run->parameter(name, out);
 }
@@ -25,10 +37,6 @@ kymo_status phase_begin(kymo_context* context, const char* name, void* stream) {
   return context->run->phases().begin(name, stream);
 }
 kymo_status phase_end(kymo_context* context) { return context->run->phases().end(); }
-
-void work(kymo_context* context, const char* phase, double flops, double bytes) {
-  guarded(context, [&](RunContext& run) { run.work(or_empty(phase), flops, bytes); });
-}
 
 void operator_work(kymo_context* context, const char* name, const char* arguments, double flops, double bytes) {
   guarded(context, [&](RunContext& run) { run.operator_work({or_empty(name), or_empty(arguments), flops, bytes}); });
@@ -59,30 +67,10 @@ void compilation(kymo_context* context, const kymo_compilation* given) {
   });
 }
 
-void mark(kymo_context* context, const char* name) {
-  guarded(context, [&](RunContext& run) { run.mark(or_empty(name)); });
-}
-
-void scope_begin(kymo_context* context, const char* name) {
-  guarded(context, [&](RunContext& run) { run.scope_begin(or_empty(name)); });
-}
-
-void scope_end(kymo_context* context) {
-  guarded(context, [](RunContext& run) { run.scope_end(); });
-}
-
-void tag(kymo_context* context, const void* address, std::uint64_t bytes, std::uint32_t category) {
-  guarded(context, [&](RunContext& run) { run.tag(address, bytes, category); });
-}
-
 std::uint64_t collective_begin(kymo_context* context, const kymo_collective* call) {
   std::uint64_t handle = 0;
   guarded(context, [&](RunContext& run) { handle = run.collective_begin(call); });
   return handle;
-}
-
-void collective_end(kymo_context* context, std::uint64_t handle) {
-  guarded(context, [&](RunContext& run) { run.collective_end(handle); });
 }
 
 kymo_status all_gather_bytes(kymo_context* context, const void* send, std::uint64_t bytes, void* receive) {
@@ -99,10 +87,6 @@ void log_message(kymo_context* context, std::uint32_t level, const char* message
                                                       : log::Level::kError;
     log::write(as, or_empty(message));
   });
-}
-
-void skip(kymo_context* context, const char* reason) {
-  guarded(context, [&](RunContext& run) { run.skip(or_empty(reason)); });
 }
 
 void fail(kymo_context* context, kymo_status, const char* message) {
@@ -125,10 +109,10 @@ kymo_host common_services() {
   host.seed = seed;
   host.metric_number = metric_number;
   host.metric_text = metric_text;
-  host.mark = mark;
+  host.mark = service<&RunContext::mark>;
   host.all_gather_bytes = all_gather_bytes;
   host.log = log_message;
-  host.skip = skip;
+  host.skip = service<&RunContext::skip>;
   host.fail = fail;
   host.cancelled = cancelled;
   return host;
@@ -139,18 +123,18 @@ kymo_host timing_services() {
   host.phase_begin = phase_begin;
   host.phase_end = phase_end;
   host.collective_begin = collective_begin;
-  host.collective_end = collective_end;
-  host.work = work;
+  host.collective_end = service<&RunContext::collective_end>;
+  host.work = service<&RunContext::work>;
   host.compilation = compilation;
   return host;
 }
 
 kymo_host observing_services(bool tags) {
   kymo_host host = timing_services();
-  host.scope_begin = scope_begin;
-  host.scope_end = scope_end;
+  host.scope_begin = service<&RunContext::scope_begin>;
+  host.scope_end = service<&RunContext::scope_end>;
   host.operator_work = operator_work;
-  if (tags) host.tag = tag;
+  if (tags) host.tag = service<&RunContext::tag>;
   return host;
 }
 

@@ -61,8 +61,27 @@ bool StepDriver::run_unrecorded() {
 bool StepDriver::run(const NextSteps& next, StepLog& log) {
   const int continued_before = continued_count;
   if (!time(next.first)) return false;
-  log.add(take_step(next), workload_.phases().times());
   interval_.suspended = continued_count != continued_before;
+  std::int64_t device_ns = -1;
+  std::vector<PhaseTime>& times = workload_.phases().times();
+  if (timer_) {
+    timer_->take_step(device_ns_, device_ns);
+    for (std::size_t i = 0; i < times.size(); ++i) times[i].device_ns = share(device_ns_[i], count_);
+  }
+  for (PhaseTime& time : times) {
+    time.host_ns = share(time.host_ns, count_);
+    time.calls = time.calls / count_ + (time.calls % count_ != 0);
+  }
+  event::StepTime step{.step = next.first,
+                       .begin_ns = interval_.begin_ns,
+                       .end_ns = interval_.begin_ns + share(interval_.end_ns - interval_.begin_ns, count_),
+                       .device_ns = share(device_ns, count_),
+                       .warmup = next.warmup};
+  if (is_time_pass_) {
+    step.cpu_ns = share(interval_.usage.cpu_ns, count_);
+    step.involuntary_switches = interval_.usage.involuntary_switches;
+  }
+  log.add(step, times);
   return true;
 }
 
@@ -85,29 +104,6 @@ bool StepDriver::time(std::int64_t step) {
   if (ended()) return false;
   workload_.context().rethrow_kept();
   return progress_.check_clock(interval_.elapsed_ns) && progress_.check_call(status);
-}
-
-event::StepTime StepDriver::take_step(const NextSteps& next) {
-  std::int64_t device_ns = -1;
-  std::vector<PhaseTime>& times = workload_.phases().times();
-  if (timer_) {
-    timer_->take_step(device_ns_, device_ns);
-    for (std::size_t i = 0; i < times.size(); ++i) times[i].device_ns = share(device_ns_[i], count_);
-  }
-  for (PhaseTime& time : times) {
-    time.host_ns = share(time.host_ns, count_);
-    time.calls = time.calls / count_ + (time.calls % count_ != 0);
-  }
-  event::StepTime step{.step = next.first,
-                       .begin_ns = interval_.begin_ns,
-                       .end_ns = interval_.begin_ns + share(interval_.end_ns - interval_.begin_ns, count_),
-                       .device_ns = share(device_ns, count_),
-                       .warmup = next.warmup};
-  if (is_time_pass_) {
-    step.cpu_ns = share(interval_.usage.cpu_ns, count_);
-    step.involuntary_switches = interval_.usage.involuntary_switches;
-  }
-  return step;
 }
 
 }  // namespace kymo::worker

@@ -91,8 +91,6 @@ class StepDriver {
   Interval interval_;
 
  private:
-  event::StepTime take_step(const NextSteps& next);
-
   std::vector<std::int64_t> device_ns_;  // by phase
 };
 

@@ -328,6 +328,19 @@ TEST_F(TimingTest, FreeSynchronizesNothing) {
   EXPECT_EQ(barriers, 0);
   EXPECT_THAT(samples_of(result, "compute"),
               testing::Each(testing::Field(&event::Sample::device_ns, testing::Eq(std::nullopt))));
+  EXPECT_FALSE(collector.setting().times_steps);
+  EXPECT_TRUE(collector.setting().adds_new_events);
+  EXPECT_GT(collector.setting().reading_share, 0);
+}
+
+TEST_F(TimingTest, OtherTimingsLetCollectorsTakeTheirTime) {
+  on_a_gpu();
+  for (const auto timing : {measure::Timing::kSync, measure::Timing::kHot, measure::Timing::kCold}) {
+    timed(timing);
+    EXPECT_TRUE(collector.setting().times_steps);
+    EXPECT_FALSE(collector.setting().adds_new_events);
+    EXPECT_EQ(collector.setting().reading_share, 0);
+  }
 }
 
 TEST_F(TimingTest, FreeKeepsTheStepsBeforeTheProgramEnded) {
