@@ -23,6 +23,7 @@
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
 #include "cli/step_times.hpp"
+#include "cli/typed_option.hpp"
 #include "cli/verdict.hpp"
 #include "measure/sequential.hpp"
 #include "measure/statistics.hpp"
@@ -314,24 +315,14 @@ void add_ab(CLI::App& app, Session& session) {
   command->add_option("--set", arguments->set, "fix a parameter of all candidates that have it: name=value")
       ->type_name("P=V")
       ->allow_extra_args(false);
-  command
-      ->add_option_function<std::string>(
-          "--ranks",
-          [arguments](const std::string& text) { arguments->ranks = whole_number("--ranks", text, 1, kMaxRanks); },
-          "number of processes per run [1; for programs --nproc-per-node of torchrun, else as many as their first "
-          "process group has]")
-      ->type_name("N");
-  command
-      ->add_option_function<std::string>(
-          "--max-time",
-          [arguments](const std::string& text) { arguments->max_time_s = real_number("--max-time", text, 1, 1e6); },
-          "start no round that would probably end later than this many seconds after the first one began [60]")
-      ->type_name("SECONDS");
-  command
-      ->add_option_function<std::string>(
-          "--margin", [arguments](const std::string& text) { arguments->margin = relative_error("--margin", text); },
-          "largest relative difference treated as no difference [1%]")
-      ->type_name("REL");
+  number_option(
+      *command, "--ranks", arguments->ranks, 1, kMaxRanks,
+      "number of processes per run [1; for programs --nproc-per-node of torchrun, else as many as their first "
+      "process group has]");
+  seconds_option(*command, "--max-time", arguments->max_time_s, 1, 1e6,
+                 "start no round that would probably end later than this many seconds after the first one began [60]");
+  typed_option(*command, "--margin", arguments->margin, "REL",
+               "largest relative difference treated as no difference [1%]", relative_error);
   command->add_flag("--fail-on-slower", arguments->fail_on_slower,
                     "exit with 3 if a candidate is slower than the first one");
   add_worker_options(*command, arguments->options);

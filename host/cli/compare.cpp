@@ -20,6 +20,7 @@
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
 #include "cli/step_times.hpp"
+#include "cli/typed_option.hpp"
 #include "measure/comparison.hpp"
 
 namespace kymo::cli {
@@ -179,11 +180,8 @@ void add_compare(CLI::App& app, Session& session) {
   command->add_option("before", arguments->before, side)->required()->type_name("SIDE");
   command->add_option("after", arguments->after, "second set of runs, in the same form")->required()->type_name("SIDE");
   command->add_option("--phase", arguments->phase, "phase to compare")->type_name("NAME")->capture_default_str();
-  command
-      ->add_option_function<std::string>(
-          "--margin", [arguments](const std::string& text) { arguments->margin = relative_error("--margin", text); },
-          "largest relative difference treated as no difference [1%]")
-      ->type_name("REL");
+  typed_option(*command, "--margin", arguments->margin, "REL",
+               "largest relative difference treated as no difference [1%]", relative_error);
   command->add_flag("--fail-on-slower", arguments->fail_on_slower, "exit with 3 if a case is SLOWER");
   command->add_flag("--json", arguments->json, "print JSON instead of a table");
   add_database_option(*command, arguments->database);

@@ -33,27 +33,15 @@ int print_written(const std::vector<Written>& written) {
   return 0;
 }
 
-void add_number(CLI::App& command, const std::string& option, std::int64_t low, std::optional<std::int64_t>& number,
-                const std::string& help) {
-  command
-      .add_option_function<std::string>(
-          option,
-          [option, low, &number](const std::string& text) {
-            number = whole_number(option, text, low, std::numeric_limits<std::int64_t>::max());
-          },
-          help)
-      ->type_name("N");
-}
-
 CLI::App* add_format(CLI::App& command, Session& session, const std::string& name, const std::string& what,
                      const std::string& file_help, const std::shared_ptr<ExportArguments>& arguments,
                      std::vector<Written> (*write)(const ExportArguments&)) {
   CLI::App* format = command.add_subcommand(name, what);
   exports::Choice& choice = arguments->request.choice;
-  add_number(*format, "--run", 1, choice.run,
-             name == "csv" ? "only rows of this run" : "id of the run [the newest run that has the events]");
-  add_number(*format, "--rank", 0, choice.rank,
-             name == "csv" ? "only rows of this rank" : "only this rank [all ranks, one file each]");
+  number_option(*format, "--run", choice.run, 1, kAnyNumber,
+                name == "csv" ? "only rows of this run" : "id of the run [the newest run that has the events]");
+  number_option(*format, "--rank", choice.rank, 0, kAnyNumber,
+                name == "csv" ? "only rows of this rank" : "only this rank [all ranks, one file each]");
   format->add_option("-o,--out", arguments->file, file_help)->type_name("FILE")->check(error_if_empty);
   add_database_option(*format, arguments->database);
   session.on(*format, [arguments, write] { return print_written(write(*arguments)); });

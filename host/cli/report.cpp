@@ -14,6 +14,7 @@
 #include "cli/report_files.hpp"
 #include "cli/run_options.hpp"
 #include "cli/text_table.hpp"
+#include "cli/typed_option.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -86,32 +87,15 @@ void add_report(CLI::App& app, Session& session) {
       ->type_name("FOLDER")
       ->capture_default_str()
       ->check(error_if_empty);
-  command
-      ->add_option_function<std::string>(
-          "--format", [arguments](const std::string& text) { arguments->request.formats = formats_from(text); },
-          "formats to write: any of " + join(report::known_formats(), ", ") + " [markdown,html]")
-      ->type_name("LIST");
+  typed_option(*command, "--format", arguments->request.formats, "LIST",
+               "formats to write: any of " + join(report::known_formats(), ", ") + " [markdown,html]", formats_from);
   command->add_option("--label", request.selection.label, "only runs with this label")->type_name("TEXT");
-  command
-      ->add_option_function<std::string>(
-          "--invocation",
-          [arguments](const std::string& text) {
-            arguments->request.selection.invocation_id =
-                whole_number("--invocation", text, 1, std::numeric_limits<std::int64_t>::max());
-          },
-          "only the runs of this invocation")
-      ->type_name("N");
+  number_option(*command, "--invocation", arguments->request.selection.invocation_id, 1, kAnyNumber,
+                "only the runs of this invocation");
   command->add_option("--suite", request.selection.suite, "only runs of this suite")->type_name("NAME");
-  command
-      ->add_option_function<std::string>(
-          "--max-runs",
-          [arguments](const std::string& text) {
-            arguments->request.most_runs =
-                whole_number("--max-runs", text, 1, std::numeric_limits<std::int64_t>::max());
-          },
-          "most runs that an included report shows, the newest of each case [" + std::to_string(request.most_runs) +
-              "]")
-      ->type_name("N");
+  number_option(
+      *command, "--max-runs", arguments->request.most_runs, 1, kAnyNumber,
+      "most runs that an included report shows, the newest of each case [" + std::to_string(request.most_runs) + "]");
   add_database_option(*command, arguments->database);
   command->add_flag("--verbose", arguments->verbose, "print the time of each query");
   command->footer(

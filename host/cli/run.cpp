@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/execute.hpp"
+#include "cli/typed_option.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -40,12 +41,9 @@ void add_case_options(CLI::App& command, CaseOptions& options, Axes axes) {
         ->type_name("P=VALUES")
         ->allow_extra_args(false);
   }
-  command
-      .add_option_function<std::string>(
-          "--ranks",
-          [&options](const std::string& text) { options.ranks = whole_number("--ranks", text, 1, kMaxRanks); },
-          "number of processes per run, all started by this command [1; under torchrun or srun: all of its ranks]")
-      ->type_name("N");
+  number_option(
+      command, "--ranks", options.ranks, 1, kMaxRanks,
+      "number of processes per run, all started by this command [1; under torchrun or srun: all of its ranks]");
 }
 
 /// Returns one specification per workload. Throws UsageError for a malformed setting or axis.
@@ -92,12 +90,11 @@ void add_run(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "Run and measure workloads and store the results");
   add_case_options(*command, arguments->cases, Axes::kAllowed);
-  command
-      ->add_option_function<std::string>(
-          "--against", [arguments](const std::string& text) { arguments->against = peer_from(text); },
-          "also run this workload, interleaved with each case and with the same values for shared parameters, and show "
-          "both side by side")
-      ->type_name("WORKLOAD[:P=V,...]");
+  typed_option(
+      *command, "--against", arguments->against, "WORKLOAD[:P=V,...]",
+      "also run this workload, interleaved with each case and with the same values for shared parameters, and show "
+      "both side by side",
+      peer_from);
   add_worker_options(*command, arguments->options);
   add_method_options(*command, arguments->options);
   add_observation_options(*command, arguments->options);

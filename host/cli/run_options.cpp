@@ -3,42 +3,19 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 
 #include "analysis/kernel_class.hpp"
 #include "base/error.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "cli/typed_option.hpp"
 #include "measure/plan.hpp"
 #include "store/results.hpp"
 
 namespace kymo::cli {
-namespace {
-
-constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
-
-/// An option whose text is converted by a function that may throw UsageError.
-template <typename Value, typename Convert>
-CLI::Option* option(CLI::App& app, const std::string& name, std::optional<Value>& target, const std::string& type,
-                    const std::string& documentation, Convert convert) {
-  return app
-      .add_option_function<std::string>(
-          name, [&target, convert](const std::string& text) { target = convert(text); }, documentation)
-      ->type_name(type);
-}
-
-CLI::Option* number_option(CLI::App& app, const std::string& name, std::optional<std::int64_t>& target,
-                           std::int64_t low, std::int64_t high, const std::string& documentation) {
-  return option(app, name, target, "N", documentation,
-                [name, low, high](const std::string& text) { return whole_number(name, text, low, high); });
-}
-
-}  // namespace
-
 void change_rule(measure::Method& method, std::optional<double> min_time_s, std::optional<std::int64_t> max_steps,
                  std::optional<double> relative_standard_error) {
   if (!min_time_s && !max_steps && !relative_standard_error) return;
@@ -76,15 +53,14 @@ void add_plugin_options(CLI::App& app, catalog::Options& options) {
 }
 
 void add_worker_options(CLI::App& app, RunOptions& options) {
-  option(app, "--device", options.device, "auto|cpu|cuda",
-         "device to run on; auto: cuda if the workload supports it and each rank has a GPU",
-         [](const std::string& text) { return device_choice_from("--device", text); });
+  typed_option(app, "--device", options.device, "auto|cpu|cuda",
+               "device to run on; auto: cuda if the workload supports it and each rank has a GPU", device_choice_from);
   number_option(app, "--seed", options.seed, 0, kAnyNumber, "random seed for parameters and batches [0]");
-  option(app, "--timeout", options.timeout_s, "SECONDS", "kill a worker that makes no progress for this long [600]",
-         [](const std::string& text) { return real_number("--timeout", text, 0.001, 1e9); });
-  option(app, "--host-memory", options.host_memory_bytes, "SIZE",
-         "kill a worker that, with the processes it started, uses more host memory, such as 8Gi [no limit]",
-         [](const std::string& text) { return size_bytes("--host-memory", text); });
+  seconds_option(app, "--timeout", options.timeout_s, 0.001, 1e9,
+                 "kill a worker that makes no progress for this long [600]");
+  typed_option(app, "--host-memory", options.host_memory_bytes, "SIZE",
+               "kill a worker that, with the processes it started, uses more host memory, such as 8Gi [no limit]",
+               size_bytes);
   app.add_option("--wrap", options.wrap, "command to prefix to each worker, such as \"gdb --args\"")
       ->type_name("COMMAND");
 }
@@ -93,21 +69,22 @@ void add_step_options(CLI::App& app, RunOptions& options) {
   number_option(app, "--warmup", options.warmup, 0, kMaxSteps, "warm-up steps before the measured steps [5]");
   number_option(app, "--steps", options.steps, 1, kMaxSteps,
                 "number of measured steps, instead of --min-time, --max-steps and --until");
-  option(app, "--min-time", options.min_time_s, "SECONDS",
-         "measure at least 10 steps that take at least this long together [0.5]",
-         [](const std::string& text) { return min_time("--min-time", text); });
+  typed_option(app, "--min-time", options.min_time_s, "SECONDS",
+               "measure at least 10 steps that take at least this long together [0.5]", min_time);
   number_option(app, "--max-steps", options.max_steps, 1, kMaxSteps, "measure at most this many steps [10000]");
-  option(app, "--until", options.until, "REL",
-         "also measure until the mean step time has this relative standard error, such as 1%, for up to 60 seconds or "
-         "twice --min-time",
-         [](const std::string& text) { return relative_error("--until", text); });
-  option(app, "--timing", options.timing, "sync|hot|cold",
-         "how to time steps: sync waits for the device after each step, hot after a batch of steps, cold flushes the "
-         "caches before each step; hot and cold enqueue all work before execution starts and require a single-phase "
-         "step that does not synchronize [sync]",
-         enum_from<measure::Timing>);
-  option(app, "--sync", options.sync, "step|phase", "synchronize with the device after each step or phase [step]",
-         enum_from<measure::Sync>);
+  typed_option(
+      app, "--until", options.until, "REL",
+      "also measure until the mean step time has this relative standard error, such as 1%, for up to 60 seconds or "
+      "twice --min-time",
+      relative_error);
+  typed_option(
+      app, "--timing", options.timing, "sync|hot|cold",
+      "how to time steps: sync waits for the device after each step, hot after a batch of steps, cold flushes the "
+      "caches before each step; hot and cold enqueue all work before execution starts and require a single-phase "
+      "step that does not synchronize [sync]",
+      enum_from<measure::Timing>);
+  typed_option(app, "--sync", options.sync, "step|phase", "synchronize with the device after each step or phase [step]",
+               enum_from<measure::Sync>);
   app.add_flag("--no-verify", options.no_verify, "skip the comparison with a reference");
 }
 
@@ -115,14 +92,12 @@ void add_method_options(CLI::App& app, RunOptions& options) {
   add_step_options(app, options);
   number_option(app, "--repeat", options.repeat, 1, kAnyNumber,
                 "number of runs of each case; repetitions are interleaved [1]");
-  option(app, "--passes", options.passes, "LIST",
-         "passes to run: any of verify, time, memory, trace, ops [verify,time]",
-         [](const std::string& text) { return passes_from("--passes", text); });
-  option(
-      app, "--max-pass-time", options.max_pass_time_s, "SECONDS",
+  typed_option(app, "--passes", options.passes, "LIST",
+               "passes to run: any of verify, time, memory, trace, ops [verify,time]", passes_from);
+  seconds_option(
+      app, "--max-pass-time", options.max_pass_time_s, 0.001, 1e9,
       "skip a run if the steps of one of its passes would take longer, judged by the first steps, or if one of these "
-      "takes longer itself; the run is recorded as skipped with the time of a step [no limit; suites set it]",
-      [](const std::string& text) { return real_number("--max-pass-time", text, 0.001, 1e9); });
+      "takes longer itself; the run is recorded as skipped with the time of a step [no limit; suites set it]");
   app.add_flag("--fresh", options.fresh, "start a new process for every run");
   app.add_flag("--smoke", options.smoke, "run a single step without warm-up");
 }
@@ -144,9 +119,8 @@ void add_record_options(CLI::App& app, RunOptions& options) {
          "additional records: memsets, synchronization, overhead (of CUPTI), api (all CUDA API calls: slow), "
          "shapes (of operators), or none [none; of programs: shapes]")
       ->type_name("LIST");
-  option(app, "--trace-memory", options.trace_memory_bytes, "SIZE",
-         "memory for buffered events; events that do not fit are counted as dropped records [512Mi]",
-         [](const std::string& text) { return size_bytes("--trace-memory", text); });
+  typed_option(app, "--trace-memory", options.trace_memory_bytes, "SIZE",
+               "memory for buffered events; events that do not fit are counted as dropped records [512Mi]", size_bytes);
   app.add_option_function<std::string>(
          "--kernel-classes",
          [&options](const std::string& text) {
@@ -169,12 +143,11 @@ void add_record_options(CLI::App& app, RunOptions& options) {
 void add_selection_options(CLI::App& app, RunOptions& options) {
   app.add_option("--filter", options.filter, "select cases whose name, workload and parameters (name=value) match")
       ->type_name("REGEX");
-  option(app, "--shard", options.shard, "i/n", "run only the i-th of n shards of the cases",
-         [](const std::string& text) { return shard_from(text); });
-  option(app, "--max-time", options.max_time_s, "SECONDS",
-         "time for all runs; when it is used up, the current run is stopped, and this and the remaining ones are "
-         "recorded as skipped, for --resume [no limit; suites set it]",
-         [](const std::string& text) { return real_number("--max-time", text, 0.001, 1e9); });
+  typed_option(app, "--shard", options.shard, "i/n", "run only the i-th of n shards of the cases", shard_from);
+  seconds_option(
+      app, "--max-time", options.max_time_s, 0.001, 1e9,
+      "time for all runs; when it is used up, the current run is stopped, and this and the remaining ones are "
+      "recorded as skipped, for --resume [no limit; suites set it]");
   app.add_flag("--resume", options.resume, "skip runs already recorded in the database as ok or oom");
   app.add_flag("--plan", options.plan, "print the cases without running them");
   app.add_option("--label", options.label, "label to store with the runs")

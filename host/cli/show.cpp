@@ -19,6 +19,7 @@
 #include "cli/run_results.hpp"
 #include "cli/run_roofline.hpp"
 #include "cli/step_times.hpp"
+#include "cli/typed_option.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -307,14 +308,7 @@ int show_run(const ShowArguments& arguments) {
 }
 
 void add_run_number(CLI::App& command, const std::shared_ptr<ShowArguments>& arguments) {
-  command
-      .add_option_function<std::string>(
-          "run",
-          [arguments](const std::string& text) {
-            arguments->run = whole_number("run", text, 1, std::numeric_limits<std::int64_t>::max());
-          },
-          "number of the run [the newest run]")
-      ->type_name("RUN");
+  number_option(command, "run", arguments->run, 1, kAnyNumber, "number of the run [the newest run]")->type_name("RUN");
 }
 
 }  // namespace
@@ -331,11 +325,7 @@ void add_show(CLI::App& app, Session& session) {
   runs->add_option("--label", arguments->label, "only runs with this label")->type_name("TEXT");
   runs->add_option("--workload", arguments->workload, "only runs of this workload")->type_name("NAME");
   runs->add_option("--status", arguments->status, "only runs with this status, such as crashed")->type_name("STATUS");
-  runs->add_option_function<std::string>(
-          "--limit",
-          [arguments](const std::string& text) { arguments->limit = whole_number("--limit", text, 1, kMaxRuns); },
-          "maximum number of runs [20]")
-      ->type_name("N");
+  number_option(*runs, "--limit", arguments->limit, 1, kMaxRuns, "maximum number of runs [20]");
   runs->add_flag("--wide", arguments->wide, "show every column, whatever the width of the terminal");
   runs->add_flag("--markdown", arguments->markdown, "print the table in Markdown");
   finish(*runs, list_runs);
@@ -352,11 +342,7 @@ void add_show(CLI::App& app, Session& session) {
   CLI::App* log = app.add_subcommand("log", "Print what the workers of a run printed, and the output of --wrap");
   add_run_number(*log, arguments);
   log->add_option("--pass", arguments->pass, "only this pass")->type_name("PASS");
-  log->add_option_function<std::string>(
-         "--rank",
-         [arguments](const std::string& text) { arguments->rank = whole_number("--rank", text, 0, kMaxRanks); },
-         "only this rank")
-      ->type_name("N");
+  number_option(*log, "--rank", arguments->rank, 0, kMaxRanks, "only this rank");
   finish(*log, log_of_run);
 }
 

@@ -10,6 +10,7 @@
 #include "cli/reading.hpp"
 #include "cli/run_options.hpp"
 #include "cli/text_table.hpp"
+#include "cli/typed_option.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -61,20 +62,9 @@ void add_sql(CLI::App& app, Session& session) {
   command->add_flag("--raw", arguments->raw, "print numbers in the table in full instead of with six digits")
       ->excludes(json)
       ->excludes(csv);
-  command
-      ->add_option_function<std::string>(
-          "--timeout",
-          [arguments](const std::string& text) {
-            arguments->limits.seconds = real_number("--timeout", text, 0.001, 1e9);
-          },
-          "stop the query after this time [600]")
-      ->type_name("SECONDS");
-  command
-      ->add_option_function<std::string>(
-          "--memory",
-          [arguments](const std::string& text) { arguments->limits.memory_bytes = size_bytes("--memory", text); },
-          "stop the query if SQLite needs more memory [4Gi]")
-      ->type_name("SIZE");
+  seconds_option(*command, "--timeout", arguments->limits.seconds, 0.001, 1e9, "stop the query after this time [600]");
+  typed_option(*command, "--memory", arguments->limits.memory_bytes, "SIZE",
+               "stop the query if SQLite needs more memory [4Gi]", size_bytes);
   add_database_option(*command, arguments->database);
   command->footer(
       "Besides SQLite's functions, median(x), percentile(x, p) with p from 0 to 100, and stddev(x) are available, and\n"

@@ -18,6 +18,7 @@
 #include "cli/run_details.hpp"
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
+#include "cli/typed_option.hpp"
 #include "supervisor/program.hpp"
 #include "supervisor/supervisor.hpp"
 
@@ -153,29 +154,19 @@ void add_trace(CLI::App& app, Session& session) {
   command->add_option("command", arguments->command, "the program and its arguments, after --")
       ->required()
       ->type_name("COMMAND");
-  command
-      ->add_option_function<std::string>(
-          "--passes", [&options](const std::string& text) { options.passes = passes_from("--passes", text); },
-          "passes to run: any of time, memory, trace, ops; each starts the program once [trace on a GPU, else ops]")
-      ->type_name("LIST");
-  command
-      ->add_option_function<std::string>(
-          "--steps", [arguments](const std::string& text) { arguments->window = window_from(text); },
-          "steps of the program to observe, counted from 0: 10:20 are 10 to 19 [5:15; for the time pass 5: (all)]")
-      ->type_name("FIRST:END");
-  command
-      ->add_option_function<std::string>(
-          "--ranks",
-          [arguments](const std::string& text) { arguments->ranks = whole_number("--ranks", text, 1, kMaxRanks); },
-          "number of ranks that the program starts on this machine; 1: observe the first process that calls a module "
-          "[--nproc-per-node of torchrun, else as many as the program's first process group has]")
-      ->type_name("N");
-  command
-      ->add_option_function<std::string>(
-          "--ranks-observed",
-          [arguments](const std::string& text) { arguments->observed_ranks = observed_ranks(text); },
-          "ranks to observe, such as 0,3; the others run as without kymo [all]")
-      ->type_name("LIST");
+  typed_option(
+      *command, "--passes", options.passes, "LIST",
+      "passes to run: any of time, memory, trace, ops; each starts the program once [trace on a GPU, else ops]",
+      passes_from);
+  typed_option(*command, "--steps", arguments->window, "FIRST:END",
+               "steps of the program to observe, counted from 0: 10:20 are 10 to 19 [5:15; for the time pass 5: (all)]",
+               window_from);
+  number_option(
+      *command, "--ranks", arguments->ranks, 1, kMaxRanks,
+      "number of ranks that the program starts on this machine; 1: observe the first process that calls a module "
+      "[--nproc-per-node of torchrun, else as many as the program's first process group has]");
+  typed_option(*command, "--ranks-observed", arguments->observed_ranks, "LIST",
+               "ranks to observe, such as 0,3; the others run as without kymo [all]", observed_ranks);
   CLI::Option* stop = command->add_flag_callback(
       "--stop", [arguments] { arguments->stop = true; },
       "end the program after these steps, with exit code 0 [in the trace pass on a GPU]");
@@ -183,23 +174,12 @@ void add_trace(CLI::App& app, Session& session) {
       ->add_flag_callback(
           "--no-stop", [arguments] { arguments->stop = false; }, "let the program continue after these steps")
       ->excludes(stop);
-  command
-      ->add_option_function<std::string>(
-          "--device", [&options](const std::string& text) { options.device = device_choice_from("--device", text); },
-          "device that the program uses; auto: cuda if there is a GPU [auto]")
-      ->type_name("auto|cpu|cuda");
-  command
-      ->add_option_function<std::string>(
-          "--timeout",
-          [&options](const std::string& text) { options.timeout_s = real_number("--timeout", text, 0.001, 1e9); },
-          "kill the program if it completes no step for this long [no limit]")
-      ->type_name("SECONDS");
-  command
-      ->add_option_function<std::string>(
-          "--host-memory",
-          [&options](const std::string& text) { options.host_memory_bytes = size_bytes("--host-memory", text); },
-          "kill the program if it uses more host memory, such as 8Gi [no limit]")
-      ->type_name("SIZE");
+  typed_option(*command, "--device", options.device, "auto|cpu|cuda",
+               "device that the program uses; auto: cuda if there is a GPU [auto]", device_choice_from);
+  seconds_option(*command, "--timeout", options.timeout_s, 0.001, 1e9,
+                 "kill the program if it completes no step for this long [no limit]");
+  typed_option(*command, "--host-memory", options.host_memory_bytes, "SIZE",
+               "kill the program if it uses more host memory, such as 8Gi [no limit]", size_bytes);
   add_record_options(*command, options);
   command->add_option("--label", options.label, "label to store with the run")->type_name("TEXT");
   command->add_flag("--wide", options.wide, "show every result and metric, whatever the width of the terminal");
