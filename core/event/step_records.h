@@ -20,7 +20,8 @@ typedef struct kymo_step_record {
 
 /* Records of steps that an observed program writes itself, so that the engine need not run after each of them. The
  * engine fills this in before it calls step(). step() returns when `limit` steps are complete, or the first one that
- * ends at due_ns or later, or earlier. The records outlive a program that is killed. */
+ * ends at due_ns or later, or earlier. The program copies each complete record to the journal, which outlives it if it
+ * is killed, but which it may damage. */
 typedef struct kymo_step_records {
   uint32_t size;         /* sizeof(kymo_step_records) */
   uint32_t limit;        /* 0: step() returns after one step, and phase_begin() and phase_end() are called */
@@ -31,8 +32,9 @@ typedef struct kymo_step_records {
   uint32_t addition;     /* of the first record */
   int64_t first;         /* number of the first of them */
   int64_t due_ns;
-  uint64_t offset; /* of the first record in the journal */
   char* records;
+  char* journal;        /* where the same records are in the journal; NULL: nowhere */
+  uint64_t offset;      /* of the first of them in the file */
   int64_t* shown_step;  /* show the supervisor the current step and phase, */
   int32_t* shown_phase; /* -1 outside of phases */
 } kymo_step_records;

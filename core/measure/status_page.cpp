@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/status_page.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
-#include <boost/interprocess/file_mapping.hpp>
-#include <boost/interprocess/mapped_region.hpp>
+#include <cerrno>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <new>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
 
 namespace kymo::measure {
 namespace {
-
-namespace interprocess = boost::interprocess;
 
 constexpr std::uint64_t kMagic = 0x6b796d6f706c6331;  // "kymoplc1"
 constexpr std::size_t kMaxPhases = 64;
@@ -44,23 +44,15 @@ struct StatusPage::Page {
   char phases[kMaxPhases][kNameBytes];
 };
 
-struct StatusPage::Mapping {
-  Mapping(const std::filesystem::path& file, interprocess::mode_t mode)
-      : memory(file.c_str(), mode), region(memory, mode, 0, sizeof(Page)) {}
-
-  interprocess::file_mapping memory;
-  interprocess::mapped_region region;
-};
-
 StatusPage::StatusPage(const std::filesystem::path& file, const std::vector<std::string>& phases) {
   static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<std::int32_t>::is_always_lock_free);
-  try {
-    std::ofstream(file, std::ios::binary) << std::string(sizeof(Page), '\0');
-    mapping_ = std::make_unique<Mapping>(file, interprocess::read_write);
-  } catch (const std::exception& error) {
-    throw Error("cannot create " + quote(file.string()) + ", the worker's status page: " + error.what());
-  }
-  page_ = new (mapping_->region.get_address()) Page{};
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd >= 0) mapping_ = FileMapping(fd, 0, sizeof(Page));
+  const int reason = errno;
+  if (fd >= 0) close(fd);
+  if (!mapping_)
+    throw Error("cannot create " + quote(file.string()) + ", the worker's status page: " + std::strerror(reason));
+  page_ = new (mapping_.data()) Page{};
   page_->step = -1;
   page_->phase = -1;
   page_->phase_count = static_cast<std::int32_t>(std::min(phases.size(), kMaxPhases));
@@ -68,8 +60,6 @@ StatusPage::StatusPage(const std::filesystem::path& file, const std::vector<std:
     copy_name(page_->phases[i], phases[static_cast<std::size_t>(i)]);
   page_->magic = kMagic;
 }
-
-StatusPage::~StatusPage() = default;
 
 void StatusPage::set_step(std::int64_t step) noexcept { page_->step.store(step, std::memory_order_relaxed); }
 void StatusPage::set_phase(int phase) noexcept { page_->phase.store(phase, std::memory_order_relaxed); }
@@ -86,10 +76,9 @@ void StatusPage::end_collective() noexcept { page_->ended.fetch_add(1, std::memo
 
 std::optional<WorkerStatus> StatusPage::read(const std::filesystem::path& file) noexcept {
   try {
-    std::error_code ignored;
-    if (std::filesystem::file_size(file, ignored) != sizeof(Page)) return std::nullopt;
-    const Mapping mapping(file, interprocess::read_only);
-    const Page& page = *static_cast<const Page*>(mapping.region.get_address());
+    const std::string content = read_file(file);  // which may be truncated meanwhile
+    if (content.size() != sizeof(Page)) return std::nullopt;
+    const Page& page = *std::launder(reinterpret_cast<const Page*>(content.data()));
     if (page.magic != kMagic) return std::nullopt;
     WorkerStatus status;
     status.step = page.step.load(std::memory_order_relaxed);

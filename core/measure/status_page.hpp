@@ -3,10 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/file_mapping.hpp"
 
 namespace kymo::measure {
 
@@ -28,7 +29,6 @@ class StatusPage {
   /// Creates the file. Phase names are truncated and their number is limited to the size of the page. Throws Error if
   /// the file cannot be created.
   StatusPage(const std::filesystem::path& file, const std::vector<std::string>& phases);
-  ~StatusPage();
   StatusPage(const StatusPage&) = delete;
   StatusPage& operator=(const StatusPage&) = delete;
 
@@ -46,8 +46,7 @@ class StatusPage {
 
  private:
   struct Page;
-  struct Mapping;
-  std::unique_ptr<Mapping> mapping_;
+  FileMapping mapping_;
   Page* page_;
 };
 

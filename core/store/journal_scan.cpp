@@ -100,6 +100,7 @@ class BlockScan {
 
 std::optional<JournalDamage> visit_blocks(std::string_view file, std::size_t chunk_bytes, std::size_t growth_bytes,
                                           const std::function<void(BlockKind, std::string_view)>& visit) {
+  if (file.empty()) return JournalDamage{0, "it is empty"};
   if (const auto damage = BlockScan(file, chunk_bytes).visit(visit)) return damage;
   if (file.size() % growth_bytes == 0) return std::nullopt;
   return JournalDamage{file.size(), "the rest of the file is missing"};

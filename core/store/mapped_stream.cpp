@@ -20,10 +20,6 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;  // the smallest there are
 
-void unmap(std::byte* chunk) noexcept {
-  if (chunk) munmap(chunk, MappedStream::kChunkBytes);
-}
-
 /// Allocates all pages of a chunk that contains zeros.
 void populate(std::byte* chunk) noexcept {
 #ifdef MADV_POPULATE_WRITE
@@ -35,14 +31,6 @@ void populate(std::byte* chunk) noexcept {
 }
 
 }  // namespace
-
-std::byte* map_allocated(int fd, std::size_t offset, std::size_t bytes) noexcept {
-  const auto from = static_cast<off_t>(offset);
-  errno = posix_fallocate(fd, from, static_cast<off_t>(bytes));
-  if (errno != 0) return nullptr;
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, from);
-  return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
-}
 
 MappedStream::~MappedStream() {
   if (!ahead_) return;
@@ -57,32 +45,31 @@ MappedStream::~MappedStream() {
   }
   ahead_->changed.notify_all();
   if (ahead_->thread.joinable()) ahead_->thread.join();
-  for (std::byte* const each : ahead_->full) unmap(each);
-  unmap(chunk_);
-  unmap(ahead_->next.value_or(nullptr));
 }
 
 bool MappedStream::append(std::span<const std::byte> bytes) noexcept {
   if (failed_ || (chunk_ && owner_ != getpid())) return false;
   if (!chunk_ && !open_first()) return !(failed_ = true);
   if (used_ == kChunkBytes && !open_next(nullptr)) return false;
-  std::byte *const first = chunk_, *const head = chunk_ + used_;
+  std::byte* const head = chunk_.data() + used_;
+  FileMapping first;  // the chunk of the head, once it is full
   used_ += sizeof(std::uint32_t);
   for (std::span rest = bytes.subspan(sizeof(std::uint32_t)); !rest.empty();) {
-    if (used_ == kChunkBytes && !open_next(first)) return false;
+    if (used_ == kChunkBytes && !open_next(&first)) return false;
     const std::size_t count = std::min(rest.size(), kChunkBytes - used_);
-    std::memcpy(chunk_ + used_, rest.data(), count);
+    std::memcpy(chunk_.data() + used_, rest.data(), count);
     used_ += count;
     rest = rest.subspan(count);
   }
   std::uint32_t word = 0;
   std::memcpy(&word, bytes.data(), sizeof(word));
   std::atomic_ref(*reinterpret_cast<std::uint32_t*>(head)).store(word, std::memory_order_release);
-  if (first != chunk_) {
+  failed_ = chunk_.is_lost() || first.is_lost();
+  if (first) {
     const std::lock_guard lock(ahead_->mutex);
-    ahead_->full.push_back(first);
+    ahead_->full.push_back(std::move(first));
   }
-  return true;
+  return !failed_;
 }
 
 bool MappedStream::open_first() noexcept {
@@ -90,9 +77,10 @@ bool MappedStream::open_first() noexcept {
   chunk_ = map_chunk(0);
   if (!chunk_) return false;
   ahead_ = std::make_unique<Ahead>();
-  // The program's threads receive its signals.
+  // The program's threads receive its signals, but each thread its own faults.
   sigset_t all, before;
   sigfillset(&all);
+  sigdelset(&all, SIGBUS);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     ahead_->thread = std::thread([this] { map_ahead(); });
@@ -102,16 +90,18 @@ bool MappedStream::open_first() noexcept {
   return true;
 }
 
-bool MappedStream::open_next(const std::byte* kept) noexcept {
+bool MappedStream::open_next(FileMapping* kept) noexcept {
   std::unique_lock lock(ahead_->mutex);
   if (ahead_->thread.joinable())
     ahead_->changed.wait(lock, [this] { return ahead_->next.has_value(); });
   else
     ahead_->next = map_chunk(ahead_->number + 1);
-  std::byte* const next = *ahead_->next;
-  if (!next) return !(failed_ = true);
-  if (chunk_ != kept) ahead_->full.push_back(chunk_);
-  chunk_ = next;
+  if (!*ahead_->next || chunk_.is_lost()) return !(failed_ = true);
+  if (kept && !*kept)
+    *kept = std::move(chunk_);
+  else
+    ahead_->full.push_back(std::move(chunk_));
+  chunk_ = std::move(*ahead_->next);
   used_ = 0;
   ++ahead_->number;
   ahead_->next.reset();
@@ -129,27 +119,28 @@ void MappedStream::map_ahead() noexcept {
       continue;
     }
     const std::size_t number = ahead_->number + 1;
-    const std::vector<std::byte*> full = std::exchange(ahead_->full, {});
+    std::vector<FileMapping> full = std::exchange(ahead_->full, {});
     lock.unlock();
-    std::byte* const chunk = map_chunk(number);
-    for (std::byte* const each : full) unmap(each);
+    FileMapping chunk = map_chunk(number);
+    full.clear();
     lock.lock();
-    ahead_->next = chunk;
+    ahead_->next = std::move(chunk);
     ahead_->changed.notify_all();
   }
 }
 
-std::byte* MappedStream::map_chunk(std::size_t number) noexcept {
+FileMapping MappedStream::map_chunk(std::size_t number) noexcept {
   const int create = number == 0 ? O_CREAT | O_EXCL : 0;
   const int fd = open(file_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, 0600);
-  if (fd < 0) return nullptr;
+  if (fd < 0) return {};
   struct stat found{};
-  // Another process may have taken the place of this one, with a file of its own.
-  const bool is_known = fstat(fd, &found) == 0 && (number == 0 || found.st_ino == inode_);
+  // Another process may have taken the place of this one, with a file of its own, or have truncated the file.
+  const auto begin = static_cast<off_t>(number * kChunkBytes);
+  const bool is_known = fstat(fd, &found) == 0 && (number == 0 || found.st_ino == inode_) && found.st_size == begin;
   if (number == 0) inode_ = found.st_ino;
-  std::byte* const chunk = is_known ? map_allocated(fd, number * kChunkBytes, kChunkBytes) : nullptr;
+  FileMapping chunk = is_known ? FileMapping(fd, number * kChunkBytes, kChunkBytes) : FileMapping();
   close(fd);
-  if (chunk) populate(chunk);
+  if (chunk) populate(chunk.data());
   return chunk;
 }
 

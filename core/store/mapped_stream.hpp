@@ -14,14 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_mapping.hpp"
+
 namespace kymo::store {
 
-/// Allocates and maps bytes of an open file. nullptr, with errno, if that fails, for example because the disk is full:
-/// without allocated blocks, writing to the memory would end the program with SIGBUS then.
-std::byte* map_allocated(int fd, std::size_t offset, std::size_t bytes) noexcept;
-
 /// A file to which a thread appends that must not wait: it only copies into mapped memory, whose pages another thread
-/// has allocated ahead. What was appended outlives the process. No descriptor stays open that the program could close.
+/// has allocated ahead. What was appended outlives the process.
 ///
 /// The file is longer than what was appended; the rest is 0.
 class MappedStream {
@@ -35,8 +33,8 @@ class MappedStream {
   MappedStream& operator=(const MappedStream&) = delete;
 
   /// The size is a multiple of 8 bytes, and the first four bytes are not 0: they are written last, so that a reader who
-  /// finds them finds everything. Returns false, now and from then on, if the file exists already, was replaced, or
-  /// cannot grow, and in a child of the process that created the file.
+  /// finds them finds everything. Returns false, now and from then on, if the file exists already, was replaced or
+  /// truncated, or cannot grow, and in a child of the process that created the file.
   bool append(std::span<const std::byte> bytes) noexcept;
 
  private:
@@ -44,24 +42,25 @@ class MappedStream {
   struct Ahead {
     std::thread thread;
     std::condition_variable changed;
-    std::mutex mutex;                // protects what follows
-    std::size_t number = 0;          // of the chunk that is being filled
-    std::optional<std::byte*> next;  // the chunk after that, nullptr if the file cannot grow; empty while it is mapped
-    std::vector<std::byte*> full;    // chunks to unmap
+    std::mutex mutex;                 // protects what follows
+    std::size_t number = 0;           // of the chunk that is being filled
+    std::optional<FileMapping> next;  // the chunk after that, empty if the file cannot grow; nothing while it is mapped
+    std::vector<FileMapping> full;    // chunks to unmap
     bool end = false;
   };
 
   bool open_first() noexcept;
-  /// The chunk that was filled is unmapped in the other thread, because that takes time, too, unless it is `kept`.
-  bool open_next(const std::byte* kept) noexcept;
-  /// nullptr if the file cannot grow.
-  std::byte* map_chunk(std::size_t number) noexcept;
+  /// The chunk that was filled is unmapped in the other thread, because that takes time, too, unless it is moved to
+  /// `kept`.
+  bool open_next(FileMapping* kept) noexcept;
+  /// Empty if the file cannot grow.
+  FileMapping map_chunk(std::size_t number) noexcept;
   void map_ahead() noexcept;
 
   const std::filesystem::path file_;
-  std::byte* chunk_ = nullptr;  // the one that is being filled
-  std::size_t used_ = 0;        // of that chunk
-  pid_t owner_ = 0;             // the process that created the file
+  FileMapping chunk_;     // the one that is being filled
+  std::size_t used_ = 0;  // of that chunk
+  pid_t owner_ = 0;       // the process that created the file
   ino_t inode_ = 0;
   bool failed_ = false;
   std::unique_ptr<Ahead> ahead_;

@@ -2,7 +2,7 @@
 #include "store/step_journal.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "measure/json_field.hpp"
 #include "store/journal_blocks.hpp"
@@ -52,16 +53,17 @@ StepJournal::StepJournal(const fs::path& rank_file, const JournalHeader& header)
   append(BlockKind::kHeader, bytes_of(header_text(header)));
 }
 
-StepJournal::~StepJournal() {
-  if (chunk_) munmap(chunk_, kJournalChunkBytes);
-}
-
-bool StepJournal::open_chunk() noexcept {
-  if (chunk_) munmap(std::exchange(chunk_, nullptr), kJournalChunkBytes);
+bool StepJournal::open_chunk() {
+  chunk_ = {};
   const int create = chunks_ == 0 ? O_CREAT | O_TRUNC : 0;
   const int fd = open(file_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, 0600);
   if (fd < 0) return false;
-  chunk_ = map_allocated(fd, chunks_ * kJournalChunkBytes, kJournalChunkBytes);
+  struct stat found{};
+  const bool is_whole = fstat(fd, &found) == 0 && found.st_size == static_cast<off_t>(chunks_ * kJournalChunkBytes);
+  if (is_whole)
+    chunk_ = FileMapping(fd, chunks_ * kJournalChunkBytes, kJournalChunkBytes);
+  else
+    close_truncated();
   close(fd);
   if (!chunk_) return false;
   ++chunks_;
@@ -69,17 +71,25 @@ bool StepJournal::open_chunk() noexcept {
   return true;
 }
 
-void StepJournal::append(BlockKind kind, std::span<const std::byte> content, std::span<const std::byte> more) noexcept {
+void StepJournal::close_truncated() {
+  chunk_ = {};
+  log::warning("the journal of steps " + quote(file_.string()) +
+               " was truncated: if the program is killed, its steps are lost");
+}
+
+bool StepJournal::has_space(std::size_t bytes) {
+  if (chunk_.is_lost()) close_truncated();
+  return chunk_ && bytes <= kJournalChunkBytes && (bytes <= kJournalChunkBytes - used_ || open_chunk());
+}
+
+void StepJournal::append(BlockKind kind, std::span<const std::byte> content, std::span<const std::byte> more) {
   const std::size_t size = content.size() + more.size();
   const std::size_t needed = kBlockHeadBytes + padded(size);
-  if (!chunk_ || needed > kJournalChunkBytes) return;
-  if (needed > kJournalChunkBytes - used_ && !open_chunk()) return;
-  auto* const head = new (chunk_ + used_) kymo_block_head{};
+  if (!has_space(needed)) return;
+  auto* const head = new (chunk_.data() + used_) kymo_block_head{};
   head->bytes = static_cast<std::uint32_t>(size);
   head->addition = ++additions_;
-  // Where room_for() had room, an incomplete block may follow.
-  if (needed + kBlockHeadBytes <= kJournalChunkBytes - used_) new (chunk_ + used_ + needed) kymo_block_head{};
-  std::byte* const begin = chunk_ + used_ + kBlockHeadBytes;
+  std::byte* const begin = chunk_.data() + used_ + kBlockHeadBytes;
   std::ranges::copy(more, std::ranges::copy(content, begin).out);
   complete(*head, kind, offset(), begin);
   used_ += needed;
@@ -90,10 +100,9 @@ void StepJournal::use_room(std::size_t bytes, std::uint32_t blocks) noexcept {
   additions_ += blocks;
 }
 
-std::span<std::byte> StepJournal::room_for(std::size_t block_bytes) noexcept {
-  if (chunk_ && block_bytes > kJournalChunkBytes - used_) open_chunk();
-  if (!chunk_ || block_bytes > kJournalChunkBytes - used_) return {};
-  return {chunk_ + used_, kJournalChunkBytes - used_};
+std::span<std::byte> StepJournal::room_for(std::size_t block_bytes) {
+  if (!has_space(block_bytes)) return {};
+  return {chunk_.data() + used_, kJournalChunkBytes - used_};
 }
 
 void StepJournal::add(std::span<const event::Metric> metrics) {

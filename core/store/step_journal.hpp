@@ -29,12 +29,11 @@ struct JournalHeader {
 };
 
 /// Writes a journal. The files are memory-mapped, so that adding a step needs no system call, and their content
-/// outlives the process. No descriptor stays open that the program could close.
+/// outlives the process. If the program truncates the journal, a warning says so on stderr, and nothing more is added.
 class StepJournal {
  public:
   /// Creates the file. Throws Error.
   StepJournal(const std::filesystem::path& rank_file, const JournalHeader& header);
-  ~StepJournal();
   StepJournal(const StepJournal&) = delete;
   StepJournal& operator=(const StepJournal&) = delete;
 
@@ -50,8 +49,8 @@ class StepJournal {
   /// Adds a complete step: its times, also by phase. Does nothing once the disk is full.
   void add(const event::StepTime& step, std::span<const event::PhaseTime> phases);
   /// Room for one or more blocks of this size with their heads, all of it 0, which the caller writes itself; the kind
-  /// of each last. Empty once the disk is full.
-  std::span<std::byte> room_for(std::size_t block_bytes) noexcept;
+  /// of each last. Empty once the disk is full or the file was truncated.
+  std::span<std::byte> room_for(std::size_t block_bytes);
   /// The first `bytes` of that room are complete blocks. Call it before anything else is added.
   void use_room(std::size_t bytes, std::uint32_t blocks) noexcept;
   /// Where the next block begins in the file.
@@ -63,8 +62,12 @@ class StepJournal {
 
  private:
   /// The next part of the file, mapped; false if it cannot be allocated.
-  bool open_chunk() noexcept;
-  void append(BlockKind kind, std::span<const std::byte> content, std::span<const std::byte> more = {}) noexcept;
+  bool open_chunk();
+  /// Nothing more is added to a file that the program has truncated.
+  void close_truncated();
+  /// Whether blocks of so many bytes fit, in the next part of the file if not in this one.
+  bool has_space(std::size_t bytes);
+  void append(BlockKind kind, std::span<const std::byte> content, std::span<const std::byte> more = {});
   /// Adds a block to event_blocks_. Returns its content, to be filled.
   std::byte* event_block(BlockKind kind, std::size_t bytes);
   void complete_event_blocks();
@@ -75,7 +78,7 @@ class StepJournal {
   void add_names(const event::NewEvents& events);
 
   std::filesystem::path file_;
-  std::byte* chunk_ = nullptr;
+  FileMapping chunk_;
   std::size_t chunks_ = 0;
   std::size_t used_ = 0;  // of the chunk
   std::uint32_t additions_ = 0;

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/clock.hpp"
+#include "base/file_mapping.hpp"
 #include "base/text.hpp"
 #include "measure/plan.hpp"
 #include "store/journal_recovery.hpp"
@@ -81,6 +82,7 @@ bool StepLoop::run_steps() {
     if (stop && !driver_.has_barrier()) return true;
     const bool announced = progress_.announce(is_warmup(step) ? "warmup" : "step", step, planned_);
     workload_.context().set_step(step);
+    if (announced) FileMapping::guard();
     if ((announced || progress_.polls_each_step()) && !progress_.should_continue()) return false;
     if (!driver_.prepare(stop)) return false;
     if (stop) return true;

@@ -2,6 +2,7 @@
 #include "worker/step_records.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <new>
 
@@ -26,16 +27,15 @@ StepRecords::StepRecords(kymo_step_records& shared, std::size_t phases, store::S
 
 void StepRecords::prepare(std::int64_t first, std::int64_t limit, bool warmup, std::int64_t due_ns) {
   const std::size_t bytes = shared_.record_bytes;
-  std::span<std::byte> room = journal_ ? journal_->room_for(bytes) : std::span<std::byte>();
-  in_journal_ = !room.empty();
-  shared_.offset = in_journal_ ? journal_->offset() : 0;
-  shared_.addition = in_journal_ ? journal_->addition() : 0;
-  if (!in_journal_) {
-    memory_.resize(kMaxSteps * bytes / sizeof(std::int64_t));
-    room = std::as_writable_bytes(std::span(memory_));
+  memory_.resize(kMaxSteps * bytes / sizeof(std::int64_t));
+  shared_.records = reinterpret_cast<char*>(memory_.data());
+  const std::span<std::byte> room = journal_ ? journal_->room_for(bytes) : std::span<std::byte>();
+  shared_.journal = reinterpret_cast<char*>(room.data());
+  if (shared_.journal) {
+    shared_.offset = journal_->offset();
+    shared_.addition = journal_->addition();
   }
-  const auto fitting = static_cast<std::int64_t>(std::min(room.size() / bytes, kMaxSteps));
-  shared_.records = reinterpret_cast<char*>(room.data());
+  const auto fitting = static_cast<std::int64_t>(room.empty() ? kMaxSteps : std::min(room.size() / bytes, kMaxSteps));
   shared_.count = 0;
   shared_.limit = static_cast<std::uint32_t>(std::clamp<std::int64_t>(limit, 1, fitting));
   shared_.first = first;
@@ -56,13 +56,20 @@ void StepRecords::set_usage(const ProcessUsage& usage) {
     kymo_step_record& record = at(i);
     record.time.cpu_ns = (usage.cpu_ns + count() / 2) / count();
     if (i == count() - 1) record.time.involuntary_switches = usage.involuntary_switches;
-    // A reader of a process that was killed in between knows what was changed.
-    record.head.checksum = kymo_block_checksum(&record.head, shared_.offset + offset_of(i), &record.time);
+    if (shared_.journal) update_journal(i);
   }
 }
 
+void StepRecords::update_journal(std::int64_t index) const {
+  kymo_step_record& record = at(index);
+  record.head.checksum = kymo_block_checksum(&record.head, shared_.offset + offset_of(index), &record.time);
+  auto& copy = *std::launder(reinterpret_cast<kymo_step_record*>(shared_.journal + offset_of(index)));
+  copy.time = record.time;
+  std::atomic_ref(copy.head.checksum).store(record.head.checksum, std::memory_order_release);
+}
+
 void StepRecords::keep() {
-  if (in_journal_) journal_->use_room(offset_of(count()), shared_.count);
+  if (shared_.journal) journal_->use_room(offset_of(count()), shared_.count);
 }
 
 }  // namespace kymo::worker

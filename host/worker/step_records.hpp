@@ -42,12 +42,13 @@ class StepRecords {
  private:
   std::size_t offset_of(std::int64_t index) const { return static_cast<std::size_t>(index) * shared_.record_bytes; }
   kymo_step_record& at(std::int64_t index) const;
+  /// After the usage of a step was set. A reader of a process that was killed in between knows what was changed.
+  void update_journal(std::int64_t index) const;
 
   kymo_step_records& shared_;
   std::size_t phases_;
   store::StepJournal* journal_;
-  bool in_journal_ = false;
-  std::vector<std::int64_t> memory_;  // of the blocks that are not in the journal
+  std::vector<std::int64_t> memory_;  // of the records
   std::int64_t unseen_step_ = 0;      // in place of a status page
   std::int32_t unseen_phase_ = 0;
 };

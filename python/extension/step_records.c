@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "step_records.h"
 
+#include <string.h>
 #include <time.h>
 
 kymo_step_records step_records = {.size = sizeof step_records};
@@ -33,13 +34,20 @@ static void begin_step(int64_t begin_ns) {
 
 void record_step_begin(void) { begin_step(now_ns()); }
 
+/* A block with a kind is complete. */
+static void copy_to_journal(void) {
+  const size_t at = (size_t)step_records.count * step_records.record_bytes;
+  step->head.kind = step_records.kind;
+  step->head.checksum = kymo_block_checksum(&step->head, step_records.offset + at, &step->time);
+  char* const copy = step_records.journal + at;
+  memcpy(copy + sizeof step->head.kind, (char*)step + sizeof step->head.kind,
+         step_records.record_bytes - sizeof step->head.kind);
+  __atomic_store_n((uint32_t*)(void*)copy, step->head.kind, __ATOMIC_RELEASE);
+}
+
 int record_step_end(int engine_is_due) {
   const int64_t end_ns = step->time.end_ns = now_ns();
-  kymo_block_head head = step->head;
-  head.kind = step_records.kind;
-  const uint64_t offset = step_records.offset + (uint64_t)step_records.count * step_records.record_bytes;
-  step->head.checksum = kymo_block_checksum(&head, offset, &step->time);
-  __atomic_store_n(&step->head.kind, head.kind, __ATOMIC_RELEASE);
+  if (step_records.journal) copy_to_journal();
   if (++step_records.count == step_records.limit || end_ns >= step_records.due_ns || engine_is_due) return 0;
   begin_step(end_ns);
   return 1;

@@ -55,6 +55,13 @@ TEST_F(StatusPageTest, OutlivesAKilledProcess) {
   EXPECT_EQ(seen->phase, "forward");
 }
 
+TEST_F(StatusPageTest, MayBeTruncated) {
+  StatusPage page(file_, {"forward"});
+  std::filesystem::resize_file(file_, 0);
+  page.set_step(3);
+  EXPECT_FALSE(StatusPage::read(file_));
+}
+
 TEST_F(StatusPageTest, LongAndManyNamesAreCut) {
   std::vector<std::string> names(100, std::string(300, 'x'));
   StatusPage page(file_, names);

@@ -7,6 +7,7 @@
 #include "store/journal_reader.hpp"
 #include "store/journal_recovery.hpp"
 #include "store/open.hpp"
+#include "store/step_journal.hpp"
 #include "unit/store/fixture.hpp"
 #include "unit/store/journal_fixture.hpp"
 
@@ -159,6 +160,19 @@ TEST_F(DamagedJournal, ATruncatedFileIsReadAsFarAsItGoes) {
     EXPECT_EQ(read_prefix(steps_, events_.substr(0, random() % used_events_)), kJournalSteps);
     ASSERT_THAT(damage_, SizeIs(1));
   }
+}
+
+TEST_F(DamagedJournal, TheProgramMayTruncateItWhileItIsWritten) {
+  const std::filesystem::path other = path("RUN-3-0-ops.kymo");
+  StepJournal journal(other, {.warmup = 0, .run_start_ns = 0, .steps = 2, .device = {}});
+  const std::filesystem::path file = path("RUN-3-0-ops.kymo.steps");
+  std::filesystem::resize_file(file, 0);
+  ::testing::internal::CaptureStderr();
+  for (std::int64_t step = 0; step < 5000; ++step) journal.add(event::StepTime{.step = step}, {});
+  EXPECT_TRUE(journal.room_for(8).empty());
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("was truncated: if the program is killed, its steps"));
+  EXPECT_THAT(read_journal(file).damage, SizeIs(1));
 }
 
 TEST_F(DamagedJournal, NumbersNeedAsMuchMemoryAsTheFileHasBytes) {

@@ -107,6 +107,17 @@ TEST_F(Stream, LeavesAFileThatReplacedItAlone) {
   expect(of_the_other);
 }
 
+TEST_F(Stream, StopsWhereTheFileWasTruncated) {
+  const Blocks blocks{block(4, 1)};
+  MappedStream stream(file());
+  EXPECT_TRUE(stream.append(blocks[0]));
+  std::filesystem::resize_file(file(), 0);
+  bool appended = true;
+  for (int i = 0; i < 3 && appended; ++i) appended = stream.append(block(kChunk / 8, 2));
+  EXPECT_FALSE(appended);
+  EXPECT_FALSE(stream.append(blocks[0]));
+}
+
 TEST_F(Stream, StopsWhereTheFileCannotGrow) {
   const int status = in_child([&] {
     signal(SIGXFSZ, SIG_IGN);
