@@ -22,10 +22,11 @@
 /// only messages with a member `payload` may have a payload. Either side closes the connection on a malformed message.
 /// The worker connects, sends hello in a frame of at most 4096 bytes, and receives an assignment. It then reports
 /// progress, requests barriers, and ends each assignment with an outcome, after which it receives the next assignment
-/// or `exit`. The outcome is a measure::Outcome; the rank file is complete when it is sent.
+/// or `exit`. A process whose connection was closed, for example by a program that closes all descriptors, connects
+/// again and goes on. The outcome is a measure::Outcome; the rank file is complete when it is sent.
 namespace kymo::measure::protocol {
 
-inline constexpr int kVersion = 6;
+inline constexpr int kVersion = 7;
 
 /// worker → supervisor: first frame.
 struct Hello {
@@ -34,11 +35,12 @@ struct Hello {
   std::string token;  ///< authenticates the worker
   int rank = 0;
   std::int64_t pid = 0;
-  int ranks = 0;  ///< of the process group that an observed program has made; 0: not known, or a worker
+  int ranks = 0;       ///< of the process group that an observed program has made; 0: not known, or a worker
+  bool again = false;  ///< the process has lost its connection, which this one continues
 
   static auto fields(auto& m) {
     return std::forward_as_tuple("protocol", m.protocol, "token", m.token, "rank", m.rank, "pid", m.pid, "ranks",
-                                 m.ranks);
+                                 m.ranks, "again", m.again);
   }
 };
 

@@ -65,6 +65,7 @@ struct Expected {
   std::string token;
   int rank = 0;
   ConnectionNumber connection = 0;  ///< 0 until it has authenticated; not reset when it is closed
+  std::int64_t pid = 0;
 };
 
 }  // namespace
@@ -202,17 +203,21 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
 
   /// Handles the first frame, which identifies the worker.
   void authenticate(ConnectionNumber number, const protocol::Hello& hello) {
-    if (find(hello) != 0 && events.admits && !events.admits(hello)) {
+    if (find(hello) != 0 && !hello.again && events.admits && !events.admits(hello)) {
       connections.erase(number);
       return;
     }
     const WorkerId found = find(hello);
-    if (found == 0 || workers[found].connection != 0) {
+    const bool is_expected =
+        found != 0 && (hello.again ? hello.pid == workers[found].pid : workers[found].connection == 0);
+    if (!is_expected) {
       report_rejected(1);
       connections.erase(number);
       return;
     }
+    connections.erase(workers[found].connection);  // whose end may not have been read yet
     workers[found].connection = number;
+    workers[found].pid = hello.pid;
     Connection& connection = connections.at(number);
     connection.worker = found;
     connection.deadline.cancel();

@@ -67,6 +67,7 @@ void PassState::leave_out(int rank) {
 
 void PassState::connected(int rank, double now_s) {
   at(rank).connected = true;
+  at(rank).disconnected_s.reset();
   moved(rank, now_s);
 }
 

@@ -60,6 +60,7 @@ void WorkerTeam::assign(int rank, const measure::protocol::Assignment& assignmen
 void WorkerTeam::connected(int rank, const measure::protocol::Hello& hello) {
   Member& who = member(rank);
   who.connected = true;
+  who.closed = false;
   who.process->announce(static_cast<pid_t>(hello.pid));
   if (who.waiting_assignment) send(rank, *std::exchange(who.waiting_assignment, std::nullopt));
 }

@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -32,11 +33,18 @@ int connect_to_supervisor(const std::string& address) {
 }
 
 std::atomic<int> connected{-1};  // the socket of this process
+std::atomic<ino_t> connected_inode{0};
+
+/// Whether a descriptor is still that of the connection, and not closed or that of a file of the program.
+bool is_connection(int socket) {
+  struct stat found{};
+  return fstat(socket, &found) == 0 && S_ISSOCK(found.st_mode) && found.st_ino == connected_inode;
+}
 
 /// A fork that held the connection would keep it open after the end of this process.
 void close_in_forks() {
   static const int registered = pthread_atfork(nullptr, nullptr, [] {
-    if (const int inherited = connected.exchange(-1); inherited >= 0) close(inherited);
+    if (const int inherited = connected.exchange(-1); is_connection(inherited)) close(inherited);
   });
   (void)registered;
 }
@@ -44,26 +52,45 @@ void close_in_forks() {
 }  // namespace
 
 SocketClient::SocketClient(const std::string& address, int rank, const std::string& token, int ranks)
-    : socket_(connect_to_supervisor(address)) {
+    : address_(address) {
+  hello_.token = token;
+  hello_.rank = rank;
+  hello_.pid = getpid();
+  hello_.ranks = ranks;
   close_in_forks();
-  connected = socket_;
-  // Frames are small and latency-critical. A Unix socket has no such option and needs none.
-  const int on = 1;
-  setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  protocol::Hello hello;
-  hello.token = token;
-  hello.rank = rank;
-  hello.pid = getpid();
-  hello.ranks = ranks;
-  send_frame(hello);
+  connect();
 }
 
 SocketClient::~SocketClient() {
   connected = -1;
-  close(socket_);
+  if (is_connection(socket_)) close(socket_);
+}
+
+void SocketClient::connect() {
+  socket_ = connect_to_supervisor(address_);
+  struct stat made{};
+  fstat(socket_, &made);
+  connected_inode = made.st_ino;
+  connected = socket_;
+  // Frames are small and latency-critical. A Unix socket has no such option and needs none.
+  const int on = 1;
+  setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  send_frame(hello_);
+}
+
+void SocketClient::connect_again() {
+  if (hello_.pid != getpid()) throw ConnectionLost("this process is a fork of the one with the connection");
+  hello_.again = true;
+  decoder_ = FrameDecoder();
+  try {
+    connect();
+  } catch (const Error& error) {
+    throw ConnectionLost(std::string("the connection was closed by this process: ") + error.what());
+  }
 }
 
 void SocketClient::send_frame(const Json& message, std::string_view payload) {
+  if (!is_connection(socket_)) connect_again();
   const std::string bytes = encode_frame(message, payload);
   for (std::size_t sent = 0; sent < bytes.size();) {
     const ssize_t count = ::send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
@@ -74,6 +101,10 @@ void SocketClient::send_frame(const Json& message, std::string_view payload) {
 }
 
 void SocketClient::receive(bool wait) {
+  if (!is_connection(socket_)) {
+    if (wait) throw ConnectionLost("the connection was closed by this process");
+    connect_again();
+  }
   for (;;) {
     const std::span<char> space = decoder_.missing();
     const ssize_t count = recv(socket_, space.data(), space.size(), wait ? 0 : MSG_DONTWAIT);

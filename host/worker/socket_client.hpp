@@ -10,7 +10,7 @@
 
 namespace kymo::worker {
 
-/// A control client over one connection.
+/// A control client over one connection, which it makes again if the workload or program has closed it.
 class SocketClient final : public ControlClient {
  public:
   /// Connects and sends `hello`. The address is HOST:PORT, or the path of a Unix socket, which contains a slash. Throws
@@ -29,6 +29,9 @@ class SocketClient final : public ControlClient {
   bool cancelled() override;
 
  private:
+  void connect();
+  /// Throws ConnectionLost in a fork.
+  void connect_again();
   void send_frame(const Json& message, std::string_view payload = {});
   /// Reads frames into the inbox: one if `wait`, otherwise those that have arrived.
   void receive(bool wait);
@@ -38,6 +41,8 @@ class SocketClient final : public ControlClient {
   template <typename Reply>
   std::optional<Reply> await(std::int64_t sequence);
 
+  const std::string address_;
+  measure::protocol::Hello hello_;
   int socket_ = -1;
   FrameDecoder decoder_;
   std::deque<Frame> inbox_;

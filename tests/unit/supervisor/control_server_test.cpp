@@ -116,6 +116,30 @@ TEST_F(ControlServerTest, ExchangesFramesWithAWorkerItExpects) {
   EXPECT_EQ(events_[2], "closed " + std::to_string(id) + " ");
 }
 
+TEST_F(ControlServerTest, AProcessConnectsAgain) {
+  const std::string token = random_token();
+  const WorkerId id = server_.expect(token, 0);
+  protocol::Hello hello{protocol::kVersion, token, 0, 77};
+  auto lost = connect();
+  send_message(lost, hello);
+  ASSERT_TRUE(run_until([&] { return events_.size() == 1; }));
+  auto second = connect(), other = connect(), again = connect();
+  send_message(second, hello);
+  EXPECT_TRUE(is_rejected(second)) << "it may have replaced the first one, and does not know of its assignment";
+  hello.again = true;
+  hello.pid = 78;
+  send_message(other, hello);
+  EXPECT_TRUE(is_rejected(other)) << "another process";
+  hello.pid = 77;
+  send_message(again, hello);
+  send_message(again, protocol::Progress{"step", 1, 2});
+  ASSERT_TRUE(run_until([&] { return events_.size() == 3; }));
+  EXPECT_EQ(events_[1], "hello " + std::to_string(id));
+  EXPECT_TRUE(is_rejected(lost));
+  server_.send(id, protocol::Exit{});
+  EXPECT_EQ(protocol::type_of(await_message(again)), "exit");
+}
+
 TEST_F(ControlServerTest, CarriesPayloadsOfAuthenticatedWorkers) {
   const std::string token = random_token();
   const WorkerId id = server_.expect(token, 0);
@@ -362,7 +386,7 @@ TEST_F(ControlServerTest, SaysWhatAWorkerDidWrong) {
     server_.expect(token, 0);
     return protocol::Hello{version, token, rank, 1};
   };
-  EXPECT_THAT(wrong(hello(99, 0), ""), HasSubstr("uses version 99 of the worker protocol; this kymo uses version 6"));
+  EXPECT_THAT(wrong(hello(99, 0), ""), HasSubstr("uses version 99 of the worker protocol; this kymo uses version 7"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 3), ""), HasSubstr("claims to be rank 3"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("nonsense")), HasSubstr("invalid message"));
   EXPECT_THAT(wrong(hello(protocol::kVersion, 0), framed("{\"type\": \"x\", \"bad\": 1}")), HasSubstr("not like this"));

@@ -275,8 +275,8 @@ def main():
         sys.exit(127)
     control = Control(options.connect)
     token = os.environ["KYMO_WORKER_TOKEN"]
-    protocol = 99 if options.start == "wrong version" else 6
-    control.send(type="hello", protocol=protocol, token=token, rank=options.rank, pid=os.getpid(), ranks=0)
+    protocol = 99 if options.start == "wrong version" else 7
+    control.send(type="hello", protocol=protocol, token=token, rank=options.rank, pid=os.getpid(), ranks=0, again=False)
     while True:
         frame = control.receive()
         if frame["type"] == "exit":

@@ -94,6 +94,34 @@ TEST_F(SocketClientTest, SendsHello) {
   EXPECT_EQ(hello.pid, getpid());
 }
 
+TEST_F(SocketClientTest, ConnectsAgainIfTheWorkloadClosesTheDescriptor) {
+  EXPECT_FALSE(hello.again);
+  int own = -1;
+  for (int fd = 3; fd < 256 && own < 0; ++fd) {
+    sockaddr_in peer{};
+    socklen_t size = sizeof(peer);
+    const bool is_client = getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0 &&
+                           peer.sin_family == AF_INET &&
+                           "127.0.0.1:" + std::to_string(ntohs(peer.sin_port)) == server.address();
+    if (is_client) own = fd;
+  }
+  ASSERT_GE(own, 0);
+  close(own);
+  int other[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
+  EXPECT_TRUE(other[0] == own || other[1] == own) << "a socket of the workload has the number";
+  client.send(protocol::Progress{"step", 1, 2});
+  server.hang_up();
+  server.accept_one();
+  hello = server.receive().get<protocol::Hello>();
+  EXPECT_TRUE(hello.again);
+  EXPECT_EQ(hello.pid, getpid());
+  EXPECT_EQ(server.receive()["type"], "progress");
+  char byte = 0;
+  for (const int fd : other) EXPECT_EQ(recv(fd, &byte, 1, MSG_DONTWAIT), -1) << "nothing was sent to the workload";
+  for (const int fd : other) close(fd);
+}
+
 TEST_F(SocketClientTest, ReceivesWorkAndExit) {
   server.send(protocol::Cancel{});  // of a finished pass
   server.send(fake_assignment());
