@@ -32,6 +32,7 @@ struct Notes {
   std::optional<std::int64_t> most;  ///< complete steps of a process that ended before those to observe
   std::map<pid_t, ProcessEnd> ends;  ///< of processes that multiprocessing started
   std::map<pid_t, Trained> trained;
+  std::map<pid_t, std::string> replaced;  ///< what processes executed within the steps to observe
 };
 
 /// "PID CODE", where CODE is negative for a signal.
@@ -54,6 +55,14 @@ void add_trained(const std::string& text, std::map<pid_t, Trained>& trained) {
   trained[pid] = std::move(found);
 }
 
+/// "PID COMMAND".
+void add_replaced(const std::string& text, std::map<pid_t, std::string>& replaced) {
+  std::istringstream words(text);
+  pid_t pid = -1;
+  std::string command;
+  if (words >> pid && std::getline(words >> std::ws, command)) replaced[pid] = one_line(command, 500);
+}
+
 std::optional<std::int64_t> number_in(const std::string& text) {
   std::istringstream words(text);
   std::int64_t number = 0;
@@ -69,9 +78,11 @@ Notes read_notes(const std::filesystem::path& notes) {
     if (line.starts_with("steps ")) found.most = std::max(found.most, number_in(line.substr(6)));
     if (line.starts_with("ended ")) add_end(line.substr(6), found.ends);
     if (line.starts_with("trained ")) add_trained(line.substr(8), found.trained);
+    if (line.starts_with("replaced ")) add_replaced(line.substr(9), found.replaced);
     if (line.starts_with("joined ")) found.trained.erase(static_cast<pid_t>(number_in(line.substr(7)).value_or(-1)));
     found.last = found.last == "torch" ? found.last : line;
   }
+  for (const auto& [pid, command] : found.replaced) found.trained.erase(pid);
   return found;
 }
 
@@ -174,8 +185,15 @@ std::map<int, std::vector<event::Metric>> later_steps(const std::filesystem::pat
 
 std::optional<event::Warning> unobserved_processes_warning(const std::filesystem::path& notes,
                                                            ObservedProcesses processes) {
-  const std::string text = unobserved_training(read_notes(notes), processes, " other");
-  return text.empty() ? std::nullopt : std::optional(event::Warning{"unobserved processes", text});
+  const Notes found = read_notes(notes);
+  std::vector<std::string> texts;
+  if (const std::string training = unobserved_training(found, processes, " other"); !training.empty())
+    texts.push_back(training);
+  for (const auto& [pid, command] : found.replaced)
+    texts.push_back(
+        "the program replaced itself (exec) within the steps to observe, and what followed was not observed: " +
+        command);
+  return texts.empty() ? std::nullopt : std::optional(event::Warning{"unobserved processes", join(texts, "; ")});
 }
 
 SpawnOptions observed_program(const SpawnRequest& request) {
@@ -228,6 +246,8 @@ Outcome outcome_of_program(Outcome verdict, const ProcessEnd& end, bool connecte
     verdict.status = RunStatus::kFailed;
     verdict.detail = never_observed(found, processes);
     if (end.signal || end.exit_code != 0) verdict.detail += "; it ended with " + end.describe();
+  } else if (verdict.status == RunStatus::kCrashed && found.trained.contains(pid)) {
+    verdict.detail += "; it had replaced itself by another program (exec), which trained and was not observed";
   } else if (verdict.status == RunStatus::kCrashed && found.ends.contains(pid)) {
     verdict.detail += "; its process ended with " + found.ends.at(pid).describe();
   } else if (verdict.status == RunStatus::kOk && (end.signal || end.exit_code != 0)) {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -413,6 +414,13 @@ class Observation:
         script = getattr(sys.modules.get("__main__"), "__file__", None) or ""
         self.end(_program.OUT_OF_MEMORY if out_of_memory else _program.FAILED, _exceptions.describe(uncaught, script))
 
+    def replaced(self, arguments: Any) -> None:
+        """Another program is about to take the place of this one, in the same process."""
+        if self.state == _DURING:
+            words = shlex.join(map(os.fsdecode, arguments))
+            _note(self.setting["notes"], f"replaced {os.getpid()} {_exceptions.shortened(words)}")
+        self.at_exit()
+
     def note_steps(self, uncaught: BaseException | None) -> None:
         """What the supervisor is to know of the steps of a process that ends before those to observe."""
         if self.state == _BEFORE:
@@ -434,15 +442,24 @@ def _watch_process(observation: Observation) -> None:
     atexit.register(observation.at_exit)
     os.register_at_fork(after_in_child=observation.forked)
 
-    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap_exit(original: Callable[..., Any]) -> Callable[..., Any]:
         def leave(*args: Any, **kwargs: Any) -> Any:
             observation.at_exit()
             return original(*args, **kwargs)
 
         return leave
 
-    for name in ("_exit", "execv", "execve"):  # the other functions that replace the process call these
-        wrap_method(os, name, wrap)
+    def wrap_exec(original: Callable[..., Any]) -> Callable[..., Any]:
+        def replace(path: Any, arguments: Any, *environment: Any) -> Any:
+            if isinstance(path, int) or (os.path.isfile(path) and os.access(path, os.X_OK)):
+                observation.replaced(arguments)
+            return original(path, arguments, *environment)
+
+        return replace
+
+    wrap_method(os, "_exit", wrap_exit)
+    for name in ("execv", "execve"):  # the other functions that replace the process call these
+        wrap_method(os, name, wrap_exec)
 
 
 def start(setting: dict[str, Any], start_ns: int) -> None:

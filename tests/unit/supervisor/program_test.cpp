@@ -63,6 +63,9 @@ TEST_F(ProgramTest, NamesProcessesThatTrainedUnobserved) {
   EXPECT_THAT(text_of(spawned, ObservedProcesses::kRanks), HasSubstr("only the ranks of a process group are observed"));
   EXPECT_EQ(text_of("trained 7 spawned python\njoined 7\ntrained\n", ObservedProcesses::kFound), "")
       << "it has become a rank";
+  EXPECT_EQ(
+      text_of("replaced 7 sh -c x\ntrained 7 command python\n", ObservedProcesses::kFound),
+      "the program replaced itself (exec) within the steps to observe, and what followed was not observed: sh -c x");
   EXPECT_THAT(unconnected(spawned).detail, HasSubstr("nothing was observed: 2 processes trained"));
 }
 
