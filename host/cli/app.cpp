@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <stdexcept>
@@ -117,6 +118,9 @@ int run_command_line(int argc, const char* const* argv) {
     return report_error(unexpected_value(text.substr(text.find(' ') + 1)).c_str(), ExitCode::kToolError);
   } catch (const std::out_of_range&) {  // an id that another table lacks
     return report_error(unexpected_value("a reference to nothing").c_str(), ExitCode::kToolError);
+  } catch (const std::filesystem::filesystem_error& error) {  // "filesystem error: cannot ...: REASON [PATH]"
+    const std::string reason = error.code().message();
+    return report_error(("cannot use " + quote(error.path1().string()) + ": " + reason).c_str(), ExitCode::kToolError);
   } catch (const std::bad_alloc&) {
     return report_error("out of memory", ExitCode::kToolError);
   } catch (const std::exception& error) {

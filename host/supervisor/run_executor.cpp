@@ -40,6 +40,13 @@ void end_run(Outcome& run, Outcome outcome, Pass pass) {
                                               : std::move(outcome);
 }
 
+/// The measurements of a pass are lost with their directory.
+void add_lost_directory(Outcome& verdict, const std::string& what) {
+  const bool is_cause = verdict.status == RunStatus::kOk || verdict.stage == "write";
+  verdict.detail = is_cause ? what : verdict.detail + "; " + what;
+  if (verdict.status == RunStatus::kOk) verdict.status = RunStatus::kFailed;
+}
+
 }  // namespace
 
 struct RunExecutor::Impl {
@@ -246,6 +253,8 @@ struct RunExecutor::Impl {
     const bool intact_team =
         verdict.status == RunStatus::kOk || (verdict.status == RunStatus::kSkipped && team.count() == 1);
     const bool keep = reusable && intact_team && !workers.killed() && team.usable() && !reaper->has_detached();
+    const std::string removed = scratch.lost();
+    if (!removed.empty()) add_lost_directory(verdict, removed);
     made.outcome.exit_code = verdict.exit_code;
     if (verdict.status != RunStatus::kOk) end_run(made.outcome, std::move(verdict), pass);
     if (!keep) workers.end(team, !run.method.wrap.empty());
@@ -256,7 +265,7 @@ struct RunExecutor::Impl {
     if (auto lost = execution->lost_measurements(); lost && made.outcome.status == RunStatus::kOk)
       end_run(made.outcome, std::move(*lost), pass);
     execution->add_results(result, made);
-    policy->add_results(*execution, made);
+    if (removed.empty()) policy->add_results(*execution, made);
     if (keep) workers.keep(execution->take_team(), run);
   }
 

@@ -202,9 +202,16 @@ Scratch::~Scratch() {
 }
 
 bool Scratch::has_rank_files() const {
-  return std::any_of(fs::directory_iterator(folder_), fs::directory_iterator(), [](const fs::directory_entry& entry) {
-    return entry.path().filename().string().starts_with(kRankFilePrefix);
-  });
+  std::error_code ignored;
+  return std::any_of(
+      fs::directory_iterator(folder_, ignored), fs::directory_iterator(),
+      [](const fs::directory_entry& entry) { return entry.path().filename().string().starts_with(kRankFilePrefix); });
+}
+
+std::string Scratch::lost() const {
+  if (chmod(folder_.c_str(), 0700) == 0) return {};
+  return "the directory " + quote(folder_.string()) +
+         " was removed during the run, and with it the measurements: " + std::strerror(errno);
 }
 
 std::string rank_file_name(std::int64_t run_id, int rank, measure::Pass pass) {
@@ -237,9 +244,9 @@ void Scratch::clear(std::int64_t run_id, int rank, measure::Pass pass) const {
 
 void Scratch::remove_named(const std::string& prefix) const {
   std::vector<fs::path> gone;
-  for (const auto& entry : fs::directory_iterator(folder_))
-    if (entry.path().filename().string().starts_with(prefix)) gone.push_back(entry.path());
   std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder_, ignored))
+    if (entry.path().filename().string().starts_with(prefix)) gone.push_back(entry.path());
   for (const auto& file : gone) fs::remove(file, ignored);
 }
 

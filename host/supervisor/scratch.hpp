@@ -58,6 +58,9 @@ class Scratch {
   const std::filesystem::path& damaged_journals() const { return damaged_journals_; }
   /// Records a started run. Throws Error.
   void note(std::int64_t run_id) const;
+  /// Why measurements are lost, as a sentence, if a workload or program has removed the directory; otherwise empty, and
+  /// this user can access the directory again.
+  std::string lost() const;
   /// True if rank files are waiting for their import.
   bool has_rank_files() const;
   /// Removes the rank files of a run.

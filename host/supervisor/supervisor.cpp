@@ -87,6 +87,7 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
   for (std::size_t i = 0; i < runs.size() && maker.interrupted_by() == 0 && maker.can_continue(runs.size() - i); ++i) {
     if (options.proceed && !options.proceed(i)) break;
     const PlannedRun& run = runs[i];
+    if (const std::string lost = scratch.lost(); !lost.empty()) throw Error("no further run is started: " + lost);
     const double begin_s = steady_seconds();
     meter.begin_run(i, begin_s);
     store::RunRow row = run;

@@ -202,12 +202,25 @@ class PythonFaultTest(FaultTest):
             "stdout": "sys.stdout.close(); os.close(1)",
             "streams": "sys.stdout = sys.stderr = None",
             "children": "[os.posix_spawn('/bin/sleep', ['sleep', '1000'], os.environ) for _ in range(1000)]",
+            "descriptors": "os.closerange(3, 65536)",
+            "truncation": "import glob; [os.truncate(file, 0) for file in glob.glob('kymo.db.scratch/*/RUN*')]",
             "signals": "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)",
         }.items():
             with self.subTest(name):
                 self.kymo("run", self.workload(prepare=text), *QUICK)
                 self.assertEqual(self.run_status()["status"], "ok")
                 self.check_others_are_unaffected()
+
+    def test_a_removed_directory_of_rank_files(self):
+        """The run has the cause, and no other one begins."""
+        file = self.workload(prepare="import shutil; shutil.rmtree('kymo.db.scratch')")
+        done = self.kymo("run", file, *QUICK, "--repeat", "2", code=1)
+        removed = r"the directory '.*kymo\.db\.scratch/\w+' was removed during the run, and with it the measurements: "
+        self.assertRegex(done.stderr, r"kymo: no further run is started: " + removed)
+        self.assertEqual(self.run_status()["status"], "failed")
+        self.assertRegex(self.run_status()["detail"], removed)
+        self.assertEqual(self.rows("SELECT count(*) FROM run"), [(1,)])
+        self.check_others_are_unaffected()
 
     def test_a_gigabyte_of_output(self):
         file = self.workload(prepare="[print('x' * 999_999) for _ in range(1000)]")
