@@ -47,9 +47,13 @@ bool is_number(const std::string& side) {
 /// Ids of the finished runs that match `condition` on run r; the label or number is bound to :side.
 std::vector<std::string> ids_where(const ResultsDatabase& database, const std::string& condition,
                                    const std::string& side) {
+  static constexpr std::size_t kMostRuns = 100'000;  // which take more than a GiB
   std::vector<std::string> ids;
   const auto table = database.query(
       "SELECT r.run_id FROM run r WHERE r.status NOT IN ('skipped', 'running') AND " + condition, {{"side", side}});
+  if (table.rows.size() > kMostRuns)
+    throw UsageError(quote(side) + " has " + std::to_string(table.rows.size()) + " finished runs; at most " +
+                     std::to_string(kMostRuns) + " can be compared: name an invocation, or label fewer runs");
   for (const auto& row : table.rows) ids.push_back(std::to_string(row.at(0).integer));
   return ids;
 }

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/log.hpp"
 #include "cli/option_text.hpp"
 #include "export/export.hpp"
 
@@ -51,17 +53,20 @@ void ReportFiles::add_files(std::vector<report::Attachment>& files, const report
       fmt::format("{}-run{}{}", memory ? "memory" : "trace", pass.run_id, memory ? ".pickle" : ".json"), "",
       command_for(database_, pass, memory)};
   if (!is_small(database_, pass, memory)) return files.push_back(file);
-  const Scratch scratch;
+  std::optional<Scratch> scratch;
   exports::Choice choice;
   choice.run = pass.run_id;
   if (!memory) choice.pass = pass.pass;
   std::vector<exports::Written> written;
   try {
-    const fs::path target = scratch.folder() / file.file;
+    const fs::path target = scratch.emplace().folder() / file.file;
     written = memory ? exports::export_memory_viz(database_, choice, target)
                      : exports::export_perfetto(database_, choice, target);
-  } catch (const UsageError&) {
-    return;  // the pass has no events of this kind
+  } catch (const UsageError&) {  // the pass has no events of this kind
+    return;
+  } catch (const Error& error) {  // TMPDIR is full or missing
+    log::warning(file.file + " is not part of the report: " + error.what());
+    return files.push_back(file);
   }
   for (const exports::Written& each : written) {
     report::Attachment own = file;

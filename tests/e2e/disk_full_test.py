@@ -143,6 +143,33 @@ class DiskFullTest(SmallDiskTest):
         self.assertTrue({0, 1} <= set(codes), codes)
 
 
+class OtherFoldersTest(SmallDiskTest):
+    """The disk with the database has space; those of TMPDIR and of the cache in HOME have none, or do not exist."""
+
+    def check(self, folder):
+        self.environment |= {"HOME": str(folder), "TMPDIR": str(folder)}
+        del self.environment["XDG_CACHE_HOME"]
+        begun = ["--warmup", "0", "--steps", "2", "--no-verify", "--passes", "time,trace"]
+        for words in (
+            ["list"],
+            ["run", BAD / "raw_valid.so", *begun],
+            ["report", "quick", "--format", "markdown,html"],
+            ["export", "perfetto", "-o", "trace.json"],
+            ["merge", "merged.db", "kymo.db"],
+        ):
+            self.kymo(*words)
+        self.environment.pop("HOME")
+        self.kymo("list")
+
+    def test_full(self):
+        self.fill(0)
+        self.check(self.disk)
+
+    def test_missing(self):
+        (self.disk / "file").touch()
+        self.check(self.disk / "file" / "folder")  # which nobody can make
+
+
 class HotJournalTest(SmallDiskTest):
     """The journal of a killed writer has to be rolled back before a database can be read."""
 
