@@ -94,7 +94,7 @@ void add_run(CLI::App& app, Session& session) {
       *command, "--against", arguments->against, "WORKLOAD[:P=V,...]",
       "also run this workload, interleaved with each case and with the same values for shared parameters, and show "
       "both side by side",
-      peer_from);
+      [](const std::string& text) { return peer_from(text); });
   add_worker_options(*command, arguments->options);
   add_method_options(*command, arguments->options);
   add_observation_options(*command, arguments->options);
