@@ -52,7 +52,8 @@ enum {
   KYMO_OPTIMIZER_STATE = 3,
   KYMO_ACTIVATION = 4,
   KYMO_WORKSPACE = 5,
-  KYMO_INPUT = 6
+  KYMO_INPUT = 6,
+  KYMO_COMMUNICATION = 7 /* buffers of collectives; has no effect on a block with another tag */
 };
 enum { KYMO_ALL_REDUCE = 1, KYMO_REDUCE_SCATTER = 2, KYMO_ALL_GATHER = 3, KYMO_BROADCAST = 4, KYMO_BARRIER = 5 };
 enum { KYMO_CHECK_PASSED = 1, KYMO_CHECK_FAILED = 2, KYMO_CHECK_UNAVAILABLE = 3 };

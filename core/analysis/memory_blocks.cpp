@@ -208,7 +208,7 @@ void MemoryBlocks::apply_tags_before(std::int64_t time_ns) {
 
 void MemoryBlocks::apply(const event::BlockTag& tag) {
   if (tag.address == 0) return;  // an empty tensor has no memory
-  // The values KYMO_PARAMETER ... KYMO_INPUT are 1 to 6, in the order of MemoryCategory.
+  // The values KYMO_PARAMETER ... KYMO_COMMUNICATION are 1 to 7, in the order of MemoryCategory.
   if (tag.category < 1 || tag.category >= event::kMemoryCategories) {
     ++anomalies_.unknown_tags;
     return;
@@ -216,7 +216,10 @@ void MemoryBlocks::apply(const event::BlockTag& tag) {
   for (LiveBlocks& blocks : live_) {
     const auto found = first_reaching(blocks, tag.address);
     if (found == blocks.end() || found->first > tag.address || found->second.requested) continue;
-    lifetimes_[found->second.index].tag = static_cast<std::int32_t>(tag.category - 1);
+    std::int32_t& known = lifetimes_[found->second.index].tag;
+    const auto category = static_cast<std::int32_t>(tag.category - 1);
+    // A collective may work on gradients or parameters in place.
+    if (known < 0 || category != static_cast<std::int32_t>(event::MemoryCategory::kCommunication)) known = category;
     return;
   }
   ++anomalies_.unmatched_tags;

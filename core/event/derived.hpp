@@ -118,9 +118,10 @@ enum class MemoryCategory : std::uint8_t {
   kActivation,
   kWorkspace,
   kInput,
+  kCommunication,  ///< buffers of collectives, and parameters and gradients that they gather or will reduce
   kUnknown
 };
-inline constexpr std::size_t kMemoryCategories = 7;
+inline constexpr std::size_t kMemoryCategories = 8;
 constexpr auto names_of(MemoryCategory) {
   using enum MemoryCategory;
   return enum_names<MemoryCategory>("memory category", {{kParameter, "parameter"},
@@ -129,6 +130,7 @@ constexpr auto names_of(MemoryCategory) {
                                                         {kActivation, "activation"},
                                                         {kWorkspace, "workspace"},
                                                         {kInput, "input"},
+                                                        {kCommunication, "communication"},
                                                         {kUnknown, "unknown"}});
 }
 

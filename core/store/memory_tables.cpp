@@ -8,26 +8,28 @@ namespace {
 using event::MemoryCategory;
 using event::PassRecord;
 
-template <MemoryCategory category>
+template <std::size_t category>
 struct CategoryBytes {
   template <typename Record>
   std::int64_t operator()(const Entry<Record>& entry) const {
-    return entry.item.category_bytes[static_cast<std::size_t>(category)];
+    return entry.item.category_bytes[category];
   }
 };
+
+template <typename Record, std::size_t... category>
+void add_categories(std::vector<Column<Record>>& columns, std::index_sequence<category...>) {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = names_of(MemoryCategory{}).names();
+    for (std::string& name : names) name += "_bytes";
+    return names;
+  }();
+  (columns.emplace_back(kNames[category].c_str(), CategoryBytes<category>{}), ...);
+}
 
 /// Appends the live bytes by category to `columns`.
 template <typename Record>
 std::vector<Column<Record>> with_categories(std::vector<Column<Record>> columns) {
-  const std::vector<Column<Record>> categories{
-      {"parameter_bytes", CategoryBytes<MemoryCategory::kParameter>{}},
-      {"gradient_bytes", CategoryBytes<MemoryCategory::kGradient>{}},
-      {"optimizer_state_bytes", CategoryBytes<MemoryCategory::kOptimizerState>{}},
-      {"activation_bytes", CategoryBytes<MemoryCategory::kActivation>{}},
-      {"workspace_bytes", CategoryBytes<MemoryCategory::kWorkspace>{}},
-      {"input_bytes", CategoryBytes<MemoryCategory::kInput>{}},
-      {"unknown_bytes", CategoryBytes<MemoryCategory::kUnknown>{}}};
-  columns.insert(columns.end(), categories.begin(), categories.end());
+  add_categories(columns, std::make_index_sequence<event::kMemoryCategories>());
   return columns;
 }
 

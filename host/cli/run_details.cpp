@@ -21,12 +21,13 @@ namespace {
 constexpr std::size_t kShownFindings = 4;
 
 /// Categories of memory, in the order in which they are shown, with their columns in the view memory_peak.
-constexpr std::array<std::pair<const char*, const char*>, 7> kCategories{{{"parameters", "parameter_bytes"},
+constexpr std::array<std::pair<const char*, const char*>, 8> kCategories{{{"parameters", "parameter_bytes"},
                                                                           {"gradients", "gradient_bytes"},
                                                                           {"optimizer state", "optimizer_state_bytes"},
                                                                           {"activations", "activation_bytes"},
                                                                           {"workspace", "workspace_bytes"},
                                                                           {"inputs", "input_bytes"},
+                                                                          {"communication", "communication_bytes"},
                                                                           {"unknown", "unknown_bytes"}}};
 
 std::string text_of(const Json& row, const char* name) { return row[name].is_null() ? "" : value_text(row[name]); }
@@ -186,7 +187,8 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
   details["memory"] = rows_of(
       database,
       "SELECT p.device, p.phase, p.peak_allocated_bytes, p.peak_reserved_bytes, p.parameter_bytes, p.gradient_bytes, "
-      "p.optimizer_state_bytes, p.activation_bytes, p.workspace_bytes, p.input_bytes, p.unknown_bytes "
+      "p.optimizer_state_bytes, p.activation_bytes, p.workspace_bytes, p.input_bytes, p.communication_bytes, "
+      "p.unknown_bytes "
       "FROM memory_peak p WHERE p.phase NOT IN ('run', 'step') AND p.pass = 'memory' AND p.run_id = " +
           id + " AND p.rank = (SELECT min(k.rank) FROM rank k WHERE k.pass = 'memory' AND k.run_id = " + id +
           ") ORDER BY p.device = 'cpu', p.peak_allocated_bytes DESC");

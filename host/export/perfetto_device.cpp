@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "base/text.hpp"
+#include "event/derived.hpp"
 #include "export/perfetto_writer.hpp"
 
 namespace kymo::exports {
@@ -123,10 +123,9 @@ void PerfettoWriter::write_activities() {
 }
 
 void PerfettoWriter::write_counters() {
-  static const std::array<const char*, 7> kCategories{"parameter", "gradient", "optimizer_state", "activation",
-                                                      "workspace", "input",    "unknown"};
+  const std::vector<std::string> categories = names_of(event::MemoryCategory{}).names();
   std::string columns = "device, time_ns, allocated_bytes, active_bytes, reserved_bytes";
-  for (const char* category : kCategories) columns += std::string(", ") + category + "_bytes";
+  for (const std::string& category : categories) columns += ", " + category + "_bytes";
   Pages pages(database_, target_, "memory_point", columns);
   while (const auto row = pages.next()) {
     const std::string device = row->text(0) == "cuda" ? "CUDA" : "CPU";
@@ -138,7 +137,7 @@ void PerfettoWriter::write_counters() {
     events_.add(sizes);
     TraceEvent parts('C', host(0), json_string(device + " memory by category"), "");
     parts.at(row->integer(1));
-    for (std::size_t i = 0; i < kCategories.size(); ++i) parts.argument(kCategories[i], row->integer(5 + i));
+    for (std::size_t i = 0; i < categories.size(); ++i) parts.argument(categories[i].c_str(), row->integer(5 + i));
     events_.add(parts);
   }
 }

@@ -296,8 +296,9 @@ void RunContext::collect(event::PassRecord& record) {
   if (ranges_) ranges_->collect(record);
   if (collectives_) collectives_->collect(record);
   const std::lock_guard lock(mutex_);
-  record.memory_trace.tags = std::move(tags_.records);
   // Collectors may have added some.
+  auto& tags = record.memory_trace.tags;
+  tags.insert(tags.begin(), tags_.records.begin(), tags_.records.end());
   record.metrics.insert(record.metrics.begin(), metrics_.records.begin(), metrics_.records.end());
   record.marks.insert(record.marks.begin(), marks_.records.begin(), marks_.records.end());
   record.work = std::move(work_);

@@ -396,8 +396,8 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 #define ADD(name) PyModule_AddIntConstant(module, #name, KYMO_##name)
 static int add_constants(PyObject* module) {
   return ADD(OK) || ADD(FAILED) || ADD(OUT_OF_MEMORY) || ADD(PER_RUN) || ADD(PER_STEP) || ADD(PARAMETER) ||
-         ADD(GRADIENT) || ADD(OPTIMIZER_STATE) || ADD(COMPILATION) || ADD(RECOMPILATION) || ADD(BACKWARD_COMPILATION) ||
-         ADD(RUNTIME_COMPILATION) || ADD(FAILED_COMPILATION) || ADD(GRAPH_BREAK);
+         ADD(GRADIENT) || ADD(OPTIMIZER_STATE) || ADD(COMMUNICATION) || ADD(COMPILATION) || ADD(RECOMPILATION) ||
+         ADD(BACKWARD_COMPILATION) || ADD(RUNTIME_COMPILATION) || ADD(FAILED_COMPILATION) || ADD(GRAPH_BREAK);
 }
 
 PyMODINIT_FUNC PyInit__program(void) {

@@ -31,6 +31,7 @@ _CATEGORIES = {
     "activation": _engine.ACTIVATION,
     "workspace": _engine.WORKSPACE,
     "input": _engine.INPUT,
+    "communication": _engine.COMMUNICATION,
 }
 _OPERATIONS = {
     "all_reduce": _engine.ALL_REDUCE,

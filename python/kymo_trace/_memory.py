@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Categories of memory: the parameters of the root modules, their gradients, and the state of optimizers."""
+"""Categories of memory: the parameters of the root modules, their gradients, the state of optimizers, and what
+fully_shard gathers and reduces."""
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Any
 
-from . import _program
+from . import _program, after_import
+from ._replacement import in_place_of
 
 
 class Tags:
@@ -39,8 +42,24 @@ class Tags:
             for value in state.values() if isinstance(state, dict) else ():
                 self._tag(value, _program.OPTIMIZER_STATE)
 
+    def gathered(self, parameter: Any) -> None:
+        """fully_shard has gathered a parameter."""
+        for tensor in getattr(parameter, "all_gather_outputs", ()):
+            self._tag(tensor, _program.COMMUNICATION)
+
+    def to_reduce(self, parameters: Any) -> None:
+        """fully_shard will reduce the gradients of gathered parameters."""
+        for parameter in parameters:
+            gathered = getattr(parameter, "_unsharded_param", None)
+            for gradient in (getattr(gathered, "grad", None), getattr(parameter, "unsharded_accumulated_grad", None)):
+                self._tag(gradient, _program.COMMUNICATION)
+
     def _tag(self, tensor: Any, category: int) -> None:
         if not isinstance(tensor, self.torch.Tensor) or tensor.layout is not self.torch.strided:
+            return
+        if hasattr(tensor, "__tensor_flatten__"):  # a subclass around other tensors, such as DTensor
+            for name in tensor.__tensor_flatten__()[0]:
+                self._tag(getattr(tensor, name), category)
             return
         try:
             storage = tensor.untyped_storage()
@@ -49,3 +68,38 @@ class Tags:
             return
         if size:
             _program.tag(address, size, category)
+
+
+def watch_fully_shard(tags: Tags) -> None:
+    """Tells `tags` of the memory that fully_shard uses besides the shards, once torch's module for it is imported."""
+
+    def attempt(tag: Callable[[Any], None], what: Any) -> None:
+        if tags.wanted:
+            try:
+                tag(what)
+            except Exception:  # another version of torch, which is not the program's concern
+                return
+
+    def replace_parameter(module: Any) -> None:
+        def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+            def to_unsharded(self: Any) -> Any:
+                result = original(self)
+                attempt(tags.gathered, self)
+                return result
+
+            return in_place_of(original, to_unsharded)
+
+        module.FSDPParam.to_unsharded = wrap(module.FSDPParam.to_unsharded)
+
+    def replace_group(module: Any) -> None:
+        def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+            def post_backward(self: Any, *unused: Any) -> Any:
+                attempt(tags.to_reduce, self.fsdp_params)
+                return original(self, *unused)
+
+            return in_place_of(original, post_backward)
+
+        module.FSDPParamGroup.post_backward = wrap(module.FSDPParamGroup.post_backward)
+
+    after_import("torch.distributed.fsdp._fully_shard._fsdp_param", replace_parameter)
+    after_import("torch.distributed.fsdp._fully_shard._fsdp_param_group", replace_group)

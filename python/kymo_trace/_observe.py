@@ -20,7 +20,7 @@ from ._compilation import Compilations
 from ._functions import CompiledFunction, watch_functions
 from ._kernels import Kernels
 from ._later import LaterSteps
-from ._memory import Tags
+from ._memory import Tags, watch_fully_shard
 from ._names import Names
 from ._ranks import Place
 from ._replacement import skipped_frames, without_dynamo, wrap_method
@@ -480,6 +480,7 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     _ranges.watch()
     _watch_compilations(observation)
     watch_functions(observation)
+    watch_fully_shard(observation.tags)
     _watch_process(observation)
     _ranks.watch(observation)
     _profilers.watch(observation.profiler_begins, observation.profiler_ends)

@@ -49,6 +49,7 @@ SELECT
           p.activation_bytes,
           p.workspace_bytes,
           p.input_bytes,
+          p.communication_bytes,
           p.unknown_bytes
         )
         / nullif(p.peak_allocated_bytes, 0)

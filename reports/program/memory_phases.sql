@@ -8,6 +8,7 @@
 -- column activation_bytes: title="activations", format="bytes"
 -- column workspace_bytes: title="workspace", format="bytes"
 -- column input_bytes: title="inputs", format="bytes"
+-- column communication_bytes: title="communication", format="bytes", optional=true
 -- column unknown_bytes: title="unknown", format="bytes"
 -- note: Memory allocated by LibTorch on the device of the run. `step` is the peak of the measured steps.
 -- empty: No memory records: `--passes memory` adds them.
@@ -20,6 +21,7 @@ SELECT
   p.activation_bytes,
   p.workspace_bytes,
   p.input_bytes,
+  nullif(p.communication_bytes, 0) AS communication_bytes,
   p.unknown_bytes
 FROM memory_peak p
 JOIN run r ON r.run_id = p.run_id AND r.device_kind = p.device

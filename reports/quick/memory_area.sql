@@ -10,6 +10,7 @@
 -- column activation_bytes: title="activations", format="bytes"
 -- column workspace_bytes: title="workspace", format="bytes"
 -- column input_bytes: title="inputs", format="bytes"
+-- column communication_bytes: title="communication", format="bytes"
 -- column unknown_bytes: title="unknown", format="bytes"
 -- The allocated size of live blocks, from every allocation and free in the measured steps of the chosen runs.
 WITH block AS (
@@ -37,6 +38,7 @@ change AS (
     sum(CASE d.category WHEN 'activation' THEN d.bytes ELSE 0 END) AS activation,
     sum(CASE d.category WHEN 'workspace' THEN d.bytes ELSE 0 END) AS workspace,
     sum(CASE d.category WHEN 'input' THEN d.bytes ELSE 0 END) AS input,
+    sum(CASE d.category WHEN 'communication' THEN d.bytes ELSE 0 END) AS communication,
     sum(CASE d.category WHEN 'unknown' THEN d.bytes ELSE 0 END) AS unknown
   FROM (
     SELECT
@@ -70,6 +72,7 @@ SELECT
   sum(activation) OVER w AS activation_bytes,
   sum(workspace) OVER w AS workspace_bytes,
   sum(input) OVER w AS input_bytes,
+  sum(communication) OVER w AS communication_bytes,
   sum(unknown) OVER w AS unknown_bytes
 FROM change
 WINDOW w AS (PARTITION BY setting, run_id ORDER BY time_ns)

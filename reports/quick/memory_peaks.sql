@@ -10,6 +10,7 @@
 -- column activation_bytes: title="activations", format="bytes"
 -- column workspace_bytes: title="workspace", format="bytes"
 -- column input_bytes: title="inputs", format="bytes"
+-- column communication_bytes: title="communication", format="bytes", optional=true
 -- column unknown_bytes: title="unknown", format="bytes"
 -- note: Memory allocated by LibTorch on the run's device, at the peak of the measured steps.
 -- empty: No memory records: add `--passes time,memory` to the command.
@@ -35,6 +36,7 @@ SELECT
   p.activation_bytes,
   p.workspace_bytes,
   p.input_bytes,
+  nullif(p.communication_bytes, 0) AS communication_bytes,
   p.unknown_bytes
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id

@@ -93,7 +93,7 @@ FROM (
   SELECT
     *,
     parameter_bytes + gradient_bytes + optimizer_state_bytes + activation_bytes + workspace_bytes + input_bytes
-    + unknown_bytes AS categories
+    + communication_bytes + unknown_bytes AS categories
   FROM memory_peak
   WHERE phase = 'step'
 ) m

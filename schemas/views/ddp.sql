@@ -289,7 +289,7 @@ SELECT
   -- allocated bytes of live blocks of this category
   p.activation_bytes,
   -- allocated bytes of all other categories
-  p.workspace_bytes + p.input_bytes + p.unknown_bytes AS other_bytes,
+  p.workspace_bytes + p.input_bytes + p.communication_bytes + p.unknown_bytes AS other_bytes,
   -- optimizer state size of this rank, as reported by the workload; NULL if not reported
   (
     SELECT max(v.value)

@@ -44,6 +44,8 @@ SELECT
   -- allocated bytes of live blocks of this category
   m.input_bytes,
   -- allocated bytes of live blocks of this category
+  m.communication_bytes,
+  -- allocated bytes of live blocks of this category
   m.unknown_bytes
 FROM memory_point m
 LEFT JOIN string p ON p.string_id = m.phase_id;
@@ -116,6 +118,8 @@ SELECT
   -- allocated bytes of live blocks of this category at the allocated peak
   t.input_bytes,
   -- allocated bytes of live blocks of this category at the allocated peak
+  t.communication_bytes,
+  -- allocated bytes of live blocks of this category at the allocated peak
   t.unknown_bytes,
   -- largest category; NULL if nothing was allocated
   CASE max(
@@ -125,6 +129,7 @@ SELECT
     t.activation_bytes,
     t.workspace_bytes,
     t.input_bytes,
+    t.communication_bytes,
     t.unknown_bytes
   )
     WHEN 0 THEN NULL
@@ -134,6 +139,7 @@ SELECT
     WHEN t.activation_bytes THEN 'activation'
     WHEN t.workspace_bytes THEN 'workspace'
     WHEN t.input_bytes THEN 'input'
+    WHEN t.communication_bytes THEN 'communication'
     ELSE 'unknown'
   END AS largest_category
 FROM (
@@ -168,6 +174,7 @@ FROM (
         m.activation_bytes,
         m.workspace_bytes,
         m.input_bytes,
+        m.communication_bytes,
         m.unknown_bytes,
         CASE
           WHEN b.whole = 1 THEN 'run'
@@ -199,7 +206,7 @@ SELECT
   p.device,
   -- as in memory_peak
   p.phase,
-  -- parameter, gradient, optimizer_state, activation, workspace, input or unknown
+  -- parameter, gradient, optimizer_state, activation, workspace, input, communication or unknown
   c.category,
   -- allocated sizes of its live blocks
   CASE c.category_order
@@ -209,6 +216,7 @@ SELECT
     WHEN 3 THEN p.activation_bytes
     WHEN 4 THEN p.workspace_bytes
     WHEN 5 THEN p.input_bytes
+    WHEN 6 THEN p.communication_bytes
     ELSE p.unknown_bytes
   END AS bytes,
   -- share of the peak
@@ -220,6 +228,7 @@ SELECT
     WHEN 3 THEN p.activation_bytes
     WHEN 4 THEN p.workspace_bytes
     WHEN 5 THEN p.input_bytes
+    WHEN 6 THEN p.communication_bytes
     ELSE p.unknown_bytes
   END
   / nullif(p.peak_allocated_bytes, 0) AS share,
@@ -253,6 +262,10 @@ CROSS JOIN (
   UNION ALL
   SELECT
     6,
+    'communication'
+  UNION ALL
+  SELECT
+    7,
     'unknown'
 ) c;
 
@@ -274,7 +287,7 @@ SELECT
   a.requested_bytes,
   -- size allocated for it, after rounding
   a.allocated_bytes,
-  -- parameter, gradient, optimizer_state, activation, workspace, input or unknown
+  -- parameter, gradient, optimizer_state, activation, workspace, input, communication or unknown
   a.category,
   -- step of the allocation; −1 outside of steps
   a.step,

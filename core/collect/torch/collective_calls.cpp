@@ -215,7 +215,7 @@ std::optional<CollectiveOperation> collective_operation(std::string_view name) n
 void watch_collectives(const PassSetting& setting) {
   const std::lock_guard lock(state().mutex);
   if (state().recording) return;
-  watch_group_calls(*setting.execution_context, setting.run_start_ns);
+  watch_group_calls(setting);
   auto recording = std::make_unique<Recording>();
   recording->execution_context = setting.execution_context;
   recording->run_start_ns = setting.run_start_ns;
@@ -230,6 +230,7 @@ void add_new_collectives(event::NewEvents& events) {
   const std::lock_guard lock(state().mutex);
   Recording* const recording = state().recording.get();
   if (!recording) return;
+  add_new_group_tags(events.tags);
   const auto has_returned = [&](std::size_t i) { return recording->calls[i].returned_ns >= 0; };
   const auto add = [&](std::size_t i) {
     event::Numbered<Collective> call{static_cast<std::int32_t>(i), recording->calls[i]};
@@ -254,7 +255,8 @@ void end_collectives(event::PassRecord& record) {
     recording = std::move(state().recording);
   }
   if (!recording) return;
-  end_group_calls();
+  const std::vector<event::BlockTag> tags = end_group_calls();
+  record.memory_trace.tags.insert(record.memory_trace.tags.end(), tags.begin(), tags.end());
   at::removeCallback(recording->callback);
   for (std::size_t i = 0; i < recording->calls.size(); ++i) {
     recording->calls[i].communicator = record.trace.texts.intern(recording->communicators[i]);

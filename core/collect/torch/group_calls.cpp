@@ -2,7 +2,9 @@
 #include "collect/torch/group_calls.hpp"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <kymo_plugin.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,8 +30,35 @@ constexpr std::string_view kGroupType = "__torch__.torch.classes.c10d.ProcessGro
 struct GroupWatch {
   const ExecutionContext* context = nullptr;
   std::int64_t run_start_ns = 0;
+  bool with_memory = false;
+  std::vector<event::BlockTag> tags;
+  std::size_t added = 0;  // of the tags
   std::vector<c10::RegistrationHandleRAII> kernels;
 };
+
+/// Calls a function with each tensor in an argument, which may be a list of lists.
+template <class Function>
+void for_tensors(const c10::IValue& argument, const Function& use) {
+  if (argument.isTensor()) {
+    use(argument.toTensor());
+  } else if (argument.isTensorList()) {
+    for (const at::Tensor& tensor : argument.toTensorVector()) use(tensor);
+  } else if (argument.isList()) {
+    for (const c10::IValue& part : argument.toListRef()) for_tensors(part, use);
+  }
+}
+
+/// Tags the buffers in the first two arguments, which all collectives read or write. Data parallelism exchanges flat
+/// tensors; other tensors are activations of a model that is itself distributed.
+void tag_buffers(at::ArrayRef<c10::IValue> arguments, GroupWatch& watch) {
+  for (const c10::IValue& argument : arguments.slice(0, std::min<std::size_t>(2, arguments.size())))
+    for_tensors(argument, [&](const at::Tensor& tensor) {
+      if (!tensor.defined() || tensor.dim() != 1 || !tensor.has_storage()) return;
+      const c10::Storage& storage = tensor.storage();
+      watch.tags.push_back({now_ns() - watch.run_start_ns, reinterpret_cast<std::uint64_t>(storage.data()),
+                            static_cast<std::int64_t>(storage.nbytes()), KYMO_COMMUNICATION});
+    });
+}
 
 /// Never destroyed, because threads may outlive main().
 struct CurrentGroupWatch {
@@ -80,8 +109,9 @@ std::shared_ptr<GroupCall> describe(const c10::OperatorHandle& op, const torch::
   call->operation = *operation;
   describe_message(op.schema(), arguments, group->getRank(), *call);
   const std::lock_guard lock(current().mutex);
-  const GroupWatch* const watch = current().watch.get();
+  GroupWatch* const watch = current().watch.get();
   if (!watch) return nullptr;
+  if (watch->with_memory) tag_buffers(arguments, *watch);
   call->watch = current().number;
   call->position = watch->context->position();
   call->enqueue_ns = now_ns() - watch->run_start_ns;
@@ -104,11 +134,12 @@ void note_call(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::j
 
 }  // namespace
 
-void watch_group_calls(const ExecutionContext& context, std::int64_t run_start_ns) {
+void watch_group_calls(const PassSetting& setting) {
   auto& dispatcher = c10::Dispatcher::singleton();
   auto watch = std::make_unique<GroupWatch>();
-  watch->context = &context;
-  watch->run_start_ns = run_start_ns;
+  watch->context = setting.execution_context;
+  watch->run_start_ns = setting.run_start_ns;
+  watch->with_memory = setting.pass == measure::Pass::kMemory;
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     if (!collective_operation(name.name)) continue;
     const auto op = dispatcher.findSchema(name);
@@ -121,10 +152,19 @@ void watch_group_calls(const ExecutionContext& context, std::int64_t run_start_n
   current().watch = std::move(watch);
 }
 
-void end_group_calls() {
+std::vector<event::BlockTag> end_group_calls() {
   std::unique_ptr<GroupWatch> ended;
   const std::lock_guard lock(current().mutex);
   ended = std::move(current().watch);
+  return ended ? std::move(ended->tags) : std::vector<event::BlockTag>();
+}
+
+void add_new_group_tags(std::vector<event::BlockTag>& tags) {
+  const std::lock_guard lock(current().mutex);
+  GroupWatch* const watch = current().watch.get();
+  if (!watch) return;
+  tags.insert(tags.end(), watch->tags.begin() + static_cast<std::ptrdiff_t>(watch->added), watch->tags.end());
+  watch->added = watch->tags.size();
 }
 
 const GroupCall* current_group_call() {

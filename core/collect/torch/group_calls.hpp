@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "collect/execution_context.hpp"
+#include "collect/collector.hpp"
+#include "event/memory.hpp"
 #include "event/trace.hpp"
 
 namespace kymo::collect {
@@ -24,10 +26,13 @@ struct GroupCall final : c10::DebugInfoBase {
 };
 
 /// Notes the calls of process groups, from Python or C++. A backend may make its calls later and on a thread of its
-/// own, to which LibTorch passes what is recorded. `context` must outlive the watch. Call it while none is active and
-/// no thread calls a process group.
-void watch_group_calls(const ExecutionContext& context, std::int64_t run_start_ns);
-void end_group_calls();
+/// own, to which LibTorch passes what is recorded. In the memory pass, their buffers are tagged. Call it while none is
+/// active and no thread calls a process group.
+void watch_group_calls(const PassSetting& setting);
+/// Adds the tags of the buffers since the last call.
+void add_new_group_tags(std::vector<event::BlockTag>& tags);
+/// Returns all tags.
+std::vector<event::BlockTag> end_group_calls();
 
 /// What the call of a backend that begins on this thread belongs to; nullptr if it was not made by a process group, or
 /// not since the current watch began.

@@ -36,6 +36,7 @@ enum class Block : std::uint32_t {
   Activation = KYMO_ACTIVATION,
   Workspace = KYMO_WORKSPACE,
   Input = KYMO_INPUT,
+  Communication = KYMO_COMMUNICATION,
 };
 
 /// Address of the rendezvous server for the ranks of a run. The port is 0 for a single rank.

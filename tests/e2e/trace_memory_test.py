@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Categories of memory in data-parallel programs, against what the programs count themselves."""
+
+import unittest
+
+from kymo_tool import needs_torch_parts
+from trace_program_test import FORKED, PROGRAMS, TraceTest
+
+STEPS = 14
+CATEGORIES = """SELECT parameter_bytes, gradient_bytes, optimizer_state_bytes, communication_bytes,
+                1.0 * unknown_bytes / peak_allocated_bytes FROM memory_peak WHERE pass = 'memory' AND device = 'cpu'
+                AND rank = ? AND phase = ?"""
+
+
+@needs_torch_parts
+class DataParallelTest(TraceTest):
+    def peak(self, mode):
+        """The memory of rank 0 by category at the peak of the optimizer's phase and of the step, after its check."""
+        del self.environment["KYMO_TEST_LIGHT_TORCH"]
+        words = [FORKED, 2, PROGRAMS / "parallel_memory.py", mode, STEPS]
+        done = self.trace(*words, options=["--passes", "memory", "--steps", "5:10", "--ranks", "2"])
+        self.assertEqual(self.outcome(), ("ok", ""), done.stderr)
+        counted = [[int(word) for word in line.split()[1:]] for line in sorted(done.stdout.splitlines())]
+        for rank, expected in enumerate(counted):
+            ((*found, _, unknown),) = self.rows(CATEGORIES, rank, "optimizer")
+            for size, truth in zip(found, expected, strict=True):
+                self.assertAlmostEqual(size, truth, delta=0.01 * truth, msg=(mode, rank, found, expected))
+            self.assertLess(unknown, 0.05)
+            self.assertLess(self.rows(CATEGORIES, rank, "step")[0][-1], 0.05)
+        return counted[0], self.rows(CATEGORIES, 0, "step")[0]
+
+    def test_fully_shard(self):
+        (parameters, *_), (*_, communication, _) = self.peak("fully_shard")
+        self.assertGreater(communication, parameters / 20)  # at least one block, whole
+
+    def test_fsdp1(self):
+        (parameters, *_), (*_, communication, _) = self.peak("fsdp1")
+        self.assertGreater(communication, parameters / 20)
+
+    def test_ddp(self):
+        (_, gradients, _), (*_, communication, _) = self.peak("ddp")
+        self.assertAlmostEqual(communication, gradients, delta=0.01 * gradients)  # the buckets
+
+    def test_ddp_with_gradients_in_its_buckets(self):
+        _, (*_, communication, _) = self.peak("ddp_views")
+        self.assertEqual(communication, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
