@@ -2,6 +2,7 @@
 """A training program with the causes of slowness that its arguments name. All take processor time, so that their shares
 do not depend on how busy the machine is."""
 
+import os
 import sys
 import time
 
@@ -10,6 +11,7 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
 planted = sys.argv[1:]
+device = os.environ.get("DEVICE", "cpu")
 example = torch.ones(256), torch.ones(1)
 
 
@@ -52,11 +54,11 @@ class Model(nn.Module):
         return self.down(self.product(self.decay(self.up(x))))
 
 
-model = Model()
+model = Model().to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-9)
 total = 0
 for step, (x, y) in enumerate(DataLoader(Examples(), batch_size=8)):
-    loss = (model(x) - y).square().mean()
+    loss = (model(x.to(device)) - y.to(device)).square().mean()
     loss.backward()
     optimizer.step()
     optimizer.zero_grad()

@@ -235,6 +235,18 @@ TEST(MemoryCategory, OfTheLastTagWins) {
   EXPECT_NE(category_of(script.blocks()[1]), "gradient:tag") << "the tag is of the block that was there before";
 }
 
+TEST(MemoryCategory, CommunicationIsWhatHasNoOtherTag) {
+  constexpr std::uint32_t kGradient = 2, kCommunication = 7;  // KYMO_GRADIENT, KYMO_COMMUNICATION
+  Script script;
+  script.step(0).phase(0).op(4).allocate(1000, 512).tag(1000, kCommunication);
+  script.allocate(2000, 512).tag(2000, kGradient).tag(2000, kCommunication);  // reduced in place
+  script.allocate(3000, 512).tag(3000, kCommunication).tag(3000, kGradient);  // a bucket of gradients
+  script.derive();
+  EXPECT_EQ(category_of(script.blocks()[0]), "communication:tag");
+  EXPECT_EQ(category_of(script.blocks()[1]), "gradient:tag");
+  EXPECT_EQ(category_of(script.blocks()[2]), "gradient:tag");
+}
+
 TEST(MemoryCategory, FollowsFromTheLifetime) {
   Script script;
   script.op(1).allocate(1 * kMegabyte, 512);                               // before any step
@@ -276,7 +288,7 @@ TEST(MemoryPhases, TellPeaksOfEachCurveAndWhatWasAliveThen) {
   EXPECT_EQ(forward.peak.allocated_bytes, 1024 + 2048 + 512);
   EXPECT_EQ(forward.peak.reserved_bytes, 1 << 20);
   EXPECT_EQ(forward.end_allocated_bytes, 1024 + 2048);
-  EXPECT_THAT(forward.category_bytes, ElementsAre(1024, 0, 0, 2048, 0, 0, 512));
+  EXPECT_THAT(forward.category_bytes, ElementsAre(1024, 0, 0, 2048, 0, 0, 0, 512));
   const MemoryPhase& backward = row(record, 0, "backward");
   EXPECT_EQ(backward.begin_allocated_bytes, 3072);
   EXPECT_EQ(backward.peak.allocated_bytes, 3072) << "what it found counts";

@@ -157,10 +157,10 @@ void add_memory(PassRecord& record) {
   brief.stack = 1;
   derived.allocations = {early, brief};
   derived.segments = {{4, 0x1000, 2 << 20, 0, 9, std::nullopt, std::nullopt}, {5, 0x2000, 2 << 20, 0, 9, 12, 6}};
-  derived.memory_points = {{0, MemoryDevice::kCuda, 10, -1, -1, {500, 512, 512, 2 << 20}, {512, 0, 0, 0, 0, 0, 0}},
-                           {7, MemoryDevice::kCpu, 10'200, 2, 1, {1, 2, 3, 4}, {1, 2, 3, 4, 5, 6, 7}}};
+  derived.memory_points = {{0, MemoryDevice::kCuda, 10, -1, -1, {500, 512, 512, 2 << 20}, {512, 0, 0, 0, 0, 0, 0, 0}},
+                           {7, MemoryDevice::kCpu, 10'200, 2, 1, {1, 2, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8}}};
   derived.memory_phases = {
-      {MemoryDevice::kCuda, 2, "forward", false, 512, 600, {1, 2, 3, 4}, 10'300, {1, 2, 3, 4, 5, 6, 7}}};
+      {MemoryDevice::kCuda, 2, "forward", false, 512, 600, {1, 2, 3, 4}, 10'300, {1, 2, 3, 4, 5, 6, 7, 8}}};
 }
 
 /// The text for a numbered value in column `column`; empty for NULL.
@@ -191,7 +191,7 @@ std::vector<TableContent> event_contents() {
                                   text("phase_id") + ", " + text("scope_id") + ", attribution, graph_node, op";
   const std::string categories =
       "parameter_bytes, gradient_bytes, optimizer_state_bytes, activation_bytes, workspace_bytes, input_bytes, "
-      "unknown_bytes";
+      "communication_bytes, unknown_bytes";
   return {
       {"range",
        "parent, kind, " + text("name_id") + ", " + text("scope_id") + ", step, " + text("phase_id") +
@@ -262,13 +262,13 @@ std::vector<TableContent> event_contents() {
       {"memory_point",
        "device, time_ns, step, " + text("phase_id") +
            ", requested_bytes, allocated_bytes, active_bytes, reserved_bytes, " + categories,
-       "cuda|10|-1||500|512|512|2097152|512|0|0|0|0|0|0;cpu|10200|2|backward|1|2|3|4|1|2|3|4|5|6|7"},
+       "cuda|10|-1||500|512|512|2097152|512|0|0|0|0|0|0|0;cpu|10200|2|backward|1|2|3|4|1|2|3|4|5|6|7|8"},
       {"memory_phase",
        "device, step, phase, warmup, begin_allocated_bytes, end_allocated_bytes, peak_requested_bytes, "
        "peak_allocated_bytes, "
        "peak_active_bytes, peak_reserved_bytes, peak_ns, " +
            categories,
-       "cuda|2|forward|0|512|600|1|2|3|4|10300|1|2|3|4|5|6|7"},
+       "cuda|2|forward|0|512|600|1|2|3|4|10300|1|2|3|4|5|6|7|8"},
       {"device_memory", "time_ns, stage, step, used_bytes, process_bytes",
        "1|before cuda|-1|100|NULL;10200||2|300|200;15200||3|400|200"},
       {"stack", "stack, depth, frame", "0|0|0;0|1|1;1|0|2"},
