@@ -18,7 +18,7 @@
 namespace kymo::cli {
 namespace {
 
-constexpr std::size_t kShownFindings = 4;
+constexpr std::size_t kShownFindings = 5;
 
 /// Categories of memory, in the order in which they are shown, with their columns in the view memory_peak.
 constexpr std::array<std::pair<const char*, const char*>, 8> kCategories{{{"parameters", "parameter_bytes"},
