@@ -10,16 +10,16 @@ constexpr std::int64_t kMs = 1'000'000;
 
 TEST(ReadingInterval, IsAtLeast50Milliseconds) {
   ReadingInterval interval;
-  interval.restart(false);
+  interval.restart(0);
   EXPECT_TRUE(interval.is_due(0));
   interval.taken(10 * kMs, 14 * kMs);
   EXPECT_FALSE(interval.is_due(60 * kMs - 1));
   EXPECT_TRUE(interval.is_due(60 * kMs));
 }
 
-TEST(ReadingInterval, LimitsTheShareOfReadingsInAnObservedProgram) {
+TEST(ReadingInterval, LimitsTheShareOfReadings) {
   ReadingInterval interval;
-  interval.restart(true);
+  interval.restart(500);
   interval.taken(10 * kMs, 11 * kMs);
   EXPECT_FALSE(interval.is_due(510 * kMs - 1));
   EXPECT_TRUE(interval.is_due(510 * kMs));
@@ -30,9 +30,9 @@ TEST(ReadingInterval, LimitsTheShareOfReadingsInAnObservedProgram) {
 
 TEST(ReadingInterval, IsDueAtOnceAfterRestart) {
   ReadingInterval interval;
-  interval.restart(true);
+  interval.restart(500);
   interval.taken(0, 100 * kMs);
-  interval.restart(false);
+  interval.restart(0);
   EXPECT_TRUE(interval.is_due(1));
 }
 
