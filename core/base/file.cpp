@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <pwd.h>
 #include <sha2.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -14,6 +15,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <vector>
 
@@ -27,6 +29,10 @@ namespace {
 [[noreturn]] void fail(const char* what, const fs::path& file) {
   throw Error(std::string("cannot ") + what + " " + quote(file.string()) + ": " + std::strerror(errno));
 }
+
+constexpr std::string_view kRandomPart = "XXXXXX";
+
+std::string sibling_prefix(const fs::path& file) { return "." + file.filename().string() + ".kymo-"; }
 
 /// Closes a file descriptor on destruction.
 struct Descriptor {
@@ -72,13 +78,40 @@ std::string read_file(const fs::path& file) {
 }
 
 TemporarySibling make_sibling(const fs::path& file) {
-  std::string name = (file.parent_path() / ("." + file.filename().string() + ".XXXXXX")).string();
+  std::string name = (file.parent_path() / (sibling_prefix(file) + std::string(kRandomPart))).string();
   const int fd = mkostemp(name.data(), O_CLOEXEC);
   if (fd < 0) return {};
+  flock(fd, LOCK_EX | LOCK_NB);
   const mode_t mask = umask(0);
   umask(mask);
   fchmod(fd, 0666 & ~mask);
   return {name, fd};
+}
+
+TemporarySibling make_sibling_folder(const fs::path& file) {
+  std::string name = (file.parent_path() / (sibling_prefix(file) + std::string(kRandomPart))).string();
+  if (!mkdtemp(name.data())) return {};
+  const int fd = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);
+  return {name, fd};
+}
+
+void remove_abandoned_siblings(const fs::path& file) {
+  constexpr std::time_t kMinAgeS = 60;  // one that was just made may not be locked yet
+  const std::string prefix = sibling_prefix(file);
+  std::vector<fs::path> siblings;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(file.has_parent_path() ? file.parent_path() : ".", ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix) && name.size() == prefix.size() + kRandomPart.size()) siblings.push_back(entry.path());
+  }
+  for (const fs::path& sibling : siblings) {
+    const Descriptor left{open(sibling.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+    struct stat facts{};
+    if (left.fd < 0 || fstat(left.fd, &facts) != 0 || facts.st_uid != geteuid()) continue;
+    if (std::time(nullptr) - facts.st_mtime >= kMinAgeS && flock(left.fd, LOCK_EX | LOCK_NB) == 0)
+      fs::remove_all(sibling, ignored);
+  }
 }
 
 int write_all(int fd, std::string_view bytes) {

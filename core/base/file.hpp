@@ -16,13 +16,19 @@ int write_all(int fd, std::string_view bytes);
 /// Replaces a file atomically by writing a temporary file next to it and renaming it. Throws Error.
 void write_file(const std::filesystem::path& file, std::string_view content);
 
-/// A new file next to another, under a name that nobody can predict, open for writing.
+/// A new file or directory next to another, under a name that nobody can predict, open; a file for writing.
 struct TemporarySibling {
   std::filesystem::path path;
   int fd = -1;
 };
-/// Its mode is that of any new file. Without permission, `fd` is -1 and errno gives the reason.
+/// Its mode is that of any new file, and it is locked while it is open. Without permission, `fd` is -1 and errno gives
+/// the reason.
 TemporarySibling make_sibling(const std::filesystem::path& file);
+/// The same for a directory that only this user can access.
+TemporarySibling make_sibling_folder(const std::filesystem::path& file);
+/// Removes what processes that were killed left of these: siblings of this user that no process has locked, and that
+/// are a minute old.
+void remove_abandoned_siblings(const std::filesystem::path& file);
 
 /// Returns the SHA-256 hash as lowercase hexadecimal digits.
 std::string sha256(std::string_view bytes);

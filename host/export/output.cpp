@@ -44,6 +44,7 @@ Output::Output(fs::path file, Kind kind) : file_(std::move(file)) {
       throw Error("refusing to replace " + quote(file_.string()) +
                   ", which is a database; pass the name of another file, or remove this one first");
     file_ = target;
+    remove_abandoned_siblings(target);
     const TemporarySibling sibling = make_sibling(target);
     stage_ = sibling.path;
     descriptor_ = sibling.fd;

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -55,7 +57,11 @@ class Staging {
     if (!out_.has_filename()) out_ = out_.parent_path();
     try {
       make_folders(out_.parent_path());
-      stage_ = make_stage();
+      remove_abandoned_siblings(out_);
+      const TemporarySibling stage = make_sibling_folder(out_);
+      if (stage.path.empty()) fail(out_.parent_path(), {errno, std::generic_category()});
+      stage_ = stage.path;
+      lock_ = stage.fd;
     } catch (...) {
       take_back();
       throw;
@@ -99,13 +105,6 @@ class Staging {
   }
 
  private:
-  fs::path make_stage() const {
-    try {
-      return make_private_folder("." + out_.filename().string(), out_.parent_path());
-    } catch (const Error& error) {
-      fail(out_.parent_path(), error.what());
-    }
-  }
   [[noreturn]] static void fail(const fs::path& where, const std::error_code& error) { fail(where, error.message()); }
   [[noreturn]] static void fail(const fs::path& where, const std::string& reason) {
     throw Error("cannot write the report to " + quote(where.string()) + ": " + reason +
@@ -125,10 +124,12 @@ class Staging {
   void take_back() {
     std::error_code ignored;  // files that others added in the meantime remain
     if (!stage_.empty()) fs::remove_all(stage_, ignored);
+    if (lock_ >= 0) close(std::exchange(lock_, -1));
     for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) fs::remove(*folder, ignored);
   }
   fs::path out_;
   fs::path stage_;
+  int lock_ = -1;  // on the stage
   std::vector<fs::path> made_;
   std::vector<fs::path> paths_;
   std::set<fs::path> known_;

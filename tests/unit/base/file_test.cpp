@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <fstream>
 #include <set>
 
@@ -49,6 +50,29 @@ TEST_F(FileTest, Sha256AgreesWithThePublishedVectors) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   write_file(folder_ / "f", std::string(3'000'000, 'a'));
   EXPECT_EQ(sha256_of_file(folder_ / "f"), sha256(std::string(3'000'000, 'a')));
+}
+
+TEST_F(FileTest, OnlyAbandonedSiblingsAreRemoved) {
+  const fs::path target = folder_ / "result";
+  const auto make_old = [](const fs::path& path) {
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::minutes(2));
+  };
+  const TemporarySibling killed = make_sibling(target), killed_folder = make_sibling_folder(target);
+  write_file(killed_folder.path / "page", "");
+  const TemporarySibling used = make_sibling(target), used_folder = make_sibling_folder(target);
+  const TemporarySibling young = make_sibling(target);
+  for (const int fd : {killed.fd, killed_folder.fd, young.fd}) close(fd);
+  const TemporarySibling other = make_sibling(folder_ / "result2");
+  close(other.fd);
+  const fs::path own = folder_ / ".result.backup";  // of the user
+  fs::create_directory(own);
+  for (const fs::path& path : {killed.path, killed_folder.path, used.path, used_folder.path, other.path, own})
+    make_old(path);
+  remove_abandoned_siblings(target);
+  for (const fs::path& path : {killed.path, killed_folder.path}) EXPECT_FALSE(fs::exists(path)) << path;
+  for (const fs::path& path : {used.path, used_folder.path, young.path, other.path, own})
+    EXPECT_TRUE(fs::exists(path)) << path;
+  for (const int fd : {used.fd, used_folder.fd}) close(fd);
 }
 
 TEST_F(FileTest, TemporaryFilesCannotBePreparedByOthers) {

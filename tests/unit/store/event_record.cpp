@@ -158,9 +158,9 @@ void add_memory(PassRecord& record) {
   derived.allocations = {early, brief};
   derived.segments = {{4, 0x1000, 2 << 20, 0, 9, std::nullopt, std::nullopt}, {5, 0x2000, 2 << 20, 0, 9, 12, 6}};
   derived.memory_points = {{0, MemoryDevice::kCuda, 10, -1, -1, {500, 512, 512, 2 << 20}, {512, 0, 0, 0, 0, 0, 0, 0}},
-                           {7, MemoryDevice::kCpu, 10'200, 2, 1, {1, 2, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8}}};
+                           {7, MemoryDevice::kCpu, 10'200, 2, 1, {1, 2, 3, 4}, {1, 2, 3, 4, 5, 6, 0, 7}}};
   derived.memory_phases = {
-      {MemoryDevice::kCuda, 2, "forward", false, 512, 600, {1, 2, 3, 4}, 10'300, {1, 2, 3, 4, 5, 6, 7, 8}}};
+      {MemoryDevice::kCuda, 2, "forward", false, 512, 600, {1, 2, 3, 4}, 10'300, {1, 2, 3, 4, 5, 6, 0, 7}}};
 }
 
 /// The text for a numbered value in column `column`; empty for NULL.
@@ -262,13 +262,13 @@ std::vector<TableContent> event_contents() {
       {"memory_point",
        "device, time_ns, step, " + text("phase_id") +
            ", requested_bytes, allocated_bytes, active_bytes, reserved_bytes, " + categories,
-       "cuda|10|-1||500|512|512|2097152|512|0|0|0|0|0|0|0;cpu|10200|2|backward|1|2|3|4|1|2|3|4|5|6|7|8"},
+       "cuda|10|-1||500|512|512|2097152|512|0|0|0|0|0|0|0;cpu|10200|2|backward|1|2|3|4|1|2|3|4|5|6|0|7"},
       {"memory_phase",
        "device, step, phase, warmup, begin_allocated_bytes, end_allocated_bytes, peak_requested_bytes, "
        "peak_allocated_bytes, "
        "peak_active_bytes, peak_reserved_bytes, peak_ns, " +
            categories,
-       "cuda|2|forward|0|512|600|1|2|3|4|10300|1|2|3|4|5|6|7|8"},
+       "cuda|2|forward|0|512|600|1|2|3|4|10300|1|2|3|4|5|6|0|7"},
       {"device_memory", "time_ns, stage, step, used_bytes, process_bytes",
        "1|before cuda|-1|100|NULL;10200||2|300|200;15200||3|400|200"},
       {"stack", "stack, depth, frame", "0|0|0;0|1|1;1|0|2"},
