@@ -34,6 +34,10 @@ constexpr std::string_view kRandomPart = "XXXXXX";
 
 std::string sibling_prefix(const fs::path& file) { return "." + file.filename().string() + ".kymo-"; }
 
+std::string sibling_pattern(const fs::path& file) {
+  return (file.parent_path() / (sibling_prefix(file) + std::string(kRandomPart))).string();
+}
+
 /// Closes a file descriptor on destruction.
 struct Descriptor {
   int fd;
@@ -78,7 +82,7 @@ std::string read_file(const fs::path& file) {
 }
 
 TemporarySibling make_sibling(const fs::path& file) {
-  std::string name = (file.parent_path() / (sibling_prefix(file) + std::string(kRandomPart))).string();
+  std::string name = sibling_pattern(file);
   const int fd = mkostemp(name.data(), O_CLOEXEC);
   if (fd < 0) return {};
   flock(fd, LOCK_EX | LOCK_NB);
@@ -89,7 +93,7 @@ TemporarySibling make_sibling(const fs::path& file) {
 }
 
 TemporarySibling make_sibling_folder(const fs::path& file) {
-  std::string name = (file.parent_path() / (sibling_prefix(file) + std::string(kRandomPart))).string();
+  std::string name = sibling_pattern(file);
   if (!mkdtemp(name.data())) return {};
   const int fd = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);

@@ -156,8 +156,7 @@ void show_observed(const store::ResultsDatabase& database, const Json& results, 
     const std::vector<measure::Pass> passes = passes_from("passes", run["passes"].get<std::string>());
     if (run["status"] != "ok" || std::ranges::none_of(passes, measure::observes) || ++observed > kMaxShown) continue;
     const auto run_id = run["run_id"].get<std::int64_t>();
-    const std::string text =
-        observed_text(observed_details(database, run_id), run_id, options.database.string(), style);
+    const std::string text = observed_text(observed_details(database, run_id), run, options.database.string(), style);
     if (!text.empty()) print("\nrun " + std::to_string(run_id) + ":\n" + text);
   }
   if (observed > kMaxShown)

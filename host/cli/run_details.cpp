@@ -202,8 +202,6 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
           " GROUP BY rank, pass ORDER BY rank LIMIT 1) w ON w.rank = p.rank AND w.pass = p.pass "
           "WHERE NOT p.warmup AND p.run_id = " +
           id + " GROUP BY p.pass, p.phase ORDER BY p.phase <> 'step', p.phase = 'other', sum(p.host_ms) DESC");
-  details["invocation_id"] =
-      rows_of(database, "SELECT invocation_id FROM run WHERE run_id = " + id)[0]["invocation_id"];
   details["findings"] = rows_of(database,
                                 "SELECT f.subject, f.share, f.evidence, f.next_step FROM step_finding f "
                                 "WHERE f.run_id = " +
@@ -234,8 +232,7 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
   return details;
 }
 
-std::string observed_text(const Json& details, std::int64_t run_id, const std::string& database,
-                          const TableStyle& style) {
+std::string observed_text(const Json& details, const Json& run, const std::string& database, const TableStyle& style) {
   std::string text = observed_phases_text(details["phases"], style) + findings_text(details["findings"], style) +
                      calls_text(details["kernels"], "kernel", "device time", style) +
                      calls_text(details["operators"], "operator", "self time", style) +
@@ -244,9 +241,9 @@ std::string observed_text(const Json& details, std::int64_t run_id, const std::s
                      overhead_text(details["overhead"]) + later_text(details["later"]);
   if (text.empty()) return "";
   const std::string in = database == "kymo.db" ? "" : " --db " + shell_word(database);
-  const std::string where = " --run " + std::to_string(run_id) + in;
+  const std::string where = " --run " + value_text(run["run_id"]) + in;
   if (!details["findings"].empty())
-    text += "next: kymo report program --invocation " + value_text(details["invocation_id"]) + in + "\n";
+    text += "next: kymo report program --invocation " + value_text(run["invocation_id"]) + in + "\n";
   if (!details["memory"].empty()) text += "next: kymo export memory-viz" + where + "\n";
   if (!details["kernels"].empty() || !details["operators"].empty()) text += "next: kymo export perfetto" + where + "\n";
   return text;

@@ -300,8 +300,8 @@ int show_run(const ShowArguments& arguments) {
   }
   text += metrics_text(run);
   for (const std::string& line : warnings(Json::array({run}))) text += "warning: " + line + "\n";
-  text += "\n" + observed_text(details, run_id, arguments.database.string(), style) +
-          output_text(run["output"], kTailLines);
+  text +=
+      "\n" + observed_text(details, run, arguments.database.string(), style) + output_text(run["output"], kTailLines);
   while (text.ends_with("\n\n")) text.pop_back();
   print(text);
   return 0;

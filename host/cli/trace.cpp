@@ -112,7 +112,7 @@ void show(const store::ResultsDatabase& database, std::int64_t invocation, const
   std::string text = "\n" + results_text(results, style);
   for (const Json& run : results) {
     const auto id = run["run_id"].get<std::int64_t>();
-    const std::string observed = observed_text(observed_details(database, id), id, options.database.string(), style);
+    const std::string observed = observed_text(observed_details(database, id), run, options.database.string(), style);
     if (!observed.empty()) text += "\n" + observed;
   }
   text += "results: " + visible(options.database.string()) + ", invocation " + std::to_string(invocation) + "\n";

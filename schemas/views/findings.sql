@@ -13,12 +13,7 @@ WITH call AS (
     o.name,
     'operators' AS what,
     o.calls,
-    o.self_ms AS ms,
-    (
-      SELECT avg(s.host_ns) / 1e6
-      FROM _measured_step s
-      WHERE s.run_id = o.run_id AND s.rank = 0 AND s.pass = 'ops'
-    ) AS step_ms
+    o.self_ms AS ms
   FROM run r
   JOIN op_by_scope o ON o.run_id = r.run_id AND o.rank = 0 AND o.pass = 'ops'
   WHERE r.device_kind = 'cpu' AND o.phase NOT IN ('data_loading', 'data')
@@ -30,8 +25,7 @@ WITH call AS (
     e.short_name,
     'kernels',
     1.0 * e.calls / e.steps,
-    e.total_ns / 1e6 / e.steps,
-    (SELECT g.span_ms FROM launch_gap g WHERE g.run_id = e.run_id AND g.rank = 0 AND g.phase = 'step')
+    e.total_ns / 1e6 / e.steps
   FROM kernel_entry e
   WHERE e.rank = 0
 ),
@@ -43,8 +37,7 @@ by_name AS (
     name,
     what,
     sum(calls) AS calls,
-    sum(ms) AS ms,
-    max(step_ms) AS step_ms
+    sum(ms) AS ms
   FROM call
   GROUP BY run_id, is_optimizer, module, name
   HAVING sum(ms) < 0.02 * sum(calls)
@@ -58,32 +51,40 @@ total AS (
     name,
     max(calls) AS calls_of_name,
     sum(calls) AS calls,
-    sum(ms) AS ms,
-    sum(step_ms) / count(*) AS step_ms
+    sum(ms) AS ms
   FROM by_name
   GROUP BY run_id, is_optimizer, module
 )
 SELECT
   -- run
-  run_id,
+  t.run_id,
   -- 1: in the optimizer
-  is_optimizer,
+  t.is_optimizer,
   -- module that calls them; empty outside of modules, NULL in the optimizer
-  module,
+  t.module,
   -- operators or kernels
-  what,
+  t.what,
   -- the one that is called most often
-  name,
+  t.name,
   -- its calls per step
-  calls_of_name,
+  t.calls_of_name,
   -- calls per step
-  calls,
+  t.calls,
   -- time per step
-  ms,
+  t.ms,
   -- time of a step
-  step_ms
-FROM total
-WHERE calls >= 500;
+  CASE t.what
+    WHEN 'kernels'
+      THEN (SELECT g.span_ms FROM launch_gap g WHERE g.run_id = t.run_id AND g.rank = 0 AND g.phase = 'step')
+    ELSE
+      (
+        SELECT avg(s.host_ns) / 1e6
+        FROM _measured_step s
+        WHERE s.run_id = t.run_id AND s.rank = 0 AND s.pass = 'ops'
+      )
+  END AS step_ms
+FROM total t
+WHERE t.calls >= 500;
 
 -- What takes so much of a step that it is worth looking at, and what to do next; for rank 0. Shares are those of the
 -- pass that recorded them and overlap, for example idle time and the phase in which it occurs. Phases are compared by
