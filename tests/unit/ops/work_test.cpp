@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "unit/analysis/operator_work_case.hpp"
 #include "worker/library_work.hpp"
 
 namespace kymo::worker {
@@ -25,36 +26,13 @@ CallWork work_of(const std::string& name, const std::string& arguments) {
   return found.empty() ? CallWork() : found[0].call;
 }
 
-struct Case {
-  const char* name;
-  const char* arguments;
-  WorkKind kind;
-  const char* dtype;
-  double flops;
-  double bytes;
-};
+using Case = OperatorWorkCase;
 
 class OperatorWorkTest : public testing::TestWithParam<Case> {};
 
 TEST_P(OperatorWorkTest, HasTheCountsOfItsDefinition) {
-  const Case& expected = GetParam();
-  const CallWork work = work_of(expected.name, expected.arguments);
-  EXPECT_EQ(work.kind, expected.kind);
-  EXPECT_EQ(work.dtype, expected.dtype);
-  EXPECT_EQ(work.flops, expected.flops);
-  EXPECT_EQ(work.bytes, expected.bytes);
-  if (work.kind != WorkKind::kAttention) {
-    EXPECT_EQ(work.model_flops, expected.flops);
-    EXPECT_EQ(work.masked_model_flops, expected.flops);
-  }
+  expect_work(work_of(GetParam().name, GetParam().arguments), GetParam());
 }
-
-constexpr double kScores = 2 * 3 * 16 * 16;            // batch, heads, queries, keys
-constexpr double kCausalScores = 2 * 3 * 16 * 17 / 2;  // query i sees i + 1 keys
-constexpr double kTensor = 2 * 3 * 16 * 8 * 2;         // bytes of a bf16 operand of head size 8
-constexpr double kLse = 2 * 3 * 16 * 4;                // bytes of the log-sum-exp
-
-#define QKV "bf16[2, 3, 16, 8] bf16[2, 3, 16, 8] bf16[2, 3, 16, 8]"
 
 INSTANTIATE_TEST_SUITE_P(
     Attention, OperatorWorkTest,
