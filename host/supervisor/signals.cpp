@@ -4,19 +4,10 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
-
 namespace kymo::supervisor {
-
-namespace {
-
-constexpr std::int64_t kSameHangUpNs = 200'000'000;
-
-}  // namespace
 
 const char* signal_name(int number) { return number == SIGINT ? "SIGINT" : number == SIGHUP ? "SIGHUP" : "SIGTERM"; }
 
@@ -27,20 +18,16 @@ struct SignalWatch::Impl {
     signals.async_wait([this](const boost::system::error_code& cancelled, int number) {
       if (cancelled) return;
       wait();
-      if (number != SIGHUP || !is_same_hang_up()) handle(number);
+      // When a terminal is closed, both the shell and the system send the signal, on a busy machine not soon one after
+      // the other.
+      if (number != SIGHUP || !std::exchange(hung_up, true)) handle(number);
     });
-  }
-
-  /// When a terminal is closed, both the shell and the system send the signal.
-  bool is_same_hang_up() {
-    const std::int64_t before_ns = std::exchange(hung_up_ns, now_ns());
-    return before_ns != 0 && hung_up_ns - before_ns < kSameHangUpNs;
   }
 
   boost::asio::signal_set signals;
   std::function<void(int)> handle;
   std::vector<std::pair<int, struct sigaction>> before;
-  std::int64_t hung_up_ns = 0;
+  bool hung_up = false;
 };
 
 SignalWatch::SignalWatch(boost::asio::io_context& loop, std::function<void(int)> handle)

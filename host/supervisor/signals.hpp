@@ -15,8 +15,7 @@ const char* signal_name(int number);
 /// previous handlers on destruction.
 class SignalWatch {
  public:
-  /// `handle` is called from the event loop with the signal number for each signal; the two SIGHUP of a
-  /// closed terminal count as one.
+  /// `handle` is called from the event loop with the signal number for each signal; all SIGHUP count as one.
   SignalWatch(boost::asio::io_context& loop, std::function<void(int)> handle);
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
