@@ -53,6 +53,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
   const CLI::App* command = innermost(app, words);
   const std::vector<std::string> names = command_names(*command);
   for (const std::string& rest : app.remaining(true)) {
+    if (rest == "--") break;  // arguments of a program
     if (rest.size() > 1 && rest[0] == '-') {
       const std::string name = rest.substr(0, rest.find('='));
       throw UsageError("unknown option " + quote(name) + " for '" + words + "'" +

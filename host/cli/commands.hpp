@@ -25,6 +25,7 @@ void add_list(CLI::App& app, Session& session);
 void add_describe(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 void add_trace(CLI::App& app, Session& session);
+void add_observe(CLI::App& app, Session& session);
 void add_suite(CLI::App& app, Session& session);
 /// `runs`, `show` and `log`.
 void add_show(CLI::App& app, Session& session);
@@ -44,8 +45,9 @@ void add_hidden(CLI::App& app, Session& session);
 
 /// All commands, in the order of the help.
 inline constexpr std::array kCommands{
-    add_list, add_describe, add_run,   add_trace,  add_suite, add_show,   add_ab,  add_report, add_compare,
-    add_sql,  add_export,   add_merge, add_verify, add_peaks, add_doctor, add_new, add_build,  add_hidden,
+    add_list,  add_describe, add_run,     add_trace, add_observe, add_suite, add_show,
+    add_ab,    add_report,   add_compare, add_sql,   add_export,  add_merge, add_verify,
+    add_peaks, add_doctor,   add_new,     add_build, add_hidden,
 };
 
 /// Parses the command line, runs the command and returns the exit code. Errors are printed as one line on stderr.

@@ -249,4 +249,14 @@ std::string observed_text(const Json& details, const Json& run, const std::strin
   return text;
 }
 
+std::string program_text(const store::ResultsDatabase& database, const Json& results, const std::string& file,
+                         const TableStyle& style) {
+  std::string text = results_text(results, style);
+  if (results.empty()) return text;
+  const Json& last = results.back();
+  const std::string observed =
+      observed_text(observed_details(database, last["run_id"].get<std::int64_t>()), last, file, style);
+  return observed.empty() ? text : text + "\n" + observed;
+}
+
 }  // namespace kymo::cli

@@ -22,4 +22,8 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
 /// without details. Pure function; `database` is the file as given to --db, for these commands.
 std::string observed_text(const Json& details, const Json& run, const std::string& database, const TableStyle& style);
 
+/// The results of runs of a program (as from results_of()) as a table, with the details of the last one.
+std::string program_text(const store::ResultsDatabase& database, const Json& results, const std::string& file,
+                         const TableStyle& style);
+
 }  // namespace kymo::cli

@@ -19,6 +19,7 @@
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
 #include "cli/typed_option.hpp"
+#include "cli/window_option.hpp"
 #include "supervisor/program.hpp"
 #include "supervisor/supervisor.hpp"
 
@@ -27,15 +28,10 @@ namespace {
 
 using measure::Pass;
 
-/// Steps `first` to `end` - 1 of the program are observed.
-struct Window {
-  std::int64_t first = 5;
-  std::optional<std::int64_t> end;
-};
-
 struct TraceArguments {
   RunOptions options;
-  Window window;
+  WindowOption steps{.windows = {{.first = 5, .steps = measure::kMaxFreeSteps, .warmup = kWarmupSteps}}, .period = 0};
+  bool waits = false;
   std::optional<bool> stop;
   std::optional<std::int64_t> ranks;
   std::vector<int> observed_ranks;  // empty: all
@@ -43,28 +39,14 @@ struct TraceArguments {
 };
 
 constexpr std::int64_t kDefaultSteps = 10;
-/// Steps before the window that are observed as well, because the first ones allocate the memory of the collectors.
-constexpr std::int64_t kWarmupSteps = 3;
-
-Window window_from(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos)
-    throw UsageError("--steps: " + quote(text) + " is not a range of steps FIRST:END, such as 10:20");
-  Window window;
-  window.first = whole_number("--steps", text.substr(0, colon), 0, kMaxSteps);
-  const std::string end = text.substr(colon + 1);
-  if (!end.empty()) window.end = whole_number("--steps", end, window.first + 1, kMaxSteps);
-  return window;
-}
-
 measure::Method method_of(const TraceArguments& arguments, measure::DeviceKind device) {
   const RunOptions& options = arguments.options;
-  const Window& window = arguments.window;
+  const supervisor::Window& window = arguments.steps.windows.front();
   measure::Method method = program_method(options);
-  method.warmup = std::min(window.first, kWarmupSteps);
-  method.steps = window.end ? *window.end - window.first : measure::kMaxFreeSteps;
+  method.warmup = window.warmup;
+  method.steps = window.steps;
   method.observation.warmup = method.warmup;
-  method.observation.steps = window.end ? method.steps : kDefaultSteps;
+  method.observation.steps = window.steps < measure::kMaxFreeSteps ? window.steps : kDefaultSteps;
   method.passes = {device == measure::DeviceKind::kCuda ? Pass::kTrace : Pass::kOps};
   if (options.passes) method.passes = *options.passes;
   if (std::ranges::count(method.passes, Pass::kVerify) > 0)
@@ -82,13 +64,29 @@ std::vector<int> observed_ranks(const std::string& text) {
   return ranks;
 }
 
+supervisor::FurtherWindows further_windows(const TraceArguments& arguments, const measure::Method& method) {
+  const std::vector<supervisor::Window>& windows = arguments.steps.windows;
+  supervisor::FurtherWindows further{
+      .listed = {windows.begin() + 1, windows.end()}, .period = arguments.steps.period, .on_request = arguments.waits};
+  if (!further.any()) return further;
+  const std::string option = arguments.waits ? "--wait" : "--steps";
+  if (method.passes.size() > 1)
+    throw UsageError("--passes: several windows are observed in a single pass, because each pass starts the program");
+  if (method.passes.front() == Pass::kMemory)
+    throw UsageError(option + ": the memory pass records from the start of the program, and has a single window");
+  if (arguments.stop == true && (further.on_request || further.period > 0))
+    throw UsageError("--stop: there is no last window after which the program could be ended");
+  return further;
+}
+
 supervisor::PlannedRun plan(const TraceArguments& arguments) {
   const DeviceChoice device = arguments.options.device.value_or(DeviceChoice::kAuto);
   supervisor::PlannedRun run = plan_program({arguments.command, device, arguments.ranks});
   run.method = method_of(arguments, run.what.device);
   run.label = arguments.options.label;
-  run.program.skipped_steps = arguments.window.first - run.method.warmup;
+  run.program.skipped_steps = arguments.steps.windows.front().begin();
   run.program.stop = arguments.stop;
+  run.program.further_windows = further_windows(arguments, run.method);
   run.program.observed_ranks = arguments.observed_ranks;
   const bool is_known = run.program.processes != supervisor::ObservedProcesses::kFound;
   for (const int rank : arguments.observed_ranks)
@@ -106,15 +104,24 @@ int exit_code_of(const measure::Outcome& run) {
   return static_cast<int>(run.status == measure::RunStatus::kOk ? ExitCode::kOk : ExitCode::kRunFailed);
 }
 
+/// That of the program; of several windows, the first one that failed.
+int exit_code_of(const supervisor::Summary& summary, bool has_windows) {
+  if (has_windows) {
+    measure::Outcome end;
+    end.exit_code = summary.program_end.exit_code;
+    end.signal = summary.program_end.signal;
+    if (const int code = exit_code_of(end); code != 0) return code;
+    for (const measure::Outcome& run : summary.runs)
+      if (const int code = exit_code_of(run); code != 0) return code;
+    return 0;
+  }
+  return summary.runs.empty() ? exit_code_of_signal(summary.signal) : exit_code_of(summary.runs.front());
+}
+
 void show(const store::ResultsDatabase& database, std::int64_t invocation, const RunOptions& options) {
   const Json results = invocation_results(database, invocation);
   const TableStyle style{.wide = options.wide, .markdown = false, .colour = false, .columns = output_columns()};
-  std::string text = "\n" + results_text(results, style);
-  for (const Json& run : results) {
-    const auto id = run["run_id"].get<std::int64_t>();
-    const std::string observed = observed_text(observed_details(database, id), run, options.database.string(), style);
-    if (!observed.empty()) text += "\n" + observed;
-  }
+  std::string text = "\n" + program_text(database, results, options.database.string(), style);
   text += "results: " + visible(options.database.string()) + ", invocation " + std::to_string(invocation) + "\n";
   std::fputs(text.c_str(), stderr);  // stdout is the program's
 }
@@ -138,10 +145,13 @@ int trace(TraceArguments arguments, const std::string& command_line) {
     database.end_invocation(invocation, static_cast<int>(error.code()));
     throw;
   }
-  const int code = summary.runs.empty() ? exit_code_of_signal(summary.signal) : exit_code_of(summary.runs.front());
+  const int code = exit_code_of(summary, run.program.further_windows.any());
   database.end_invocation(invocation, code);
   options.database = shown;
-  show(database, invocation, options);
+  if (!summary.runs.empty())
+    show(database, invocation, options);
+  else if (arguments.waits)
+    log::info("the program has ended, and no window was requested: nothing was observed");
   return code;
 }
 
@@ -158,9 +168,15 @@ void add_trace(CLI::App& app, Session& session) {
       *command, "--passes", options.passes, "LIST",
       "passes to run: any of time, memory, trace, ops; each starts the program once [trace on a GPU, else ops]",
       passes_from);
-  typed_option(*command, "--steps", arguments->window, "FIRST:END",
-               "steps of the program to observe, counted from 0: 10:20 are 10 to 19 [5:15; for the time pass 5: (all)]",
-               window_from);
+  CLI::Option* steps =
+      typed_option(*command, "--steps", arguments->steps, "FIRST:END",
+                   "steps of the program to observe, counted from 0: 10:20 are 10 to 19; several windows: "
+                   "100:110,1000:1010 or 'every 500 for 5' [5:15; for the time pass 5: (all)]",
+                   windows_from);
+  command
+      ->add_flag("--wait", arguments->waits,
+                 "observe nothing until 'kymo observe' requests a window while the program runs")
+      ->excludes(steps);
   number_option(
       *command, "--ranks", arguments->ranks, 1, kMaxRanks,
       "number of ranks that the program starts on this machine; 1: observe the first process that calls a module "

@@ -144,6 +144,10 @@ void PassExecution::watch(double now_s) {
   }
 }
 
+bool PassExecution::has_reported(int rank) const {
+  return !state_ || (rank >= 0 && rank < team_->count() && state_->reported(rank));
+}
+
 void PassExecution::tick(double now_s) {
   watch(now_s);
   if (state_) apply(state_->tick(now_s));

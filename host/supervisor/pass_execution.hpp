@@ -34,6 +34,8 @@ class PassExecution {
   /// Throws Error if a worker does not send such frames.
   void received(WorkerId worker, Frame& frame);
   void closed(WorkerId worker, const std::string& error_message);
+  /// Whether the rank has nothing left to do in this pass.
+  bool has_reported(int rank) const;
   /// Checks for ended processes, memory use and the deadlines.
   void tick(double now_s);
   void cancel(const std::string& signal_name);

@@ -152,6 +152,15 @@ std::string with_first(const std::string& folder, const Variables& added, const 
   return before.empty() ? folder : folder + ":" + before;
 }
 
+/// As python/kymo_trace/_windows.py reads it.
+Json windows_of(const ObservedProgram& program, bool early, const std::filesystem::path& requests) {
+  Json begins = Json::array({early ? 0 : program.skipped_steps});
+  for (const Window& window : program.further_windows.listed) begins.push_back(window.begin());
+  return {{"begins", program.further_windows.on_request ? Json::array() : begins},
+          {"period", program.further_windows.period},
+          {"page", requests.string()}};
+}
+
 }  // namespace
 
 std::optional<RankProcess::MemoryUse> RankOfProgram::memory_use(std::int64_t bound_bytes) {
@@ -211,7 +220,7 @@ SpawnOptions observed_program(const SpawnRequest& request) {
                      {"children", processes == ObservedProcesses::kFirst},
                      {"workload", request.run.what.workload},
                      {"notes", request.notes.string()},
-                     {"skip", early ? 0 : program.skipped_steps},
+                     {"windows", windows_of(program, early, request.window_requests)},
                      {"early", early},
                      {"observed", program.observed_ranks},
                      {"package", (root / "lib" / "kymo" / "python").string()},
@@ -228,7 +237,10 @@ SpawnOptions observed_program(const SpawnRequest& request) {
 }
 
 bool stops(const PlannedRun& run, measure::Pass pass) {
-  return run.program.stop.value_or(pass == measure::Pass::kTrace && run.what.device == measure::DeviceKind::kCuda);
+  const FurtherWindows& windows = run.program.further_windows;
+  const bool has_last_window = windows.period == 0 && !windows.on_request;
+  return run.program.stop.value_or(pass == measure::Pass::kTrace && run.what.device == measure::DeviceKind::kCuda &&
+                                   has_last_window);
 }
 
 measure::Method method_of_program(const ObservedProgram& program, const measure::Method& method, measure::Pass pass) {
@@ -237,6 +249,22 @@ measure::Method method_of_program(const ObservedProgram& program, const measure:
   own.warmup = program.skipped_steps + method.warmup + 1;
   own.observation.warmup = own.warmup;
   return own;
+}
+
+std::string to_text(const Window& window) { return std::to_string(window.first) + ":" + std::to_string(window.end()); }
+
+Window first_window(const PlannedRun& program) {
+  const measure::Method& method = program.method;
+  return {program.program.skipped_steps + method.warmup, method.steps, method.warmup};
+}
+
+PlannedRun run_of_window(const PlannedRun& program, const Window& window) {
+  PlannedRun run = program;
+  run.method.warmup = run.method.observation.warmup = window.warmup;
+  run.method.steps = run.method.observation.steps = window.steps;
+  run.what.parameters["steps"] = to_text(window);
+  run.title.parameters["steps"] = {.position = 2, .title = ", steps {}", .is_setting = false, .choice = {}};
+  return run;
 }
 
 Outcome outcome_of_program(Outcome verdict, const ProcessEnd& end, bool connected, const std::filesystem::path& notes,

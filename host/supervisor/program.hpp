@@ -56,6 +56,15 @@ bool stops(const PlannedRun& run, measure::Pass pass);
 /// The method of one pass. The memory pass begins with the import of torch, as its first warm-up step.
 measure::Method method_of_program(const ObservedProgram& program, const measure::Method& method, measure::Pass pass);
 
+/// As for --steps: "100:110".
+std::string to_text(const Window& window);
+
+/// The window that the run of a program describes.
+Window first_window(const PlannedRun& program);
+
+/// The run that a window of the program is, from the run of the program.
+PlannedRun run_of_window(const PlannedRun& program, const Window& window);
+
 /// The metrics of the steps that the program ran after those to observe, by rank, from the `notes` that it left: their
 /// number and median time.
 std::map<int, std::vector<event::Metric>> later_steps(const std::filesystem::path& notes);

@@ -25,7 +25,7 @@ class ProgramPolicy final : public RankPolicy {
   void add_results(PassExecution& execution, ExecutedRun& made) const override;
 
  private:
-  const PlannedRun& run_;
+  PlannedRun run_;  // a copy: the policy of a window is used until the next one begins
   WorkerPool& workers_;
   const Scratch& scratch_;
   std::filesystem::path notes_;

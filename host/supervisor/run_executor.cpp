@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/run_executor.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -12,12 +14,15 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/tcp.hpp"
+#include "base/text.hpp"
 #include "supervisor/pass_execution.hpp"
 #include "supervisor/process_reaper.hpp"
+#include "supervisor/program.hpp"
 #include "supervisor/program_policy.hpp"
 #include "supervisor/remote_process.hpp"
 #include "supervisor/signals.hpp"
 #include "supervisor/steady_seconds.hpp"
+#include "supervisor/window_requests.hpp"
 #include "supervisor/worker_pool.hpp"
 #include "supervisor/worker_process.hpp"
 
@@ -56,9 +61,7 @@ struct RunExecutor::Impl {
         meter(shown),
         leader_options(given_options),
         server(loop,
-               {[this](WorkerId id, const protocol::Hello& hello) {
-                  if (execution) execution->connected(id, hello);
-                },
+               {[this](WorkerId id, const protocol::Hello& hello) { on_connected(id, hello); },
                 [this](WorkerId id, Frame& frame) { on_frame(id, frame); },
                 [this](WorkerId id, const std::string& error_message) { on_closed(id, error_message); }, joining(),
                 [this](const protocol::Hello& hello) { return admits(hello); }},
@@ -80,9 +83,36 @@ struct RunExecutor::Impl {
     return [this](int socket, const Json& first) { hub->take(socket, first); };
   }
 
-  bool admits(const protocol::Hello& hello) { return !execution || policy->admits(*execution, hello); }
+  bool admits(const protocol::Hello& hello) {
+    if (is_in_next_window(hello)) return admits_to_next_window(execution ? execution->team() : *program, hello);
+    return !execution || policy->admits(*execution, hello);
+  }
+
+  /// A rank may begin its next window before others have completed the last one.
+  bool is_in_next_window(const protocol::Hello& hello) const {
+    return windows_go_on && (!execution || execution->has_reported(hello.rank));
+  }
+
+  bool admits_to_next_window(WorkerTeam& team, const protocol::Hello& hello) {
+    const bool is_first = !execution && windows_begun == 0;
+    if (is_first && processes == ObservedProcesses::kFound && hello.ranks > 0 && in_next_window.empty()) {
+      team.replace(hello.ranks, [this](int rank) { return policy->process_of(rank); });
+      processes = ObservedProcesses::kRanks;
+    }
+    if (hello.rank < 0 || hello.rank >= team.count()) return false;
+    if (!is_first && team.last_pid(hello.rank) != hello.pid) return false;
+    if (team.is_connected(hello.rank)) team.expect_again(hello.rank);
+    return true;
+  }
 
   // Event handlers.
+
+  void on_connected(WorkerId id, const protocol::Hello& hello) {
+    if (is_in_next_window(hello))
+      in_next_window.emplace_back(id, hello);
+    else if (execution)
+      execution->connected(id, hello);
+  }
 
   void arm_timer() {
     const bool soon = (execution && execution->team().ending()) || workers.ending();
@@ -104,7 +134,7 @@ struct RunExecutor::Impl {
     meter.tick(now_s);
   }
 
-  LocalProcess* foreground() { return execution ? policy->foreground() : nullptr; }
+  LocalProcess* foreground() { return policy ? policy->foreground() : nullptr; }
 
   /// The process has the terminal, so Ctrl-Z stopped only it. The shell waits for this one to stop.
   void suspend_with(const LocalProcess& process) {
@@ -166,6 +196,7 @@ struct RunExecutor::Impl {
       meter.begin_pass(i, run.method.passes.size());
       run_pass(run_id, run, pass, made);
       if (run.program.processes == ObservedProcesses::kFound) fix_ranks(run, made);
+      if (made.ranks > 0) processes = ObservedProcesses::kRanks;
     }
     return made;
   }
@@ -178,13 +209,16 @@ struct RunExecutor::Impl {
 
   void run_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, ExecutedRun& made) {
     const bool reusable = pass == Pass::kTime && !run.method.fresh;
-    notes = scratch.folder() / ("notes-" + std::to_string(run_id) + "-" + to_string(pass));
-    current_pass = pass;
-    policy = policy_of(run, pass);
-    auto idle = reusable ? workers.take_idle() : nullptr;
-    const bool reused = idle != nullptr;
+    const bool goes_on = program != nullptr;
+    if (goes_on)
+      begin_window(run, pass);
+    else
+      prepare_start(run, pass);
+    auto team = goes_on ? std::move(program) : reusable ? workers.take_idle() : nullptr;
+    const bool reused = team != nullptr && !goes_on;
     try {
-      begin_pass(run_id, run, pass, reused ? std::move(idle) : workers.start(run));
+      begin_pass(run_id, run, pass, team ? std::move(team) : workers.start(run));
+      for (const auto& [id, hello] : std::exchange(in_next_window, {})) execution->connected(id, hello);
     } catch (const Error& error) {
       const RunStatus status = intact() ? RunStatus::kFailed : RunStatus::kCrashed;
       return end_run(made.outcome, {status, std::string("cannot start a worker: ") + error.what()}, pass);
@@ -193,8 +227,85 @@ struct RunExecutor::Impl {
     const bool again = reused && execution->died_untouched() && intact();
     if (!again) end_pass(run, pass, reusable, made);
     execution.reset();
-    policy.reset();
+    if (!program) policy.reset();
     if (again) run_pass(run_id, run, pass, made);
+  }
+
+  void prepare_start(const PlannedRun& run, Pass pass) {
+    notes = scratch.folder() / ("notes-" + std::to_string(++starts));
+    current_pass = pass;
+    policy = policy_of(run, pass);
+    processes = run.program.processes;
+    windows_go_on = run.program.further_windows.any();
+    if (run.program.further_windows.on_request) requests.emplace(scratch.folder() / "windows", scratch.database());
+  }
+
+  void begin_window(const PlannedRun& run, Pass pass) {
+    LocalProcess* const started = policy->foreground();
+    policy = policy_of(run, pass);
+    policy->started(*started);
+    const FurtherWindows& further = run.program.further_windows;
+    windows_go_on = further.on_request || further.period > 0 || windows_begun < further.listed.size();
+  }
+
+  /// Keeps a program that goes on, whose ranks connect again for the next window.
+  void keep_program(std::unique_ptr<WorkerTeam> team) {
+    for (int rank = 0; rank < team->count(); ++rank)
+      if (team->is_connected(rank)) team->expect_again(rank);
+    program = std::move(team);
+  }
+
+  bool wait_for_window() {
+    while (in_next_window.empty() && !program->ended() && signal_number == 0) {
+      loop.run_one();
+      if (requests && requests->requested()) requests->propose();
+    }
+    return !in_next_window.empty();
+  }
+
+  std::optional<Window> next_window(PlannedRun& run) {
+    const FurtherWindows& further = run.program.further_windows;
+    if (!program && further.on_request && windows_begun == 0) {
+      prepare_start(run, run.method.passes.front());
+      program = workers.start(run);
+      log::info("waiting: 'kymo observe " + std::to_string(getpid()) + "' observes the next steps of the program");
+    }
+    if (!program) return std::nullopt;
+    if (!wait_for_window()) {
+      warn_of_missed(further);
+      return std::nullopt;
+    }
+    if (std::exchange(run.program.processes, processes) != processes) run.what.ranks = program->count();
+    const std::size_t index = windows_begun++;
+    if (further.on_request) {
+      const std::int64_t begin = requests->agreed_step();
+      return Window{begin + run.method.warmup, *requests->requested(), run.method.warmup};
+    }
+    if (index < further.listed.size()) return further.listed[index];
+    Window window = further.listed.empty() ? first_window(run) : further.listed.back();
+    window.first += further.period * static_cast<std::int64_t>(index - further.listed.size() + 1);
+    return window;
+  }
+
+  void warn_of_missed(const FurtherWindows& further) const {
+    std::vector<std::string> missed;
+    for (std::size_t i = windows_begun; i < further.listed.size(); ++i) missed.push_back(to_text(further.listed[i]));
+    if (!missed.empty())
+      log::warning(std::string("the program ended before the window") + (missed.size() == 1 ? " " : "s ") +
+                   join(missed, ", "));
+  }
+
+  ProcessEnd end_program() {
+    if (!program) return {};
+    workers.wait_for_end(*program);
+    const auto end = program->process(0).poll_end();
+    workers.end(*program, false);
+    reaper->end_detached();
+    if (requests) requests->answer(0);
+    program.reset();
+    policy.reset();
+    windows_go_on = false;
+    return end ? end->end : ProcessEnd{};
   }
 
   std::unique_ptr<RankPolicy> policy_of(const PlannedRun& run, Pass pass) {
@@ -211,6 +322,7 @@ struct RunExecutor::Impl {
     here.shares_cores = !leader_options;
     here.pass = current_pass;
     here.notes = notes;
+    if (requests) here.window_requests = scratch.folder() / "windows";
     if (auto process = policy->process_of(request.rank)) return process;
     const LocalPlacement placement =
         leader_options ? LocalPlacement{leader_options->launcher_env.local_rank, leader_options->launcher_env.gpu}
@@ -243,7 +355,8 @@ struct RunExecutor::Impl {
   void end_pass(const PlannedRun& run, Pass pass, bool reusable, ExecutedRun& made) {
     const PassState result = execution->finish();
     WorkerTeam& team = execution->team();
-    Outcome verdict = policy->verdict(result, team);
+    const bool goes_on = windows_go_on && result.verdict().status == RunStatus::kOk && !workers.killed();
+    Outcome verdict = goes_on ? result.verdict() : policy->verdict(result, team);
     const auto verification = result.verification();
     if (pass == Pass::kVerify) made.outcome.verification = verification.value_or(event::CheckOutcome::kUnavailable);
     if (verdict.status == RunStatus::kOk && verification == event::CheckOutcome::kFailed)
@@ -257,16 +370,17 @@ struct RunExecutor::Impl {
     if (!removed.empty()) add_lost_directory(verdict, removed);
     made.outcome.exit_code = verdict.exit_code;
     if (verdict.status != RunStatus::kOk) end_run(made.outcome, std::move(verdict), pass);
-    if (!keep) workers.end(team, !run.method.wrap.empty());
+    if (!keep && !goes_on) workers.end(team, !run.method.wrap.empty());
     execution->collect();
     while (!workers.killed() && !execution->collected()) loop.run_one();
-    if (!keep)
+    if (!keep && !goes_on)
       if (auto names = reaper->end_detached(); !names.empty()) made.detached.push_back({-1, pass, std::move(names)});
     if (auto lost = execution->lost_measurements(); lost && made.outcome.status == RunStatus::kOk)
       end_run(made.outcome, std::move(*lost), pass);
     execution->add_results(result, made);
     if (removed.empty()) policy->add_results(*execution, made);
     if (keep) workers.keep(execution->take_team(), run);
+    if (goes_on) keep_program(execution->take_team());
   }
 
   bool intact() const { return !hub || hub->intact(); }
@@ -297,6 +411,14 @@ struct RunExecutor::Impl {
   std::unique_ptr<RankPolicy> policy;  ///< of the current pass
   Pass current_pass = Pass::kTime;
   std::filesystem::path notes;  ///< of the current program
+  int starts = 0;               ///< of workers and programs
+
+  bool windows_go_on = false;                                        ///< the current program may have further windows
+  std::unique_ptr<WorkerTeam> program;                               ///< which goes on between two windows
+  ObservedProcesses processes = ObservedProcesses::kFound;           ///< of the program
+  std::vector<std::pair<WorkerId, protocol::Hello>> in_next_window;  ///< connections of ranks that have begun it
+  std::size_t windows_begun = 0;                                     ///< of further_windows
+  std::optional<WindowRequests> requests;
   int signal_number = 0;
   int own_signals = 0;  ///< signals received by this process itself
 };
@@ -317,6 +439,12 @@ bool RunExecutor::can_continue(std::size_t left) { return impl_->can_continue(le
 void RunExecutor::finish_followers(int code) {
   if (impl_->hub) impl_->hub->finish(code);
 }
+
+std::optional<Window> RunExecutor::next_window(PlannedRun& run) { return impl_->next_window(run); }
+void RunExecutor::end_window(std::int64_t run_id) {
+  if (impl_->requests) impl_->requests->answer(run_id);
+}
+ProcessEnd RunExecutor::end_program() { return impl_->end_program(); }
 
 int RunExecutor::interrupted_by() {
   impl_->loop.poll();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "supervisor/follower_hub.hpp"
 #include "supervisor/progress_meter.hpp"
@@ -36,6 +37,13 @@ class RunExecutor {
 
   /// Does not throw for failures of workers. A run that is not complete at the end of `all_runs` is skipped.
   ExecutedRun make(std::int64_t run_id, const PlannedRun& run, const TimeLimit& all_runs = {});
+  /// Waits for the next window of the program of this run, and starts the program if its windows are on request. Sets
+  /// the ranks that it turned out to have. Empty: the program has ended, or has been told to.
+  std::optional<Window> next_window(PlannedRun& run);
+  /// The run of the last window is stored.
+  void end_window(std::int64_t run_id);
+  /// Waits until the program whose windows were observed has ended.
+  ProcessEnd end_program();
   /// Polls for signals and returns the one the user sent, or 0.
   int interrupted_by();
   /// Tells idle workers to exit.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/process.hpp"
 #include "measure/outcome.hpp"
 #include "store/results.hpp"
 
@@ -23,11 +24,31 @@ enum class ObservedProcesses {
   kRanks,  ///< ranks whose number is known
 };
 
+/// A range of steps of a program, counted from 0, that is observed.
+struct Window {
+  std::int64_t first = 0;
+  std::int64_t steps = 10;
+  std::int64_t warmup = 0;  ///< steps before it that are observed as well
+
+  std::int64_t begin() const { return first - warmup; }
+  std::int64_t end() const { return first + steps; }
+};
+
+/// The windows of a program after the first one. Each is a run of its own.
+struct FurtherWindows {
+  std::vector<Window> listed = {};
+  std::int64_t period = 0;  ///< steps between the begins of windows like the last one, until the program ends; 0: none
+  bool on_request = false;  ///< all windows, also the first one, are requested while the program runs
+
+  bool any() const { return !listed.empty() || period > 0 || on_request; }
+};
+
 /// A program that runs its steps itself and takes the place of the worker (supervisor/program.hpp).
 struct ObservedProgram {
   std::vector<std::string> command;                                   ///< empty: a worker runs the workload
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to that of kymo
   std::int64_t skipped_steps = 0;                                     ///< before the first warm-up step
+  FurtherWindows further_windows = {};
   std::optional<bool> stop = {};  ///< end the program after the last step to observe; empty: see stops()
   ObservedProcesses processes = ObservedProcesses::kFirst;
   std::vector<int> observed_ranks = {};  ///< empty: all
@@ -54,6 +75,7 @@ struct ExecutedRun {
 /// Result of the invocation.
 struct Summary {
   std::vector<measure::Outcome> runs;  ///< in the order of execution
+  ProcessEnd program_end = {};         ///< of the program, if windows of it were observed
   int signal = 0;                      ///< SIGINT, SIGTERM or SIGHUP if one of them interrupted the invocation
 };
 

@@ -180,7 +180,9 @@ int recover_abandoned(store::ResultsDatabase& database) {
 }
 
 Scratch::Scratch(store::ResultsDatabase& database, std::int64_t invocation_id)
-    : root_(root_of(database)), damaged_journals_(store::damaged_journals_of(database.file())) {
+    : database_(fs::canonical(database.file())),
+      root_(root_of(database)),
+      damaged_journals_(store::damaged_journals_of(database.file())) {
   const FileLock held = lock_root(root_);
   if (const int closed = recover_all(database, root_); closed > 0) {
     log::info("closed " + std::to_string(closed) + (closed == 1 ? " run" : " runs") +

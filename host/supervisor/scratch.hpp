@@ -51,6 +51,8 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
 
   const std::filesystem::path& folder() const { return folder_; }
+  /// Of the database; absolute.
+  const std::filesystem::path& database() const { return database_; }
   std::filesystem::path rank_file(std::int64_t run_id, int rank, measure::Pass pass) const;
   /// Status page of the local worker that writes this rank file.
   std::filesystem::path status_file(std::int64_t run_id, int rank, measure::Pass pass) const;
@@ -73,6 +75,7 @@ class Scratch {
  private:
   void remove_named(const std::string& prefix) const;
 
+  std::filesystem::path database_;
   std::filesystem::path root_;
   std::filesystem::path damaged_journals_;
   std::filesystem::path folder_;

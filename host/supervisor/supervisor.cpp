@@ -10,6 +10,7 @@
 #include "measure/equivalence.hpp"
 #include "measure/pace.hpp"
 #include "supervisor/control_server.hpp"
+#include "supervisor/program.hpp"
 #include "supervisor/run_executor.hpp"
 #include "supervisor/scratch.hpp"
 #include "supervisor/steady_seconds.hpp"
@@ -84,9 +85,7 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
   maker.gather_followers();
   const TimeLimit all_runs(options.max_time_s);
   Skips skips(all_runs);
-  for (std::size_t i = 0; i < runs.size() && maker.interrupted_by() == 0 && maker.can_continue(runs.size() - i); ++i) {
-    if (options.proceed && !options.proceed(i)) break;
-    const PlannedRun& run = runs[i];
+  const auto execute = [&](std::size_t i, const PlannedRun& run) {
     if (const std::string lost = scratch.lost(); !lost.empty()) throw Error("no further run is started: " + lost);
     const double begin_s = steady_seconds();
     meter.begin_run(i, begin_s);
@@ -106,6 +105,21 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
     scratch.clear(run_id);
     summary.runs.push_back(made.outcome);
     meter.end_run(steady_seconds());
+    return run_id;
+  };
+  for (std::size_t i = 0; i < runs.size() && maker.interrupted_by() == 0 && maker.can_continue(runs.size() - i); ++i) {
+    if (options.proceed && !options.proceed(i)) break;
+    if (!runs[i].program.further_windows.any()) {
+      execute(i, runs[i]);
+      continue;
+    }
+    PlannedRun program = runs[i];
+    if (!program.program.further_windows.on_request) execute(i, run_of_window(program, first_window(program)));
+    while (const auto window = maker.next_window(program)) {
+      log::info("observing steps " + std::to_string(window->first) + " to " + std::to_string(window->end() - 1));
+      maker.end_window(execute(i, run_of_window(program, *window)));
+    }
+    summary.program_end = maker.end_program();
   }
   maker.close();
   scratch.finish();

@@ -60,12 +60,23 @@ void WorkerTeam::assign(int rank, const measure::protocol::Assignment& assignmen
 void WorkerTeam::connected(int rank, const measure::protocol::Hello& hello) {
   Member& who = member(rank);
   who.connected = true;
+  who.pid = hello.pid;
   who.closed = false;
   who.process->announce(static_cast<pid_t>(hello.pid));
   if (who.waiting_assignment) send(rank, *std::exchange(who.waiting_assignment, std::nullopt));
 }
 
 void WorkerTeam::closed(int rank) { member(rank).closed = true; }
+
+void WorkerTeam::expect_again(int rank) {
+  Member& who = member(rank);
+  server_.forget(who.id);
+  Member again;
+  again.id = server_.expect(token_, rank);
+  again.process = std::move(who.process);
+  again.pid = who.pid;
+  who = std::move(again);
+}
 
 void WorkerTeam::send(int rank, const Json& message, std::string_view payload) {
   server_.send(member(rank).id, message, payload);

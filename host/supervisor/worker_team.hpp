@@ -40,7 +40,11 @@ class WorkerTeam {
   void assign(int rank, const measure::protocol::Assignment& assignment);
   void connected(int rank, const measure::protocol::Hello& hello);
   void closed(int rank);
+  /// The worker of this rank, which goes on, will connect again.
+  void expect_again(int rank);
   bool is_connected(int rank) const { return members_.at(static_cast<std::size_t>(rank)).connected; }
+  /// The process that connected last. It need not be in the group of the process that was started.
+  std::int64_t last_pid(int rank) const { return members_.at(static_cast<std::size_t>(rank)).pid; }
   void send(int rank, const Json& message, std::string_view payload = {});
   void send_exit();
   void kill();
@@ -59,6 +63,7 @@ class WorkerTeam {
   struct Member {
     WorkerId id = 0;
     std::unique_ptr<RankProcess> process;
+    std::int64_t pid = 0;
     bool connected = false;
     bool closed = false;
     std::optional<double> ended_s;  // when take_end() first saw it

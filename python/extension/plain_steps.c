@@ -86,7 +86,8 @@ RootCall root_begins(PyObject* module) {
     if (!is_main_thread()) return kNotObserved;
     /* Not a boundary: modules that transform a data set, or are called again within a backward pass. */
     const int is_boundary = steps.stepped && !steps.loading && !steps.backward;
-    const int is_python_due = is_boundary && (steps.stepping || --steps.left <= 0);
+    const int is_python_due = is_boundary && (steps.stepping || --steps.left <= 0 ||
+                                              (steps.mode == kCounted && requested_window_begins(steps.count + 1)));
     if (!is_python_due && steps.mode == kFollowed) return followed_root(module, is_boundary);
     if (!is_python_due) {
       steps.count += is_boundary;

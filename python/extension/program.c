@@ -29,6 +29,7 @@ typedef enum {
   kServing,  /* the engine runs */
   kStepping, /* the program runs a step */
   kRecorded, /* the pass is complete and its results are stored; its outcome is reported when the program ends */
+  kPaused,   /* the pass is complete and its outcome is reported; another one may begin */
   kEnded     /* nothing is left to do, or the process is not to be observed */
 } State;
 
@@ -46,6 +47,8 @@ static struct {
   kymo_status end_status;
   char end_message[kMaxText];
   int ending;
+  int has_more;                                    /* passes, after this one */
+  int is_complete;                                 /* the pass: its results are stored */
   char final_name[kMaxText], final_text[kMaxText]; /* a metric that is stored when the pass ends; "" means none */
 } self_;
 
@@ -105,12 +108,13 @@ static const kymo_plugin* load(void* user, const char* file, const char* descrip
   return &plugin;
 }
 
-/* Called after the results are stored and before the outcome is sent, which is when the program ends. Output is the
- * program's own concern. */
+/* Called after the results are stored and before the outcome is sent, which is when the program ends, except if another
+ * pass may follow. Output is the program's own concern. */
 static void flush(void* user) {
   (void)user;
   self_.host = recording_host = NULL;
-  if (self_.ending) return;
+  self_.is_complete = 1;
+  if (self_.ending || self_.has_more) return;
   self_.state = kRecorded;
   to_program();
 }
@@ -118,13 +122,14 @@ static void flush(void* user) {
 static void engine_main(void) {
   self_.library->serve(&self_.options);
   self_.host = recording_host = NULL;
-  self_.state = kEnded;
+  self_.state = self_.has_more && self_.is_complete && !self_.ending ? kPaused : kEnded;
   to_program(); /* never resumed */
 }
 
 static int make_stack(void) {
+  static char* stack;
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  char* stack = mmap(NULL, kStackBytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (!stack) stack = mmap(NULL, kStackBytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stack == MAP_FAILED || mprotect(stack + page, kStackBytes, PROT_READ | PROT_WRITE)) {
     PyErr_Format(PyExc_OSError, "no memory for the stack of the engine: %s", strerror(errno));
     return -1;
@@ -153,12 +158,12 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
   (void)module;
   static const kymo_engine_plugins plugins = {sizeof plugins, 0, NULL, load, flush};
   const char *engine_file, *root, *address, *token, *name, *torch_version;
-  int rank, ranks;
+  int rank, ranks, has_more;
   long long start_ns;
-  if (!PyArg_ParseTuple(arguments, "sssiisLss:begin", &engine_file, &root, &address, &rank, &ranks, &token, &start_ns,
-                        &name, &torch_version))
+  if (!PyArg_ParseTuple(arguments, "sssiisLssp:begin", &engine_file, &root, &address, &rank, &ranks, &token, &start_ns,
+                        &name, &torch_version, &has_more))
     return NULL;
-  if (self_.state != kNotBegun) {
+  if (self_.state != kNotBegun && self_.state != kPaused) {
     PyErr_SetString(PyExc_RuntimeError, "this process has been observed before");
     return NULL;
   }
@@ -198,6 +203,9 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
                                         .step_records = &step_records,
                                         .torch_version = self_.torch_version};
   self_.thread = PyThread_get_thread_ident();
+  self_.has_more = has_more;
+  self_.is_complete = 0;
+  *self_.final_text = '\0';
   to_engine();
   return PyBool_FromLong(self_.state == kStepping);
 }
@@ -241,12 +249,18 @@ static PyObject* recorded(PyObject* module, PyObject* unused) {
   return PyBool_FromLong(self_.state == kRecorded);
 }
 
+static PyObject* paused(PyObject* module, PyObject* unused) {
+  (void)module;
+  (void)unused;
+  return PyBool_FromLong(self_.state == kPaused);
+}
+
 static PyObject* end(PyObject* module, PyObject* arguments) {
   (void)module;
   int status;
   const char* message;
   if (!PyArg_ParseTuple(arguments, "is:end", &status, &message)) return NULL;
-  if (self_.state == kNotBegun) self_.state = kEnded;
+  if (self_.state == kNotBegun || self_.state == kPaused) self_.state = kEnded;
   if (self_.state == kEnded || !is_own_thread()) Py_RETURN_NONE;
   if (self_.state == kStepping) end_phases();
   self_.ending = 1;
@@ -359,14 +373,14 @@ static PyObject* wants_scopes(PyObject* module, PyObject* unused) {
 
 static PyMethodDef functions[] = {
     {"begin", begin, METH_VARARGS,
-     "begin(engine, root, address, rank, ranks, token, process_start_ns, workload, torch_version) -> bool: connects to "
-     "the supervisor "
-     "and begins the pass on this thread. True if a step has begun. Raises OSError or RuntimeError if the engine "
-     "cannot be "
-     "used."},
+     "begin(engine, root, address, rank, ranks, token, process_start_ns, workload, torch_version, has_more) -> bool: "
+     "connects to the supervisor and begins a pass on this thread; has_more: another one may follow. True if a step "
+     "has "
+     "begun. Raises OSError or RuntimeError if the engine cannot be used."},
     {"next_step", next_step, METH_NOARGS, "next_step() -> bool: ends a step. True if another one has begun."},
     {"recorded", recorded, METH_NOARGS,
-     "recorded() -> bool: whether the pass is complete. It is not if another process is observed instead."},
+     "recorded() -> bool: whether the last pass is complete. It is not if another process is observed instead."},
+    {"paused", paused, METH_NOARGS, "paused() -> bool: whether the pass is complete and another one may begin"},
     {"end", end, METH_VARARGS,
      "end(status, message): the program ends. With OK, a pass that is not complete ends early; otherwise it fails."},
     {"disarm", disarm, METH_NOARGS, "disarm(): this process, a fork, is not the observed one."},
@@ -403,7 +417,7 @@ static int add_constants(PyObject* module) {
 PyMODINIT_FUNC PyInit__program(void) {
   PyObject* module = PyModule_Create(&definition);
   if (module && !PyModule_AddFunctions(module, scope_functions) && !PyModule_AddFunctions(module, step_functions) &&
-      !add_constants(module))
+      !PyModule_AddFunctions(module, window_functions) && !add_constants(module))
     return module;
   Py_XDECREF(module);
   return NULL;

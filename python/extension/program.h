@@ -45,4 +45,9 @@ int root_ends(void);             /* 0, or -1 with an exception set */
 void set_observation(PyObject* observation, PyObject* tracing, PyObject* graph_module);
 void end_following(void);
 
+/* requested_windows.c: functions of the module. */
+extern PyMethodDef window_functions[];
+/* Whether a requested window begins here, so many complete steps after window_begins() was called. */
+int requested_window_begins(long more_steps);
+
 #endif

@@ -6,12 +6,10 @@ While Dynamo traces, these functions only call the original.
 
 from __future__ import annotations
 
-import atexit
 import os
 import shlex
 import sys
 import time
-from collections.abc import Callable
 from threading import get_ident, main_thread
 from typing import Any
 
@@ -22,10 +20,12 @@ from ._kernels import Kernels
 from ._later import LaterSteps
 from ._memory import Tags, watch_fully_shard
 from ._names import Names
+from ._process import watch_process
 from ._ranks import Place
-from ._replacement import skipped_frames, without_dynamo, wrap_method
+from ._replacement import skipped_frames, without_dynamo
 from ._seen import Seen
 from ._steps import Steps
+from ._windows import Windows
 
 # What is followed: the steps before, in and after the pass; whether a process trains that is not observed.
 _BEFORE, _DURING, _AFTER, _UNOBSERVED, _NOTHING = range(5)
@@ -61,6 +61,7 @@ class Observation:
         self.missing: list[str] = []  # what cannot be observed
         self.state = _BEFORE
         self.records_scopes = False
+        self.windows = Windows(setting)
         self.later = LaterSteps()
         self.profilers = 0  # of torch that are active
         self.stop = bool(setting["stop"])
@@ -104,13 +105,7 @@ class Observation:
         if self.state == _BEFORE:
             if self.place.rank is None:
                 return
-            left = self.setting["skip"] - self.counted
-            if left > 0:
-                self.follow(left - 1, with_phases=False)
-                return
-            self.steps_before = self.counted
-            if not self.connect():
-                self.rejected()
+            if not self.begin_window():
                 return
             recorded = False
         elif self.state == _DURING:
@@ -123,16 +118,31 @@ class Observation:
             return
         if recorded:
             self.end_observation()
-            return
+            if self.state != _BEFORE or not self.begin_window():
+                return
         if reason is not None and reason.startswith("assumed"):
             self.assume(reason)
         if not (self.records_scopes or self.tags.wanted):
             self.follow(sys.maxsize, with_phases=True)
 
+    def begin_window(self) -> bool:
+        """Begins the pass with this step if a window does."""
+        left = self.windows.left(self.counted)
+        if left > 0:
+            self.follow(left - 1, with_phases=False)
+            return False
+        self.steps_before = self.counted
+        if self.connect():
+            return True
+        self.rejected()
+        return False
+
     def pass_ends(self) -> None:
-        """Called instead of step_begins() while _program follows the steps."""
+        """Called instead of step_begins() while _program follows the steps, in the call of a module."""
         try:
             self.end_observation()
+            if self.state == _BEFORE and self.begin_window() and not (self.records_scopes or self.tags.wanted):
+                self.follow(sys.maxsize, with_phases=True)
         except Exception as error:  # not SystemExit
             self.fail(error)
 
@@ -184,6 +194,7 @@ class Observation:
 
     def connect(self) -> bool:
         self.state = _DURING
+        self.windows.begin()
         setting = self.setting
         begun = _program.begin(
             os.path.join(_LIBRARY, "libkymo_engine.so"),
@@ -195,6 +206,7 @@ class Observation:
             self.start_ns,
             setting["workload"],
             str(self.torch.__version__),
+            self.windows.has_more(),
         )
         _program.metric(_program.PER_RUN, "first_step", float(self.steps_before))
         _program.metric(_program.PER_RUN, "torch_version", str(self.torch.__version__))
@@ -203,8 +215,8 @@ class Observation:
         self.records_scopes = _program.wants_scopes()
         self.tags.wanted = _program.wants_tags()
         self.compilations.deliver()
-        while self.missing:
-            self.cannot_observe(self.missing.pop(0))
+        for what in self.missing:
+            self.cannot_observe(what)
         return begun
 
     def cannot_observe(self, what: str) -> None:
@@ -237,11 +249,16 @@ class Observation:
             self.unfollow()
 
     def end_observation(self) -> None:
-        """The pass is complete: the program continues, and only the times of its steps are taken."""
-        self.state = _AFTER
+        """The pass is complete: the program continues, until its next window or with only the times of its steps
+        taken."""
         self.records_scopes = self.tags.wanted = False
-        self.compilations.end()
+        if _program.paused():
+            self.state = _BEFORE
+            self.miscounted = 0
+            return
+        self.state = _AFTER
         self.names.by_id.clear()
+        self.compilations.end()
         if not _program.recorded():  # the program goes on as without kymo
             self.unfollow()
             return
@@ -392,7 +409,7 @@ class Observation:
 
     def forked(self) -> None:
         """In a fork of this process, which may become a rank of its own."""
-        joins, is_begun = self.place.joins, self.state != _BEFORE
+        joins, is_begun = self.place.joins, self.windows.count > 0 or self.state != _BEFORE
         if is_begun or not joins:
             self.disarm()
         self.unfollow()
@@ -425,7 +442,8 @@ class Observation:
         """What the supervisor is to know of the steps of a process that ends before those to observe."""
         if self.state == _BEFORE:
             _note(self.setting["notes"], f"steps {self.count}")
-            if self.count and self.steps.propagated and not _ranks.is_rank(self.setting, self.place):
+            is_unobserved = self.windows.count == 0 and not _ranks.is_rank(self.setting, self.place)
+            if self.count and self.steps.propagated and is_unobserved:
                 self.trains_unobserved()
         if self.state in (_BEFORE, _DURING) and not self.count and uncaught is None:
             _note(self.setting["notes"], f"unstepped {self.seen.why_no_step(self.steps.has_optimizer)}")
@@ -436,30 +454,6 @@ def _watch_compilations(observation: Observation) -> None:
     kernels = Kernels(observation.cannot_observe)
     after_import("torch._inductor.debug", kernels.watch_generation)
     after_import("torch._inductor.output_code", kernels.watch_graphs)
-
-
-def _watch_process(observation: Observation) -> None:
-    atexit.register(observation.at_exit)
-    os.register_at_fork(after_in_child=observation.forked)
-
-    def wrap_exit(original: Callable[..., Any]) -> Callable[..., Any]:
-        def leave(*args: Any, **kwargs: Any) -> Any:
-            observation.at_exit()
-            return original(*args, **kwargs)
-
-        return leave
-
-    def wrap_exec(original: Callable[..., Any]) -> Callable[..., Any]:
-        def replace(path: Any, arguments: Any, *environment: Any) -> Any:
-            if isinstance(path, int) or (os.path.isfile(path) and os.access(path, os.X_OK)):
-                observation.replaced(arguments)
-            return original(path, arguments, *environment)
-
-        return replace
-
-    wrap_method(os, "_exit", wrap_exit)
-    for name in ("execv", "execve"):  # the other functions that replace the process call these
-        wrap_method(os, name, wrap_exec)
 
 
 def start(setting: dict[str, Any], start_ns: int) -> None:
@@ -481,7 +475,7 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     _watch_compilations(observation)
     watch_functions(observation)
     watch_fully_shard(observation.tags)
-    _watch_process(observation)
+    watch_process(observation)
     _ranks.watch(observation)
     _profilers.watch(observation.profiler_begins, observation.profiler_ends)
     if setting["early"] and place.rank is not None and not _ranks.is_launcher():
