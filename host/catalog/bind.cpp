@@ -42,7 +42,10 @@ bool holds_several(const std::string& text) {
 }
 
 [[noreturn]] void reject(const Parameter& parameter, const std::string& text, std::string more = "") {
-  if (holds_several(text)) more += "; set each parameter separately: --set NAME=VALUE --set NAME=VALUE";
+  if (holds_several(text))
+    more += "; set each parameter separately: --set NAME=VALUE --set NAME=VALUE";
+  else if (text.find(',') != std::string::npos)
+    more += "; to run each of several values: --axis " + parameter.name + "=" + text;
   throw UsageError("parameter " + quote(parameter.name) + " cannot be " + quote(text) + ": expected " +
                    admitted(parameter) + more);
 }

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/installation.hpp"
 #include "base/json.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "cli/commands.hpp"
@@ -47,14 +48,25 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
+bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+
+/// The word that a command does not know: an option if there is one, because its value then looks like an argument.
+/// `own`: the words of the command line that are not arguments of a program. Empty if all are known.
+std::string first_unknown(const CLI::App& app, const std::vector<std::string>& own, bool has_commands) {
+  std::vector<std::string> unknown = app.remaining(true);
+  std::erase_if(unknown, [&](const std::string& word) { return !contains(own, word); });
+  const auto option = std::ranges::find_if(unknown, is_option);
+  if (option != unknown.end() && !has_commands) return *option;
+  return unknown.empty() ? "" : unknown.front();
+}
+
 /// Translates a parse error of CLI11 into a one-line message.
-[[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error) {
+[[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& own) {
   std::string words;
   const CLI::App* command = innermost(app, words);
   const std::vector<std::string> names = command_names(*command);
-  for (const std::string& rest : app.remaining(true)) {
-    if (rest == "--") break;  // arguments of a program
-    if (rest.size() > 1 && rest[0] == '-') {
+  if (const std::string rest = first_unknown(app, own, !names.empty()); !rest.empty()) {
+    if (is_option(rest)) {
       const std::string name = rest.substr(0, rest.find('='));
       throw UsageError("unknown option " + quote(name) + " for '" + words + "'" +
                        suggestion(name, option_names(*command)));
@@ -72,7 +84,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
 
 void add_commands(CLI::App& app, Session& session) {
   app.require_subcommand(1);
-  app.set_version_flag("--version", "kymo " + version());
+  app.set_version_flag("-v,--version", "kymo " + version());
   app.get_formatter()->column_width(34);
   for (const auto add : kCommands) add(app, session);
 }
@@ -86,12 +98,21 @@ int run_session(int argc, const char* const* argv) {
   for (int index = 0; index < argc; ++index) session.command_line += (index > 0 ? " " : "") + shell_word(argv[index]);
   CLI::App app("Run and measure workloads from plugins, store the results in SQLite and generate reports.", "kymo");
   add_commands(app, session);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty() || words.front() == "help") {  // kymo help COMMAND
+    if (!words.empty()) words.erase(words.begin());
+    if (!words.empty() && !contains(command_names(app), words.front()))
+      throw UsageError("unknown command " + quote(words.front()) + " for 'kymo'" +
+                       suggestion(words.front(), command_names(app)));
+    words.emplace_back("--help");
+  }
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {  // --help, --version
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // which CLI11 takes from the end
+  } catch (const CLI::Success& asked) {                                 // --help, --version
     return app.exit(asked, std::cout, std::cerr);
   } catch (const CLI::ParseError& error) {
-    explain(app, error);
+    words.erase(std::ranges::find(words, "--"), words.end());
+    explain(app, error, words);
   }
   return session.action();
 }

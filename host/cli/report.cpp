@@ -54,7 +54,10 @@ void check_sides(const ReportArguments& arguments, const report::ReportDefinitio
 
 int make_report(const ReportArguments& arguments) {
   if (arguments.name.empty()) {
-    for (const std::string& name : report::list_reports()) print(visible(name) + "\n");
+    TextTable table{{"report", "title"}, {}, {}};
+    for (const std::string& name : report::list_reports())
+      table.rows.push_back({name, report::find_report(name).title});
+    print(render(table, false));
     return 0;
   }
   report::Request request = arguments.request;

@@ -308,7 +308,12 @@ int show_run(const ShowArguments& arguments) {
 }
 
 void add_run_number(CLI::App& command, const std::shared_ptr<ShowArguments>& arguments) {
-  number_option(command, "run", arguments->run, 1, kAnyNumber, "number of the run [the newest run]")->type_name("RUN");
+  typed_option(
+      command, "run", arguments->run, "RUN", "number of the run [the newest run]", [](const std::string& text) {
+        if (text.ends_with(".db"))
+          throw UsageError(quote(text) + " is no number of a run; to read that database: --db " + shell_word(text));
+        return whole_number("run", text, 1, kAnyNumber);
+      });
 }
 
 }  // namespace

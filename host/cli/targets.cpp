@@ -5,7 +5,9 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/text.hpp"
+#include "catalog/plugin_file.hpp"
 #include "cli/option_text.hpp"
 
 namespace kymo::cli {
@@ -47,6 +49,18 @@ void Targets::check_named_files() const {
   }
 }
 
+namespace {
+
+/// Describing a Python file executes it, so that of a training program would train.
+void check_is_plugin(const std::filesystem::path& file) {
+  if (file.extension() == ".py" && read_file(file).find("kymo") == std::string::npos)
+    throw UsageError(quote(file.string()) +
+                     " is no plugin, because it does not use kymo; to observe a program: kymo trace -- python " +
+                     shell_word(file.string()));
+}
+
+}  // namespace
+
 catalog::Found Targets::find_in_file(const std::string& word) {
   std::filesystem::path file = word;
   std::string name;
@@ -58,9 +72,14 @@ catalog::Found Targets::find_in_file(const std::string& word) {
   }
   if (!std::filesystem::is_regular_file(file, ignored))
     throw UsageError("no such plugin file: " + quote(file.string()));
+  check_is_plugin(file);
   file = std::filesystem::canonical(file);
   auto plugin = std::ranges::find_if(files_, [&](const auto& each) { return each.file.file == file; });
-  if (plugin == files_.end()) plugin = files_.insert(files_.end(), catalog::describe_file(file, options_));
+  try {
+    if (plugin == files_.end()) plugin = files_.insert(files_.end(), catalog::describe_file(file, options_));
+  } catch (const catalog::PluginRejected& rejected) {
+    throw UsageError(rejected.what());
+  }
   std::vector<std::string> names;
   for (const catalog::Workload& workload : plugin->workloads) {
     if (workload.name == name || (name.empty() && plugin->workloads.size() == 1)) return {&*plugin, &workload};

@@ -12,7 +12,7 @@ MAX_TEXT = 450  # characters; the host stores 600 bytes, and the position follow
 
 def describe(exception: BaseException, file: str) -> str:
     """Returns "Type: text (file.py:LINE)" on one line. LINE is that of the last frame in `file`, otherwise of the last
-    frame."""
+    frame; for a SyntaxError with its code."""
     name = type(exception).__qualname__
     position = _position(exception, file)
     text = one_line(exception)
@@ -56,7 +56,8 @@ def shortened(text: str) -> str:
 
 def _position(exception: BaseException, file: str) -> str:
     if isinstance(exception, SyntaxError) and exception.filename and exception.lineno:
-        return f"{os.path.basename(exception.filename)}:{exception.lineno}"
+        code = f": {exception.text.strip()}" if exception.text else ""
+        return f"{os.path.basename(exception.filename)}:{exception.lineno}{code}"
     last = ""
     in_file = ""
     step: TracebackType | None = exception.__traceback__

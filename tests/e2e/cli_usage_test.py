@@ -94,7 +94,7 @@ class UsageTest(KymoTest):
 
     def test_a_file_that_is_no_plugin(self):
         (self.work / "notes.so").write_text("not a library")
-        done = self.kymo("run", "./notes.so", code=1)
+        done = self.kymo("run", "./notes.so", code=2)
         self.assertRegex(done.stderr, r"\Akymo: [^\n]+\n\Z")
         self.assertEqual([file.name for file in self.work.iterdir()], ["notes.so"])
 

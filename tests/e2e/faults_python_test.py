@@ -12,7 +12,7 @@ QUICK = ["--warmup", "1", "--steps", "3"]
 
 # What importing the file does, and the reason it is rejected with.
 REJECTED = {
-    "syntax_error": ("import kymo\n\ndef f(:\n", r"SyntaxError: .*\(bad\.py:3\)"),
+    "syntax_error": ("import kymo\n\ndef f(:\n", r"SyntaxError: .*\(bad\.py:3: def f\(:\)"),
     "import_error": ("import kymo\nimport no_such_package\n", r"ModuleNotFoundError: .*no_such_package.*\(bad\.py:2\)"),
     "name_error": ("import kymo\ndef f():\n    return torhc\nf()\n", r"NameError: .*torhc.*\(bad\.py:3\)"),
     "sys_exit": ("import sys\nsys.exit(3)\n", r"SystemExit: 3 \(bad\.py:2\)"),
@@ -128,8 +128,8 @@ class PythonFaultTest(FaultTest):
     def test_rejected_before_a_run(self):
         for name, (text, reason) in REJECTED.items():
             with self.subTest(name):
-                file = self.write(text)
-                done = self.kymo("run", file, *QUICK, code=1)
+                file = self.write(text + "\n# kymo\n")
+                done = self.kymo("run", file, *QUICK, code=2)
                 self.assertRegex(done.stderr, r"\Akymo: [^\n]*bad\.py[^\n]*\n\Z")
                 self.assertRegex(done.stderr, reason)
                 self.assertLess(len(done.stderr), 2000)

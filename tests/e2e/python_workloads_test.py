@@ -174,7 +174,7 @@ class PythonWorkloadTest(KymoTest):
         (environment / "python3").write_text("#!/bin/sh\nexit 9\n", encoding="utf-8")
         (environment / "python3").chmod(0o700)
         self.environment["VIRTUAL_ENV"] = str(self.folder / "venv")
-        self.assertIn("exit code 9", self.kymo("run", self.file, code=1).stderr)
+        self.assertIn("exit code 9", self.kymo("run", self.file, code=2).stderr)
 
 
 if __name__ == "__main__":

@@ -68,9 +68,14 @@ const std::string kLongText(10'000, 'x');
 INSTANTIATE_TEST_SUITE_P(
     All, UsageErrors,
     testing::Values(
-        ErrorCase{{}, "needs a command"}, ErrorCase{{"lst"}, "did you mean 'list'"}, ErrorCase{{"run"}, "workload"},
-        ErrorCase{{"frobnicate"}, "unknown command"}, ErrorCase{{"suite"}, "needs a command: list, run"},
-        ErrorCase{{"suite", "rum"}, "did you mean 'run'"}, ErrorCase{{"list", "--jsn"}, "did you mean '--json'"},
+        ErrorCase{{"help", "trase"}, "did you mean 'trace'"},
+        ErrorCase{{"trace", "--pass", "ops", "--", "python", "x.py"}, "unknown option '--pass'"},
+        ErrorCase{{"trace", "--repeat", "3", "--", "python", "x.py", "--lr", "1"}, "unknown option '--repeat'"},
+        ErrorCase{{"trace", "--stop", "--no-stop", "--", "python", "x.py"}, "--stop excludes --no-stop"},
+        ErrorCase{{"show", "x.db"}, "--db x.db"}, ErrorCase{{"lst"}, "did you mean 'list'"},
+        ErrorCase{{"run"}, "workload"}, ErrorCase{{"frobnicate"}, "unknown command"},
+        ErrorCase{{"suite"}, "needs a command: list, run"}, ErrorCase{{"suite", "rum"}, "did you mean 'run'"},
+        ErrorCase{{"list", "--jsn"}, "did you mean '--json'"},
         ErrorCase{{"list", "extra"}, "takes no argument 'extra'"},
         ErrorCase{{"run", "w", "--stepz", "3"}, "did you mean '--steps'"},
         ErrorCase{{"run", "w", "--steps"}, "--steps"},
@@ -140,6 +145,16 @@ TEST(CommandLine, PrintsItsVersion) {
   const Outcome outcome = call({"--version"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.output, testing::MatchesRegex("kymo [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(Help, IsShownOfCommandsAndWithoutOne) {
+  const Outcome bare = call({});
+  EXPECT_EQ(bare.code, 0);
+  EXPECT_THAT(bare.output, HasSubstr("Observe an unmodified PyTorch program"));
+  EXPECT_EQ(call({"help"}).output, bare.output);
+  EXPECT_EQ(call({"help", "trace"}).output, call({"trace", "--help"}).output);
+  EXPECT_EQ(call({"help", "suite", "run"}).output, call({"suite", "run", "--help"}).output);
+  EXPECT_EQ(call({"-v"}).output, call({"--version"}).output);
 }
 
 }  // namespace
