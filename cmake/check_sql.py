@@ -54,7 +54,7 @@ def table_problems():
     tables = set()
     for path in files("schemas/migrations/*.sql"):
         text = path.read_text(encoding="utf-8")
-        tables = tables.union(CREATED.findall(text)).difference(DROPPED.findall(text))
+        tables = tables.difference(DROPPED.findall(text)).union(CREATED.findall(text))
     for path in files("host/cli/*.cpp", "host/report/*.cpp", "reports/*/*.sql", "reports/*/*.toml"):
         sql = statements_in(path)
         for name in sorted(set(SOURCE.findall(sql)) & tables - SUBJECTS - set(COMMON_TABLE.findall(sql))):

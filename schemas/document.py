@@ -8,7 +8,7 @@ The comment lines directly above CREATE TABLE, CREATE VIEW, one of their columns
 it; multiple lines are joined with spaces. A trailing comment is an error, as is a comment that precedes no column.
 A later migration can replace the comment of a column with lines that start with `-- TABLE.COLUMN: `.
 Views whose names begin with `_` are private: they need comments, too, but the page leaves them out, as it does tables
-that a later migration drops.
+that a later migration drops or replaces.
 An `alias.*` of a view below `-- every column of TABLE` inherits the column comments of that table.
 """
 
@@ -251,8 +251,9 @@ def document(folder):
             take_later_comments(path, {item.name: item for item in described})
             sections.append((kind, path, title, found))
     exist = {(kind.upper(), name) for kind, name in database.execute("SELECT type, name FROM sqlite_master")}
+    newest = {item.name: item for item in described}  # a later migration may replace a table
     for *_, found in sections:
-        found[:] = [item for item in found if (item.kind, item.name) in exist]
+        found[:] = [item for item in found if (item.kind, item.name) in exist and newest[item.name] is item]
     described = [item for *_, found in sections for item in found]
     expand_stars(described, {item.name: item for item in described})
     errors = check_names(database, described) + check_columns(database, described)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DMIGRATIONS=a.sql;b.sql -DTABLES=c.sql -DVIEWS=... -DOUTPUT=file.cpp -P embed.cmake: embeds SQL files in a C++ source file.
+# cmake -DMIGRATIONS=a.sql;b.sql -DTABLES=c.sql -DVIEWS=... -DCATEGORIES=kymo_plugin.h -DOUTPUT=file.cpp -P embed.cmake:
+# embeds SQL files in a C++ source file. The view memory_category gets the rows of KYMO_MEMORY_CATEGORIES.
 
 include(${CMAKE_CURRENT_LIST_DIR}/../cmake/embed_text.cmake)
 
@@ -24,11 +25,28 @@ endforeach()
 set(tables "")
 kymo_append_literals(tables "${TABLES}" kymo_sql "      ")
 
+set(categories "")
+set(number 0)
+file(READ "${CATEGORIES}" text)
+string(REGEX MATCHALL "X\\([A-Z_]+, [A-Za-z]+, [^)]+\\)" rows "${text}")
+foreach(row IN LISTS rows)
+  string(REGEX REPLACE ".*\"(.+)\", \"(.+)\".*" "('\\1', '\\2', ${number}), " row "${row}")
+  string(APPEND categories "${row}")
+  math(EXPR number "${number} + 1")
+endforeach()
+
 set(views "")
 set(all_views "")
 foreach(file IN LISTS VIEWS)
-  append_script(views "${file}")
   file(READ "${file}" text)
+  string(REGEX REPLACE "/\\* KYMO_MEMORY_CATEGORIES \\*/ ([^)]+) 0\\)" "${categories}\\1 ${number})" filled "${text}")
+  if(NOT filled STREQUAL text)
+    get_filename_component(name "${file}" NAME)
+    cmake_path(REPLACE_FILENAME OUTPUT "${name}" OUTPUT_VARIABLE file)
+    file(WRITE "${file}" "${filled}")
+    set(text "${filled}")
+  endif()
+  append_script(views "${file}")
   string(APPEND all_views "${text}")
 endforeach()
 string(SHA256 digest "${all_views}")

@@ -9,7 +9,7 @@ namespace kymo::schemas {
 
 /// The oldest schema version whose tools can still read and write a database of the current version. Raise it in a
 /// migration that breaks compatibility.
-inline constexpr int kCompatibleVersion = 8;
+inline constexpr int kCompatibleVersion = 10;
 
 /// One SQL file.
 struct Script {

@@ -45,16 +45,20 @@ enum { KYMO_INT = 1, KYMO_REAL = 2, KYMO_BOOL = 3, KYMO_TEXT = 4, KYMO_CHOICE = 
 enum { KYMO_CPU = 1, KYMO_CUDA = 2 }; /* bits of kymo_workload.devices */
 enum { KYMO_PER_RUN = 0, KYMO_PER_STEP = 1, KYMO_PER_PHASE = 2 };
 enum { KYMO_LOG_DEBUG = 0, KYMO_LOG_INFO = 1, KYMO_LOG_WARNING = 2, KYMO_LOG_ERROR = 3 };
-/* Memory block categories for tag(). */
-enum {
-  KYMO_PARAMETER = 1,
-  KYMO_GRADIENT = 2,
-  KYMO_OPTIMIZER_STATE = 3,
-  KYMO_ACTIVATION = 4,
-  KYMO_WORKSPACE = 5,
-  KYMO_INPUT = 6,
-  KYMO_COMMUNICATION = 7 /* buffers of collectives; has no effect on a block with another tag */
-};
+/* Memory block categories for tag(), KYMO_PARAMETER = 1 and so on: names in C, in C++, and in databases, and titles in
+ * reports, which show them in this order. Add others at the end. COMMUNICATION: buffers of collectives, and parameters
+ * and gradients that they gather or will reduce; the tag has no effect on a block with another tag. */
+#define KYMO_MEMORY_CATEGORIES(X)                                          \
+  X(PARAMETER, Parameter, "parameter", "parameters")                       \
+  X(GRADIENT, Gradient, "gradient", "gradients")                           \
+  X(OPTIMIZER_STATE, OptimizerState, "optimizer_state", "optimizer state") \
+  X(ACTIVATION, Activation, "activation", "activations")                   \
+  X(WORKSPACE, Workspace, "workspace", "workspace")                        \
+  X(INPUT, Input, "input", "inputs")                                       \
+  X(COMMUNICATION, Communication, "communication", "communication")
+#define KYMO_MEMORY_CATEGORY(NAME, ...) KYMO_##NAME,
+enum { KYMO_NO_CATEGORY = 0, KYMO_MEMORY_CATEGORIES(KYMO_MEMORY_CATEGORY) };
+#undef KYMO_MEMORY_CATEGORY
 enum { KYMO_ALL_REDUCE = 1, KYMO_REDUCE_SCATTER = 2, KYMO_ALL_GATHER = 3, KYMO_BROADCAST = 4, KYMO_BARRIER = 5 };
 enum { KYMO_CHECK_PASSED = 1, KYMO_CHECK_FAILED = 2, KYMO_CHECK_UNAVAILABLE = 3 };
 /* Kinds of kymo_compilation. */

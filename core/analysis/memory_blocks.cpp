@@ -208,7 +208,7 @@ void MemoryBlocks::apply_tags_before(std::int64_t time_ns) {
 
 void MemoryBlocks::apply(const event::BlockTag& tag) {
   if (tag.address == 0) return;  // an empty tensor has no memory
-  // The values KYMO_PARAMETER ... KYMO_COMMUNICATION are 1 to 7, in the order of MemoryCategory.
+  // The values in the interface of plugins begin at 1.
   if (tag.category < 1 || tag.category >= event::kMemoryCategories) {
     ++anomalies_.unknown_tags;
     return;

@@ -149,7 +149,6 @@ std::vector<MemoryPoint> memory_points(const std::vector<MemoryEvent>& events, M
 
   std::vector<MemoryPoint> points;
   points.reserve(kept.size());
-  curve.rewind();
   for (const std::size_t sequence : kept) {
     const MemoryEvent& event = events[sequence];
     MemoryPoint point;
@@ -159,8 +158,6 @@ std::vector<MemoryPoint> memory_points(const std::vector<MemoryEvent>& events, M
     point.step = event.position.step;
     point.phase = event.position.phase;
     point.state = event.after;
-    const CategoryBytes& bytes = curve.after(point.sequence);
-    std::ranges::copy(bytes, point.category_bytes);
     points.push_back(point);
   }
   return points;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/kymo_plugin.h"
 #include "event/memory.hpp"
 #include "event/trace.hpp"
 
@@ -111,27 +112,16 @@ struct KernelOutlier {
   std::optional<std::int64_t> sm_clock_mhz;
 };
 
-enum class MemoryCategory : std::uint8_t {
-  kParameter,
-  kGradient,
-  kOptimizerState,
-  kActivation,
-  kWorkspace,
-  kInput,
-  kCommunication,  ///< buffers of collectives, and parameters and gradients that they gather or will reduce
-  kUnknown
-};
-inline constexpr std::size_t kMemoryCategories = 8;
+#define KYMO_MEMORY_CATEGORY(NAME, Name, ...) k##Name = KYMO_##NAME - 1,
+enum class MemoryCategory : std::uint8_t { KYMO_MEMORY_CATEGORIES(KYMO_MEMORY_CATEGORY) kUnknown };
+#undef KYMO_MEMORY_CATEGORY
+inline constexpr std::size_t kMemoryCategories = static_cast<std::size_t>(MemoryCategory::kUnknown) + 1;
 constexpr auto names_of(MemoryCategory) {
   using enum MemoryCategory;
-  return enum_names<MemoryCategory>("memory category", {{kParameter, "parameter"},
-                                                        {kGradient, "gradient"},
-                                                        {kOptimizerState, "optimizer_state"},
-                                                        {kActivation, "activation"},
-                                                        {kWorkspace, "workspace"},
-                                                        {kInput, "input"},
-                                                        {kCommunication, "communication"},
-                                                        {kUnknown, "unknown"}});
+#define KYMO_MEMORY_CATEGORY(NAME, Name, name, ...) {k##Name, name},
+  return enum_names<MemoryCategory>("memory category",
+                                    {KYMO_MEMORY_CATEGORIES(KYMO_MEMORY_CATEGORY){kUnknown, "unknown"}});
+#undef KYMO_MEMORY_CATEGORY
 }
 
 struct Allocation {
@@ -166,7 +156,6 @@ struct MemoryPoint {
   std::int64_t time_ns = 0;
   std::int32_t step = -1, phase = -1;
   MemoryState state;
-  std::int64_t category_bytes[kMemoryCategories] = {};  ///< allocated sizes of the live blocks
 };
 
 struct MemoryPhase {

@@ -33,12 +33,13 @@ constexpr const char* kFindVisibleRuns = R"(
 
 /// Views with few rows per run that take long for many runs; a view is after those that it reads.
 constexpr std::array kSummaryViews{
-    "run_parameter",   "run_machine",       "run_status",           "run_series",
-    "phase_time",      "transformer_run",   "memory_peak",          "attention_run",
-    "attention_time",  "attention_latency", "attention_grid",       "attention_breakdown",
-    "rank_clock",      "_rank_spread",      "collective_summary",   "collective_straggler",
-    "ddp_run",         "ddp_summary",       "all_reduce_bandwidth", "all_reduce_fit",
-    "sharding_memory", "sharding_time",     "first_step_content",   "consistency_check",
+    "run_parameter",        "run_machine",     "run_status",        "run_series",
+    "phase_time",           "transformer_run", "memory_peak",       "memory_by_category",
+    "attention_run",        "attention_time",  "attention_latency", "attention_grid",
+    "attention_breakdown",  "rank_clock",      "_rank_spread",      "collective_summary",
+    "collective_straggler", "ddp_run",         "ddp_summary",       "all_reduce_bandwidth",
+    "all_reduce_fit",       "sharding_memory", "sharding_time",     "first_step_content",
+    "consistency_check",
 };
 
 /// Larger tables are not copied: they would need too much memory.

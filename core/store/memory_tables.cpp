@@ -5,51 +5,53 @@
 namespace kymo::store {
 namespace {
 
-using event::MemoryCategory;
 using event::PassRecord;
-
-template <std::size_t category>
-struct CategoryBytes {
-  template <typename Record>
-  std::int64_t operator()(const Entry<Record>& entry) const {
-    return entry.item.category_bytes[category];
-  }
-};
-
-template <typename Record, std::size_t... category>
-void add_categories(std::vector<Column<Record>>& columns, std::index_sequence<category...>) {
-  static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names = names_of(MemoryCategory{}).names();
-    for (std::string& name : names) name += "_bytes";
-    return names;
-  }();
-  (columns.emplace_back(kNames[category].c_str(), CategoryBytes<category>{}), ...);
-}
-
-/// Appends the live bytes by category to `columns`.
-template <typename Record>
-std::vector<Column<Record>> with_categories(std::vector<Column<Record>> columns) {
-  add_categories(columns, std::make_index_sequence<event::kMemoryCategories>());
-  return columns;
-}
 
 auto memory_phase_table() {
   using M = event::MemoryPhase;
   using R = const Entry<M>&;
-  return declare_table<M>(
-      "memory_phase", Extent::kNoEvent,
-      [](const PassRecord& record) -> const auto& { return record.derived.memory_phases; },
-      with_categories<M>({column<&M::device>("device"),
-                          column<&M::step>("step"),
-                          column<&M::phase>("phase"),
-                          column<&M::warmup>("warmup"),
-                          column<&M::begin_allocated_bytes>("begin_allocated_bytes"),
-                          column<&M::end_allocated_bytes>("end_allocated_bytes"),
-                          {"peak_requested_bytes", [](R r) { return r.item.peak.requested_bytes; }},
-                          {"peak_allocated_bytes", [](R r) { return r.item.peak.allocated_bytes; }},
-                          {"peak_active_bytes", [](R r) { return r.item.peak.active_bytes; }},
-                          {"peak_reserved_bytes", [](R r) { return r.item.peak.reserved_bytes; }},
-                          column<&M::peak_ns>("peak_ns")}));
+  return declare_table<M>("memory_phase", Extent::kNoEvent,
+                          [](const PassRecord& record) -> const auto& { return record.derived.memory_phases; },
+                          {column<&M::device>("device"),
+                           column<&M::step>("step"),
+                           column<&M::phase>("phase"),
+                           column<&M::warmup>("warmup"),
+                           column<&M::begin_allocated_bytes>("begin_allocated_bytes"),
+                           column<&M::end_allocated_bytes>("end_allocated_bytes"),
+                           {"peak_requested_bytes", [](R r) { return r.item.peak.requested_bytes; }},
+                           {"peak_allocated_bytes", [](R r) { return r.item.peak.allocated_bytes; }},
+                           {"peak_active_bytes", [](R r) { return r.item.peak.active_bytes; }},
+                           {"peak_reserved_bytes", [](R r) { return r.item.peak.reserved_bytes; }},
+                           column<&M::peak_ns>("peak_ns")});
+}
+
+/// The memory of a category at the peak of a phase.
+struct PeakPart {
+  const event::MemoryPhase* phase;
+  event::MemoryCategory category;
+  std::int64_t bytes;
+};
+
+std::vector<PeakPart> peak_parts(const PassRecord& record) {
+  std::vector<PeakPart> parts;
+  for (const event::MemoryPhase& phase : record.derived.memory_phases) {
+    for (std::size_t i = 0; i < event::kMemoryCategories; ++i) {
+      if (phase.category_bytes[i] != 0)
+        parts.push_back({&phase, static_cast<event::MemoryCategory>(i), phase.category_bytes[i]});
+    }
+  }
+  return parts;
+}
+
+auto memory_phase_category_table() {
+  using P = PeakPart;
+  using R = const Entry<P>&;
+  return declare_table<P>("memory_phase_category", Extent::kNoEvent, peak_parts,
+                          {{"device", [](R r) { return r.item.phase->device; }},
+                           {"step", [](R r) { return r.item.phase->step; }},
+                           {"phase", [](R r) { return RowValue(r.item.phase->phase); }},
+                           column<&P::category>("category"),
+                           column<&P::bytes>("bytes")});
 }
 
 auto allocation_table() {
@@ -91,18 +93,17 @@ auto segment_table() {
 auto memory_point_table() {
   using M = event::MemoryPoint;
   using R = const Entry<M>&;
-  return declare_table<M>(
-      "memory_point", Extent::kStep,
-      [](const PassRecord& record) -> const auto& { return record.derived.memory_points; },
-      with_categories<M>({column<&M::sequence>("sequence"),
-                          column<&M::device>("device"),
-                          column<&M::time_ns>("time_ns"),
-                          column<&M::step>("step"),
-                          phase_column<&M::phase>("phase_id"),
-                          {"requested_bytes", [](R r) { return r.item.state.requested_bytes; }},
-                          {"allocated_bytes", [](R r) { return r.item.state.allocated_bytes; }},
-                          {"active_bytes", [](R r) { return r.item.state.active_bytes; }},
-                          {"reserved_bytes", [](R r) { return r.item.state.reserved_bytes; }}}));
+  return declare_table<M>("memory_point", Extent::kStep,
+                          [](const PassRecord& record) -> const auto& { return record.derived.memory_points; },
+                          {column<&M::sequence>("sequence"),
+                           column<&M::device>("device"),
+                           column<&M::time_ns>("time_ns"),
+                           column<&M::step>("step"),
+                           phase_column<&M::phase>("phase_id"),
+                           {"requested_bytes", [](R r) { return r.item.state.requested_bytes; }},
+                           {"allocated_bytes", [](R r) { return r.item.state.allocated_bytes; }},
+                           {"active_bytes", [](R r) { return r.item.state.active_bytes; }},
+                           {"reserved_bytes", [](R r) { return r.item.state.reserved_bytes; }}});
 }
 
 auto device_memory_table() {
@@ -154,6 +155,7 @@ auto stack_frame_table() {
 
 void add_memory_tables(Tables& tables) {
   tables.push_back(memory_phase_table());
+  tables.push_back(memory_phase_category_table());
   tables.push_back(allocation_table());
   tables.push_back(segment_table());
   tables.push_back(memory_point_table());

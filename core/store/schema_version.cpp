@@ -92,8 +92,8 @@ const Schema& own_schema() {
 std::set<std::string> table_names(const Schema& schema) {
   std::set<std::string> names;
   for (const auto& script : schema.migrations) {
-    names.merge(names_after("CREATE TABLE ", script.sql));
     for (const std::string& name : names_after("DROP TABLE ", script.sql)) names.erase(name);
+    names.merge(names_after("CREATE TABLE ", script.sql));  // it may replace a table
   }
   return names;
 }

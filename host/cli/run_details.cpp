@@ -20,16 +20,6 @@ namespace {
 
 constexpr std::size_t kShownFindings = 5;
 
-/// Categories of memory, in the order in which they are shown, with their columns in the view memory_peak.
-constexpr std::array<std::pair<const char*, const char*>, 8> kCategories{{{"parameters", "parameter_bytes"},
-                                                                          {"gradients", "gradient_bytes"},
-                                                                          {"optimizer state", "optimizer_state_bytes"},
-                                                                          {"activations", "activation_bytes"},
-                                                                          {"workspace", "workspace_bytes"},
-                                                                          {"inputs", "input_bytes"},
-                                                                          {"communication", "communication_bytes"},
-                                                                          {"unknown", "unknown_bytes"}}};
-
 std::string text_of(const Json& row, const char* name) { return row[name].is_null() ? "" : value_text(row[name]); }
 
 std::string table_text(TextTable table, const TableStyle& style) {
@@ -52,13 +42,16 @@ std::string calls_text(const Json& rows, const std::string& what, const std::str
   return table_text(builder.table(), style);
 }
 
+/// The member of a row of "memory" with the bytes of a category.
+std::string bytes_key(const Json& category) { return text_of(category, "category") + "_bytes"; }
+
 /// "peak 152 MiB in backward: unknown 52 %, activations 38 %, ...".
-std::string peak_text(const Json& peak) {
+std::string peak_text(const Json& peak, const Json& categories) {
   std::vector<std::pair<double, std::string>> parts;
   const auto total = peak["peak_allocated_bytes"].get<double>();
-  for (const auto& [name, column] : kCategories)
-    if (const auto bytes = peak[column].get<double>(); bytes > 0.005 * total)
-      parts.emplace_back(bytes, fmt::format("{} {:.0f} %", name, 100 * bytes / total));
+  for (const Json& category : categories)
+    if (const auto bytes = peak[bytes_key(category)].get<double>(); bytes > 0.005 * total)
+      parts.emplace_back(bytes, fmt::format("{} {:.0f} %", text_of(category, "title"), 100 * bytes / total));
   std::ranges::sort(parts, std::greater{});
   std::vector<std::string> texts;
   for (const auto& [bytes, text] : parts) texts.push_back(text);
@@ -67,21 +60,21 @@ std::string peak_text(const Json& peak) {
          (texts.empty() ? "" : ": " + join(texts, ", ")) + "\n";
 }
 
-std::string memory_text(const Json& rows, const TableStyle& style) {
+std::string memory_text(const Json& rows, const Json& categories, const TableStyle& style) {
   if (rows.empty()) return "";
   TableBuilder builder(rows.size());
   builder.add("phase", false, 0, [&](std::size_t row) { return text_of(rows[row], "phase"); });
   builder.add("peak", true, 0,
               [&](std::size_t row) { return format_bytes(rows[row]["peak_allocated_bytes"].get<std::int64_t>()); });
-  for (const auto& [name, column] : kCategories) {
-    const char* const key = column;
-    const int optional = name == std::string("inputs") ? 3 : name == std::string("workspace") ? 2 : 1;
+  for (const Json& category : categories) {
+    const std::string name = text_of(category, "title");
+    const int optional = name == "inputs" ? 3 : name == "workspace" ? 2 : 1;
     builder.add(name, true, optional, [&](std::size_t row) {
-      const auto bytes = rows[row][key].get<std::int64_t>();
+      const auto bytes = rows[row][bytes_key(category)].get<std::int64_t>();
       return bytes == 0 ? "" : format_bytes(bytes);
     });
   }
-  return peak_text(rows[0]) + "\n" + table_text(builder.table(), style);
+  return peak_text(rows[0], categories) + "\n" + table_text(builder.table(), style);
 }
 
 /// The phases of a pass that records events, for runs without a time pass.
@@ -184,14 +177,23 @@ Json observed_details(const store::ResultsDatabase& database, std::int64_t run_i
               "FROM op_by_scope o WHERE o.pass = 'ops' AND o.run_id = " +
                   id + " AND o.rank = (SELECT min(k.rank) FROM rank k WHERE k.pass = 'ops' AND k.run_id = " + id +
                   ") GROUP BY o.name, o.module, o.phase ORDER BY sum(o.self_ms) DESC LIMIT 10");
-  details["memory"] = rows_of(
+  details["memory"] =
+      rows_of(database,
+              "SELECT p.device, p.phase, p.peak_allocated_bytes, p.peak_reserved_bytes FROM memory_peak p WHERE "
+              "p.phase NOT IN ('run', 'step') AND p.pass = 'memory' AND p.run_id = " +
+                  id + " AND p.rank = (SELECT min(k.rank) FROM rank k WHERE k.pass = 'memory' AND k.run_id = " + id +
+                  ") ORDER BY p.device = 'cpu', p.peak_allocated_bytes DESC");
+  const Json parts = rows_of(
       database,
-      "SELECT p.device, p.phase, p.peak_allocated_bytes, p.peak_reserved_bytes, p.parameter_bytes, p.gradient_bytes, "
-      "p.optimizer_state_bytes, p.activation_bytes, p.workspace_bytes, p.input_bytes, p.communication_bytes, "
-      "p.unknown_bytes "
-      "FROM memory_peak p WHERE p.phase NOT IN ('run', 'step') AND p.pass = 'memory' AND p.run_id = " +
-          id + " AND p.rank = (SELECT min(k.rank) FROM rank k WHERE k.pass = 'memory' AND k.run_id = " + id +
-          ") ORDER BY p.device = 'cpu', p.peak_allocated_bytes DESC");
+      "SELECT c.device, c.phase, c.category, c.bytes FROM memory_by_category c WHERE c.pass = 'memory' AND c.run_id "
+      "= " +
+          id + " AND c.rank = (SELECT min(k.rank) FROM rank k WHERE k.pass = 'memory' AND k.run_id = " + id + ")");
+  for (Json& row : details["memory"]) {
+    for (const Json& part : parts)
+      if (part["device"] == row["device"] && part["phase"] == row["phase"]) row[bytes_key(part)] = part["bytes"];
+  }
+  details["memory_categories"] =
+      rows_of(database, "SELECT c.category, c.title FROM memory_category c ORDER BY c.category_order");
   details["phases"] = rows_of(
       database,
       "SELECT p.pass, p.phase, max(w.steps) AS steps, sum(p.host_ms) / max(w.steps) AS mean_ms, "
@@ -236,7 +238,7 @@ std::string observed_text(const Json& details, const Json& run, const std::strin
   std::string text = observed_phases_text(details["phases"], style) + findings_text(details["findings"], style) +
                      calls_text(details["kernels"], "kernel", "device time", style) +
                      calls_text(details["operators"], "operator", "self time", style) +
-                     memory_text(details["memory"], style) +
+                     memory_text(details["memory"], details["memory_categories"], style) +
                      compilation_text(details["compilation"], details["compilation_causes"], style) +
                      overhead_text(details["overhead"]) + later_text(details["later"]);
   if (text.empty()) return "";

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <map>
+#include <optional>
+#include <queue>
+#include <utility>
 
 #include "base/text.hpp"
 #include "event/derived.hpp"
@@ -48,6 +53,41 @@ enum Column : std::size_t {
 constexpr const char* kColumns =
     "name_id, start_ns, end_ns, stream, correlation_id, step, phase_id, scope_id, attribution, graph_node, op, "
     "launch_config, bytes";
+
+/// The allocated bytes of the live blocks of each device by category, after a memory event.
+class LiveMemory {
+ public:
+  LiveMemory(const store::ResultsDatabase& database, const Target& target)
+      : blocks_(database, target, "allocation", "sequence, free_sequence, allocated_bytes, device, category"),
+        next_(blocks_.next()) {}
+
+  /// Moves on to a later event.
+  void advance(std::int64_t sequence) {
+    for (; next_ && next_->integer(0) <= sequence; next_ = blocks_.next()) {
+      std::uint64_t& bytes = bytes_[{next_->text(3), next_->text(4)}];
+      const auto size = static_cast<std::uint64_t>(next_->integer(2));
+      bytes += size;
+      if (next_->has(1)) frees_.push({next_->integer(1), size, &bytes});
+    }
+    for (; !frees_.empty() && frees_.top().sequence <= sequence; frees_.pop()) *frees_.top().from -= frees_.top().bytes;
+  }
+  std::int64_t bytes(const std::string& device, const std::string& category) const {
+    const auto found = bytes_.find({device, category});
+    return found == bytes_.end() ? 0 : static_cast<std::int64_t>(found->second);
+  }
+
+ private:
+  struct Free {
+    std::int64_t sequence;
+    std::uint64_t bytes;
+    std::uint64_t* from;  // elements of a map do not move
+    bool operator>(const Free& other) const { return sequence > other.sequence; }
+  };
+  Pages blocks_;
+  std::optional<Row> next_;
+  std::map<std::pair<std::string, std::string>, std::uint64_t> bytes_;  // unsigned, because damaged sizes may overflow
+  std::priority_queue<Free, std::vector<Free>, std::greater<>> frees_;
+};
 
 }  // namespace
 
@@ -124,10 +164,11 @@ void PerfettoWriter::write_activities() {
 
 void PerfettoWriter::write_counters() {
   const std::vector<std::string> categories = names_of(event::MemoryCategory{}).names();
-  std::string columns = "device, time_ns, allocated_bytes, active_bytes, reserved_bytes";
-  for (const std::string& category : categories) columns += ", " + category + "_bytes";
-  Pages pages(database_, target_, "memory_point", columns);
+  LiveMemory live(database_, target_);
+  Pages pages(database_, target_, "memory_point",
+              "device, time_ns, allocated_bytes, active_bytes, reserved_bytes, sequence");
   while (const auto row = pages.next()) {
+    live.advance(row->integer(5));
     const std::string device = row->text(0) == "cuda" ? "CUDA" : "CPU";
     TraceEvent sizes('C', host(0), json_string(device + " memory"), "");
     sizes.at(row->integer(1))
@@ -137,7 +178,7 @@ void PerfettoWriter::write_counters() {
     events_.add(sizes);
     TraceEvent parts('C', host(0), json_string(device + " memory by category"), "");
     parts.at(row->integer(1));
-    for (std::size_t i = 0; i < categories.size(); ++i) parts.argument(categories[i].c_str(), row->integer(5 + i));
+    for (const std::string& category : categories) parts.argument(category.c_str(), live.bytes(row->text(0), category));
     events_.add(parts);
   }
 }

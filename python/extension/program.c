@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "engine_library.h"
+#include "memory_categories.h"
 
 enum {
   kStackBytes = 16 << 20, /* reserved; only the pages that are used take memory */
@@ -409,15 +410,15 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 
 #define ADD(name) PyModule_AddIntConstant(module, #name, KYMO_##name)
 static int add_constants(PyObject* module) {
-  return ADD(OK) || ADD(FAILED) || ADD(OUT_OF_MEMORY) || ADD(PER_RUN) || ADD(PER_STEP) || ADD(PARAMETER) ||
-         ADD(GRADIENT) || ADD(OPTIMIZER_STATE) || ADD(COMMUNICATION) || ADD(COMPILATION) || ADD(RECOMPILATION) ||
-         ADD(BACKWARD_COMPILATION) || ADD(RUNTIME_COMPILATION) || ADD(FAILED_COMPILATION) || ADD(GRAPH_BREAK);
+  return ADD(OK) || ADD(FAILED) || ADD(OUT_OF_MEMORY) || ADD(PER_RUN) || ADD(PER_STEP) || ADD(COMPILATION) ||
+         ADD(RECOMPILATION) || ADD(BACKWARD_COMPILATION) || ADD(RUNTIME_COMPILATION) || ADD(FAILED_COMPILATION) ||
+         ADD(GRAPH_BREAK);
 }
 
 PyMODINIT_FUNC PyInit__program(void) {
   PyObject* module = PyModule_Create(&definition);
   if (module && !PyModule_AddFunctions(module, scope_functions) && !PyModule_AddFunctions(module, step_functions) &&
-      !PyModule_AddFunctions(module, window_functions) && !add_constants(module))
+      !PyModule_AddFunctions(module, window_functions) && !add_constants(module) && !add_memory_categories(module))
     return module;
   Py_XDECREF(module);
   return NULL;

@@ -8,6 +8,7 @@
 
 #include "engine_library.h"
 #include "extension.h"
+#include "memory_categories.h"
 
 /* The state of serve(), of which there is one at a time. */
 static struct {
@@ -155,16 +156,16 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 static int add_constants(PyObject* module) {
   return ADD(ABI_MAJOR) || ADD(ABI_MINOR) || ADD(INT) || ADD(REAL) || ADD(BOOL) || ADD(TEXT) || ADD(CHOICE) ||
          ADD(CPU) || ADD(CUDA) || ADD(PER_RUN) || ADD(PER_STEP) || ADD(PER_PHASE) || ADD(LOG_DEBUG) || ADD(LOG_INFO) ||
-         ADD(LOG_WARNING) || ADD(LOG_ERROR) || ADD(PARAMETER) || ADD(GRADIENT) || ADD(OPTIMIZER_STATE) ||
-         ADD(ACTIVATION) || ADD(WORKSPACE) || ADD(INPUT) || ADD(COMMUNICATION) || ADD(ALL_REDUCE) ||
-         ADD(REDUCE_SCATTER) || ADD(ALL_GATHER) || ADD(BROADCAST) || ADD(BARRIER) || ADD(CHECK_PASSED) ||
-         ADD(CHECK_FAILED) || ADD(CHECK_UNAVAILABLE) || ADD(FAILED) || ADD(OUT_OF_MEMORY) || ADD(SKIPPED) ||
-         ADD(STEP_IS_ASYNCHRONOUS);
+         ADD(LOG_WARNING) || ADD(LOG_ERROR) || ADD(ALL_REDUCE) || ADD(REDUCE_SCATTER) || ADD(ALL_GATHER) ||
+         ADD(BROADCAST) || ADD(BARRIER) || ADD(CHECK_PASSED) || ADD(CHECK_FAILED) || ADD(CHECK_UNAVAILABLE) ||
+         ADD(FAILED) || ADD(OUT_OF_MEMORY) || ADD(SKIPPED) || ADD(STEP_IS_ASYNCHRONOUS);
 }
 
 PyMODINIT_FUNC PyInit__engine(void) {
   PyObject* module = PyModule_Create(&definition);
-  if (module && !add_run_type(module) && !add_region_types(module) && !add_constants(module)) return module;
+  if (module && !add_run_type(module) && !add_region_types(module) && !add_constants(module) &&
+      !add_memory_categories(module))
+    return module;
   Py_XDECREF(module);
   return NULL;
 }

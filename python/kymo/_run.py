@@ -24,15 +24,6 @@ _LEVELS = {
     "warning": _engine.LOG_WARNING,
     "error": _engine.LOG_ERROR,
 }
-_CATEGORIES = {
-    "parameter": _engine.PARAMETER,
-    "gradient": _engine.GRADIENT,
-    "optimizer_state": _engine.OPTIMIZER_STATE,
-    "activation": _engine.ACTIVATION,
-    "workspace": _engine.WORKSPACE,
-    "input": _engine.INPUT,
-    "communication": _engine.COMMUNICATION,
-}
 _OPERATIONS = {
     "all_reduce": _engine.ALL_REDUCE,
     "reduce_scatter": _engine.REDUCE_SCATTER,
@@ -133,9 +124,9 @@ class Run:
         self._engine.metric(_code(_PER, per, "per"), name, value, unit)
 
     def tag(self, tensor: torch.Tensor | None, category: str) -> None:
-        """Sets the category of the memory of a tensor: "parameter", "gradient", "optimizer_state", "activation",
-        "workspace" or "input". None is ignored. Any thread."""
-        code = _code(_CATEGORIES, category, "the category of a tensor")
+        """Sets the category of the memory of a tensor: "parameter", "gradient" or another one of the view
+        memory_category, except "unknown". None is ignored. Any thread."""
+        code = _code(_engine.MEMORY_CATEGORIES, category, "the category of a tensor")
         if tensor is None or not self._engine.wants_tags:
             return
         local = getattr(tensor, "_local_tensor", tensor)  # of a DTensor

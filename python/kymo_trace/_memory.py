@@ -27,34 +27,34 @@ class Tags:
             return
         self.roots[id(module)] = weakref.ref(module)
         for tensor in [*module.parameters(), *module.buffers()]:
-            self._tag(tensor, _program.PARAMETER)
+            self._tag(tensor, "parameter")
 
     def gradients(self) -> None:
         """A backward pass ends."""
         for reference in self.roots.values():
             module = reference()
             for parameter in module.parameters() if module is not None else ():
-                self._tag(parameter.grad, _program.GRADIENT)
+                self._tag(parameter.grad, "gradient")
 
     def optimizer(self, optimizer: Any) -> None:
         """A step of an optimizer ends."""
         for state in optimizer.state.values():
             for value in state.values() if isinstance(state, dict) else ():
-                self._tag(value, _program.OPTIMIZER_STATE)
+                self._tag(value, "optimizer_state")
 
     def gathered(self, parameter: Any) -> None:
         """fully_shard has gathered a parameter."""
         for tensor in getattr(parameter, "all_gather_outputs", ()):
-            self._tag(tensor, _program.COMMUNICATION)
+            self._tag(tensor, "communication")
 
     def to_reduce(self, parameters: Any) -> None:
         """fully_shard will reduce the gradients of gathered parameters."""
         for parameter in parameters:
             gathered = getattr(parameter, "_unsharded_param", None)
             for gradient in (getattr(gathered, "grad", None), getattr(parameter, "unsharded_accumulated_grad", None)):
-                self._tag(gradient, _program.COMMUNICATION)
+                self._tag(gradient, "communication")
 
-    def _tag(self, tensor: Any, category: int) -> None:
+    def _tag(self, tensor: Any, category: str) -> None:
         if not isinstance(tensor, self.torch.Tensor) or tensor.layout is not self.torch.strided:
             return
         if hasattr(tensor, "__tensor_flatten__"):  # a subclass around other tensors, such as DTensor
@@ -67,7 +67,7 @@ class Tags:
         except (RuntimeError, NotImplementedError):  # it has no memory of its own
             return
         if size:
-            _program.tag(address, size, category)
+            _program.tag(address, size, _program.MEMORY_CATEGORIES[category])
 
 
 def watch_fully_shard(tags: Tags) -> None:

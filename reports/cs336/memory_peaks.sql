@@ -39,20 +39,7 @@ SELECT
   CASE d.status_label WHEN '' THEN h.phase END AS phase,
   CASE d.status_label WHEN '' THEN replace(p.largest_category, '_', ' ') END AS largest,
   CASE d.status_label
-    WHEN ''
-      THEN
-        100.0
-        * max(
-          p.parameter_bytes,
-          p.gradient_bytes,
-          p.optimizer_state_bytes,
-          p.activation_bytes,
-          p.workspace_bytes,
-          p.input_bytes,
-          p.communication_bytes,
-          p.unknown_bytes
-        )
-        / nullif(p.peak_allocated_bytes, 0)
+    WHEN '' THEN 100.0 * p.largest_category_bytes / nullif(p.peak_allocated_bytes, 0)
   END AS largest_share,
   (
     SELECT x.value

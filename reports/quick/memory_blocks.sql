@@ -35,19 +35,14 @@ SELECT
   b.allocated_bytes AS bytes,
   coalesce(b.operator, replace(b.category, '_', ' ')) AS label,
   -- same names as the series of memory_area.sql, for the same colors
-  CASE b.category
-    WHEN 'parameter' THEN 'parameters'
-    WHEN 'gradient' THEN 'gradients'
-    WHEN 'activation' THEN 'activations'
-    WHEN 'input' THEN 'inputs'
-    ELSE replace(b.category, '_', ' ')
-  END AS category,
+  g.title AS category,
   coalesce(b.scope || ' ', '') || '(' || b.phase || CASE WHEN b.step >= 0 THEN ', step ' || b.step ELSE '' END || ')'
   || coalesce(k.frames, '') AS detail,
   b.address,
   b.reusable_ns
 FROM largest l
 JOIN memory_block b ON b.run_id = l.run_id AND b.rank = 0 AND b.pass = l.pass AND b.sequence = l.sequence
+JOIN memory_category g ON g.category = b.category
 LEFT JOIN called k ON k.run_id = b.run_id AND k.rank = b.rank AND k.pass = b.pass AND k.stack = b.stack
 WHERE l.position <= (SELECT blocks_shown FROM setting)
 ORDER BY l.run_id, l.sequence

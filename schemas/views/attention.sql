@@ -220,7 +220,7 @@ SELECT
   l.requested_bytes,
   -- size allocated for it, after rounding
   l.allocated_bytes,
-  -- parameter, gradient, optimizer_state, activation, workspace, input or unknown
+  -- as in memory_category
   l.category,
   -- step of the allocation; −1 outside of steps
   l.step,

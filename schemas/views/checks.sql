@@ -91,11 +91,13 @@ SELECT
   )
 FROM (
   SELECT
-    *,
-    parameter_bytes + gradient_bytes + optimizer_state_bytes + activation_bytes + workspace_bytes + input_bytes
-    + communication_bytes + unknown_bytes AS categories
-  FROM memory_peak
+    run_id,
+    phase,
+    peak_allocated_bytes,
+    sum(bytes) AS categories
+  FROM memory_by_category
   WHERE phase = 'step'
+  GROUP BY run_id, rank, pass, device
 ) m
 WHERE abs(m.categories - m.peak_allocated_bytes) > 0.001 * m.peak_allocated_bytes
 UNION ALL

@@ -251,6 +251,25 @@ held AS (
       LIMIT 1
     ) AS point
   FROM marker o
+),
+live AS (
+  SELECT
+    h.*,
+    coalesce(sum(a.allocated_bytes) FILTER (WHERE a.category = 'parameter'), 0) AS parameter_bytes,
+    coalesce(sum(a.allocated_bytes) FILTER (WHERE a.category = 'gradient'), 0) AS gradient_bytes,
+    coalesce(sum(a.allocated_bytes) FILTER (WHERE a.category = 'optimizer_state'), 0) AS optimizer_state_bytes,
+    coalesce(sum(a.allocated_bytes) FILTER (WHERE a.category = 'activation'), 0) AS activation_bytes,
+    coalesce(sum(a.allocated_bytes), 0) AS category_bytes
+  FROM held h
+  LEFT JOIN allocation a
+    ON a.run_id = h.run_id
+    AND a.rank = h.rank
+    AND a.pass = h.pass
+    AND a.device = h.device_kind
+    AND a.sequence <= h.point
+    AND coalesce(a.free_sequence > h.point, 1)
+  WHERE h.point IS NOT NULL
+  GROUP BY h.run_id, h.rank, h.name
 )
 SELECT
   -- run
@@ -281,15 +300,15 @@ SELECT
   -- bytes allocated; NULL if no point is known
   p.allocated_bytes,
   -- allocated bytes of live blocks of this category
-  p.parameter_bytes,
+  l.parameter_bytes,
   -- allocated bytes of live blocks of this category
-  p.gradient_bytes,
+  l.gradient_bytes,
   -- allocated bytes of live blocks of this category
-  p.optimizer_state_bytes,
+  l.optimizer_state_bytes,
   -- allocated bytes of live blocks of this category
-  p.activation_bytes,
+  l.activation_bytes,
   -- allocated bytes of all other categories
-  p.workspace_bytes + p.input_bytes + p.communication_bytes + p.unknown_bytes AS other_bytes,
+  l.category_bytes - l.parameter_bytes - l.gradient_bytes - l.optimizer_state_bytes - l.activation_bytes AS other_bytes,
   -- optimizer state size of this rank, as reported by the workload; NULL if not reported
   (
     SELECT max(v.value)
@@ -298,17 +317,16 @@ SELECT
   ) AS declared_state_bytes,
   -- optimizer state over that of the same rank and marker in the newest unsharded run in the same comparison group;
   -- NULL if there is none
-  1.0 * p.optimizer_state_bytes
+  1.0 * l.optimizer_state_bytes
   / nullif(
     (
       SELECT w.optimizer_state_bytes
       FROM (
         SELECT
           u.run_id,
-          y.optimizer_state_bytes,
+          u.optimizer_state_bytes,
           u.invocation_id = h.invocation_id AS same_invocation
-        FROM held u
-        JOIN memory_point y ON y.run_id = u.run_id AND y.rank = u.rank AND y.pass = u.pass AND y.sequence = u.point
+        FROM live u
         WHERE u.scheme = 'none' AND u.comparison_group = h.comparison_group AND u.rank = h.rank AND u.name = h.name
       ) w
       ORDER BY w.same_invocation DESC, w.run_id DESC
@@ -317,6 +335,7 @@ SELECT
     0
   ) AS state_share
 FROM held h
+LEFT JOIN live l ON l.run_id = h.run_id AND l.rank = h.rank AND l.name = h.name
 LEFT JOIN memory_point p ON p.run_id = h.run_id AND p.rank = h.rank AND p.pass = h.pass AND p.sequence = h.point;
 
 -- Cost and savings of each optimizer_sharding run: step time, optimizer state per rank, and traffic between ranks.

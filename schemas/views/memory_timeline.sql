@@ -2,6 +2,19 @@
 -- Results of the memory pass: timeline, peaks by category, and individual blocks, of LibTorch's CUDA caching allocator
 -- or CPU allocator.
 
+-- The categories of memory, with their titles in reports.
+CREATE VIEW memory_category AS
+SELECT
+  -- name, as in the other views
+  column1 AS category,
+  -- title in reports
+  column2 AS title,
+  -- sort order: 0, 1, 2 ...
+  column3 AS category_order
+FROM (
+  VALUES /* KYMO_MEMORY_CATEGORIES */ ('unknown', 'unknown', 0)
+);
+
 -- The points of the memory timeline.
 CREATE VIEW memory_timeline AS
 SELECT
@@ -30,25 +43,54 @@ SELECT
   -- bytes allocated, or freed but still in use by a stream
   m.active_bytes,
   -- bytes reserved from the driver
-  m.reserved_bytes,
-  -- allocated bytes of live blocks of this category
-  m.parameter_bytes,
-  -- allocated bytes of live blocks of this category
-  m.gradient_bytes,
-  -- allocated bytes of live blocks of this category
-  m.optimizer_state_bytes,
-  -- allocated bytes of live blocks of this category
-  m.activation_bytes,
-  -- allocated bytes of live blocks of this category
-  m.workspace_bytes,
-  -- allocated bytes of live blocks of this category
-  m.input_bytes,
-  -- allocated bytes of live blocks of this category
-  m.communication_bytes,
-  -- allocated bytes of live blocks of this category
-  m.unknown_bytes
+  m.reserved_bytes
 FROM memory_point m
 LEFT JOIN string p ON p.string_id = m.phase_id;
+
+-- The live memory of each category after each memory event that changes it. Filter by run: the underlying table is
+-- large.
+CREATE VIEW memory_timeline_by_category AS
+SELECT
+  -- run
+  c.run_id,
+  -- rank
+  c.rank,
+  -- pass in which it was recorded
+  c.pass,
+  -- cuda or cpu
+  c.device,
+  -- position among the memory events, as in memory_timeline
+  c.sequence,
+  -- host clock, relative to the start of the run
+  c.time_ns,
+  -- as in memory_category
+  c.category,
+  -- allocated bytes of its live blocks
+  sum(c.bytes) OVER (PARTITION BY c.run_id, c.rank, c.pass, c.device, c.category ORDER BY c.sequence) AS bytes
+FROM (
+  SELECT
+    run_id,
+    rank,
+    pass,
+    device,
+    sequence,
+    alloc_ns AS time_ns,
+    category,
+    allocated_bytes AS bytes
+  FROM allocation
+  UNION ALL
+  SELECT
+    run_id,
+    rank,
+    pass,
+    device,
+    free_sequence,
+    free_ns,
+    category,
+    -allocated_bytes
+  FROM allocation
+  WHERE free_sequence IS NOT NULL
+) c;
 
 -- The interval of the measured steps of the memory pass, for ranks with points of the memory timeline within steps.
 CREATE VIEW memory_steps AS
@@ -79,8 +121,8 @@ WHERE
   );
 
 -- Peaks of the memory counters within each phase of the measured steps, the whole step (`step`), warm-up steps
--- (`warm-up`), the time before and after the steps (`outside`) and the whole pass (`run`), with the live memory by
--- category at the allocated peak.
+-- (`warm-up`), the time before and after the steps (`outside`) and the whole pass (`run`). memory_by_category has what
+-- the allocated peaks consist of.
 CREATE VIEW memory_peak AS
 SELECT
   -- run
@@ -103,51 +145,43 @@ SELECT
   t.peak_reserved_bytes,
   -- step of the allocated peak, the first one if tied
   t.step AS peak_step,
+  -- phase of the allocated peak; `step` if it is that of a whole step
+  t.own_phase AS peak_phase,
   -- time of the allocated peak, host clock, relative to the start of the run
   t.peak_ns,
-  -- allocated bytes of live blocks of this category at the allocated peak
-  t.parameter_bytes,
-  -- allocated bytes of live blocks of this category at the allocated peak
-  t.gradient_bytes,
-  -- allocated bytes of live blocks of this category at the allocated peak
-  t.optimizer_state_bytes,
-  -- allocated bytes of live blocks of this category at the allocated peak
-  t.activation_bytes,
-  -- allocated bytes of live blocks of this category at the allocated peak
-  t.workspace_bytes,
-  -- allocated bytes of live blocks of this category at the allocated peak
-  t.input_bytes,
-  -- allocated bytes of live blocks of this category at the allocated peak
-  t.communication_bytes,
-  -- allocated bytes of live blocks of this category at the allocated peak
-  t.unknown_bytes,
-  -- largest category; NULL if nothing was allocated
-  CASE max(
-    t.parameter_bytes,
-    t.gradient_bytes,
-    t.optimizer_state_bytes,
-    t.activation_bytes,
-    t.workspace_bytes,
-    t.input_bytes,
-    t.communication_bytes,
-    t.unknown_bytes
-  )
-    WHEN 0 THEN NULL
-    WHEN t.parameter_bytes THEN 'parameter'
-    WHEN t.gradient_bytes THEN 'gradient'
-    WHEN t.optimizer_state_bytes THEN 'optimizer_state'
-    WHEN t.activation_bytes THEN 'activation'
-    WHEN t.workspace_bytes THEN 'workspace'
-    WHEN t.input_bytes THEN 'input'
-    WHEN t.communication_bytes THEN 'communication'
-    ELSE 'unknown'
-  END AS largest_category
+  -- category with the most memory at the allocated peak; NULL if nothing was allocated
+  (
+    SELECT c.category
+    FROM memory_phase_category c
+    LEFT JOIN memory_category k ON k.category = c.category
+    WHERE
+      c.run_id = t.run_id
+      AND c.rank = t.rank
+      AND c.pass = t.pass
+      AND c.device = t.device
+      AND c.step = t.step
+      AND c.phase = t.own_phase
+    ORDER BY c.bytes DESC, k.category_order
+    LIMIT 1
+  ) AS largest_category,
+  -- its allocated bytes
+  (
+    SELECT max(c.bytes)
+    FROM memory_phase_category c
+    WHERE
+      c.run_id = t.run_id
+      AND c.rank = t.rank
+      AND c.pass = t.pass
+      AND c.device = t.device
+      AND c.step = t.step
+      AND c.phase = t.own_phase
+  ) AS largest_category_bytes
 FROM (
   SELECT
     *,
     row_number() OVER (
       PARTITION BY run_id, rank, pass, device, phase
-      ORDER BY allocated_bytes DESC, step, peak_ns
+      ORDER BY allocated_bytes DESC, step, peak_ns, own_phase = 'step'
     ) AS position
   FROM (
     SELECT
@@ -163,19 +197,12 @@ FROM (
         m.pass,
         m.device,
         m.step,
+        m.phase AS own_phase,
         m.peak_ns,
         m.peak_requested_bytes AS requested_bytes,
         m.peak_allocated_bytes AS allocated_bytes,
         m.peak_active_bytes AS active_bytes,
         m.peak_reserved_bytes AS reserved_bytes,
-        m.parameter_bytes,
-        m.gradient_bytes,
-        m.optimizer_state_bytes,
-        m.activation_bytes,
-        m.workspace_bytes,
-        m.input_bytes,
-        m.communication_bytes,
-        m.unknown_bytes,
         CASE
           WHEN b.whole = 1 THEN 'run'
           WHEN m.step < 0 THEN 'outside'
@@ -206,68 +233,30 @@ SELECT
   p.device,
   -- as in memory_peak
   p.phase,
-  -- parameter, gradient, optimizer_state, activation, workspace, input, communication or unknown
-  c.category,
+  -- as in memory_peak
+  p.peak_allocated_bytes,
+  -- as in memory_peak
+  p.peak_ns,
+  -- as in memory_category
+  k.category,
   -- allocated sizes of its live blocks
-  CASE c.category_order
-    WHEN 0 THEN p.parameter_bytes
-    WHEN 1 THEN p.gradient_bytes
-    WHEN 2 THEN p.optimizer_state_bytes
-    WHEN 3 THEN p.activation_bytes
-    WHEN 4 THEN p.workspace_bytes
-    WHEN 5 THEN p.input_bytes
-    WHEN 6 THEN p.communication_bytes
-    ELSE p.unknown_bytes
-  END AS bytes,
+  coalesce(c.bytes, 0) AS bytes,
   -- share of the peak
-  1.0
-  * CASE c.category_order
-    WHEN 0 THEN p.parameter_bytes
-    WHEN 1 THEN p.gradient_bytes
-    WHEN 2 THEN p.optimizer_state_bytes
-    WHEN 3 THEN p.activation_bytes
-    WHEN 4 THEN p.workspace_bytes
-    WHEN 5 THEN p.input_bytes
-    WHEN 6 THEN p.communication_bytes
-    ELSE p.unknown_bytes
-  END
-  / nullif(p.peak_allocated_bytes, 0) AS share,
-  -- sort order: 0, 1, 2 ... for the categories above
-  c.category_order
+  1.0 * coalesce(c.bytes, 0) / nullif(p.peak_allocated_bytes, 0) AS share,
+  -- as in memory_category
+  k.title,
+  -- as in memory_category
+  k.category_order
 FROM memory_peak p
-CROSS JOIN (
-  SELECT
-    0 AS category_order,
-    'parameter' AS category
-  UNION ALL
-  SELECT
-    1,
-    'gradient'
-  UNION ALL
-  SELECT
-    2,
-    'optimizer_state'
-  UNION ALL
-  SELECT
-    3,
-    'activation'
-  UNION ALL
-  SELECT
-    4,
-    'workspace'
-  UNION ALL
-  SELECT
-    5,
-    'input'
-  UNION ALL
-  SELECT
-    6,
-    'communication'
-  UNION ALL
-  SELECT
-    7,
-    'unknown'
-) c;
+CROSS JOIN memory_category k
+LEFT JOIN memory_phase_category c
+  ON c.run_id = p.run_id
+  AND c.rank = p.rank
+  AND c.pass = p.pass
+  AND c.device = p.device
+  AND c.step = p.peak_step
+  AND c.phase = p.peak_phase
+  AND c.category = k.category;
 
 -- Every memory block with its origin. Sort by allocated_bytes for the largest. Filter by run: the underlying table is
 -- large.
@@ -287,7 +276,7 @@ SELECT
   a.requested_bytes,
   -- size allocated for it, after rounding
   a.allocated_bytes,
-  -- parameter, gradient, optimizer_state, activation, workspace, input, communication or unknown
+  -- as in memory_category
   a.category,
   -- step of the allocation; −1 outside of steps
   a.step,

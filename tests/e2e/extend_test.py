@@ -18,13 +18,14 @@ from pathlib import Path
 from kymo_tool import BUILD, KYMO, KymoTest, needs_torch_parts
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("core", "host", "plugins", "reports", "schemas")
+SOURCES = ("core", "host", "plugins", "python", "reports", "schemas")
 BLOCK = re.compile(r"^## (?P<section>[^\n]*)$|^```(?P<language>\w+) (?P<file>\S+)\n(?P<text>.*?)^```$", re.M | re.S)
 FILES = {
     "A data-parallel strategy": 2,
     "A collector": 2,
     "A table with its view": 4,
     "A report section": 2,
+    "A memory category": 2,
     "An attention kernel": 3,
     "A command": 2,
 }

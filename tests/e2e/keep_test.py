@@ -68,13 +68,11 @@ class KeepTest(SharedRunTest):
             "SELECT n.text, t.backward, sum(t.calls) "
             "FROM op_total t JOIN string n ON n.string_id = t.name_id GROUP BY n.text, t.backward"
         )
-        peaks = (
-            "SELECT step, phase, peak_allocated_bytes, parameter_bytes, gradient_bytes, activation_bytes "
-            "FROM memory_phase ORDER BY step, phase"
-        )
+        peaks = "SELECT step, phase, peak_allocated_bytes FROM memory_phase ORDER BY step, phase"
+        parts = "SELECT step, phase, category, bytes FROM memory_phase_category ORDER BY step, phase, category"
         counts = "SELECT phase, clock, count FROM statistic ORDER BY phase, clock"
         costs = "SELECT pass, phase, steps FROM overhead ORDER BY pass, phase"
-        for query in (calls, peaks, counts, costs):
+        for query in (calls, peaks, parts, counts, costs):
             expected = self.of("all", query)
             self.assertGreater(len(expected), 0)
             for keep in LESS:

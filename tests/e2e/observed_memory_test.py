@@ -10,7 +10,6 @@ import unittest
 from kymo_tool import SharedRunTest, needs_torch_parts
 from small_model import BATCH, CASE, CONTEXT, HEADS, LAYERS, METHOD, PARAMETER_TENSORS, STEPS, WARMUP
 
-CATEGORIES = ("parameter", "gradient", "optimizer_state", "activation", "workspace", "input", "unknown")
 BLOCKS = """SELECT a.*, p.text AS phase, f.text AS free_phase, s.text AS scope, q.module, o.text AS operator
             FROM allocation a
             LEFT JOIN string p ON p.string_id = a.phase_id LEFT JOIN string f ON f.string_id = a.free_phase_id
@@ -162,10 +161,6 @@ class MemoryTest(SharedRunTest):
     def test_curves_are_the_sums_of_live_blocks(self):
         blocks = self.blocks()
         curve = Curve(blocks, "requested_bytes")
-        by_category = {
-            name: Curve([block for block in blocks if block["category"] == name], "allocated_bytes")
-            for name in CATEGORIES
-        }
         points = self.records("SELECT * FROM memory_point WHERE pass = 'memory' ORDER BY sequence")
         self.assertGreater(len(points), 100)
         for point in points:
@@ -175,12 +170,15 @@ class MemoryTest(SharedRunTest):
                 [level] * 4,
                 point,
             )
-            self.assertEqual(
-                {name: point[f"{name}_bytes"] for name in CATEGORIES},
-                {name: each.after(point["sequence"]) for name, each in by_category.items()},
-                point,
-            )
         self.assertEqual(max(point["requested_bytes"] for point in points), max(curve.levels))
+
+    def test_curves_of_the_categories_are_the_sums_of_their_blocks(self):
+        curves = self.rows("SELECT category, sequence, bytes FROM memory_timeline_by_category WHERE pass = 'memory'")
+        self.assertEqual({category for category, *_ in curves}, {block["category"] for block in self.blocks()})
+        for category in {category for category, *_ in curves}:
+            expected = Curve(self.blocks(category=category), "allocated_bytes")
+            found = sorted((sequence, size) for name, sequence, size in curves if name == category)
+            self.assertEqual(found, list(zip(expected.sequences, expected.levels, strict=True)), category)
 
     def test_left_out_points_lie_near_the_line(self):
         """Between two retained points, no curve deviates by more than two thousandths of its range."""
@@ -217,11 +215,16 @@ class MemoryTest(SharedRunTest):
                 [level] * 4,
                 key,
             )
-        for row in stored.values():
-            self.assertEqual(sum(row[f"{name}_bytes"] for name in CATEGORIES), row["peak_allocated_bytes"], row)
+        parts = collections.defaultdict(dict)
+        for step, phase, category, size in self.rows(
+            "SELECT step, phase, category, bytes FROM memory_phase_category WHERE pass = 'memory'"
+        ):
+            parts[step, phase][category] = size
+        for key, row in stored.items():
+            self.assertEqual(sum(parts[key].values()), row["peak_allocated_bytes"], row)
             self.assertEqual(row["warmup"], int(0 <= row["step"] < WARMUP))
             if row["step"] >= 0:
-                self.assertEqual(row["parameter_bytes"], self.parameter_bytes())
+                self.assertEqual(parts[key]["parameter"], self.parameter_bytes())
 
     def test_phases_join_up(self):
         for step in range(WARMUP + STEPS):

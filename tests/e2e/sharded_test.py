@@ -33,9 +33,9 @@ class ShardedTest(KymoTest):
     def state_bytes(self):
         """Optimizer state in bytes per rank, at the peak of its measured steps."""
         found = self.rows(
-            "SELECT rank, max(optimizer_state_bytes) FROM memory_phase "
-            "WHERE pass = 'memory' AND phase = 'step' AND step >= 0 AND NOT warmup "
-            "GROUP BY rank ORDER BY rank"
+            "SELECT rank, max(bytes) FROM memory_phase_category JOIN memory_phase USING (run_id, rank, pass, device, "
+            "step, phase) WHERE pass = 'memory' AND phase = 'step' AND step >= 0 AND NOT warmup "
+            "AND category = 'optimizer_state' GROUP BY rank ORDER BY rank"
         )
         self.assertEqual([rank for rank, _ in found], list(range(len(found))))
         return [size for _, size in found]

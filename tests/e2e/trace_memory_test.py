@@ -7,13 +7,17 @@ from kymo_tool import needs_torch_parts
 from trace_program_test import FORKED, PROGRAMS, TraceTest
 
 STEPS = 14
-CATEGORIES = """SELECT parameter_bytes, gradient_bytes, optimizer_state_bytes, communication_bytes,
-                1.0 * unknown_bytes / peak_allocated_bytes FROM memory_peak WHERE pass = 'memory' AND device = 'cpu'
-                AND rank = ? AND phase = ?"""
+CATEGORIES = """SELECT iif(category = 'unknown', share, bytes) FROM memory_by_category
+                WHERE pass = 'memory' AND device = 'cpu' AND rank = ? AND phase = ?
+                AND category IN ('parameter', 'gradient', 'optimizer_state', 'communication', 'unknown')
+                ORDER BY category_order"""
 
 
 @needs_torch_parts
 class DataParallelTest(TraceTest):
+    def sizes(self, rank, phase):
+        return [size for (size,) in self.rows(CATEGORIES, rank, phase)]
+
     def peak(self, mode):
         """The memory of rank 0 by category at the peak of the optimizer's phase and of the step, after its check."""
         del self.environment["KYMO_TEST_LIGHT_TORCH"]
@@ -22,12 +26,12 @@ class DataParallelTest(TraceTest):
         self.assertEqual(self.outcome(), ("ok", ""), done.stderr)
         counted = [[int(word) for word in line.split()[1:]] for line in sorted(done.stdout.splitlines())]
         for rank, expected in enumerate(counted):
-            ((*found, _, unknown),) = self.rows(CATEGORIES, rank, "optimizer")
+            *found, _, unknown = self.sizes(rank, "optimizer")
             for size, truth in zip(found, expected, strict=True):
                 self.assertAlmostEqual(size, truth, delta=0.01 * truth, msg=(mode, rank, found, expected))
             self.assertLess(unknown, 0.05)
-            self.assertLess(self.rows(CATEGORIES, rank, "step")[0][-1], 0.05)
-        return counted[0], self.rows(CATEGORIES, 0, "step")[0]
+            self.assertLess(self.sizes(rank, "step")[-1], 0.05)
+        return counted[0], self.sizes(0, "step")
 
     def test_fully_shard(self):
         (parameters, *_), (*_, communication, _) = self.peak("fully_shard")

@@ -51,7 +51,9 @@ class ObservedRanksTest(TraceTest):
         self.assertEqual(self.rows("SELECT count(*) FROM dropped_record"), [(0,)])
         ((count,),) = self.rows("SELECT count FROM statistic WHERE phase = 'step'")
         self.assertEqual(count, 10)
-        ((rank, size),) = self.rows("SELECT rank, max(parameter_bytes) FROM memory_peak GROUP BY rank")
+        ((rank, size),) = self.rows(
+            "SELECT rank, max(bytes) FROM memory_by_category WHERE category = 'parameter' GROUP BY rank"
+        )
         self.assertEqual(rank, 0)
         self.assertGreaterEqual(size, 4 * (8 * 16 + 16 + 16 + 1))
 

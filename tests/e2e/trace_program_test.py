@@ -192,11 +192,12 @@ class PassesTest(TraceTest):
         self.check_results_appear_like_those_of_other_workloads()
 
     def check_memory(self):
-        peaks = self.records("SELECT * FROM memory_peak WHERE pass = 'memory'")
-        sizes = {name: max(row[f"{name}_bytes"] for row in peaks) for name in ("parameter", "gradient")}
+        sizes = dict(
+            self.rows("SELECT category, max(bytes) FROM memory_by_category WHERE pass = 'memory' GROUP BY category")
+        )
         parameters = 50 * 16 + 16 * 50 + 50 + 2 * (32 + 4 * (16 * 16 + 16) + 2 * 16 * 64 + 64 + 16)
-        self.assertEqual(sizes, {"parameter": 4 * parameters, "gradient": 4 * parameters})
-        self.assertGreaterEqual(max(row["optimizer_state_bytes"] for row in peaks), 8 * parameters)
+        self.assertEqual((sizes["parameter"], sizes["gradient"]), (4 * parameters, 4 * parameters))
+        self.assertGreaterEqual(sizes["optimizer_state"], 8 * parameters)
 
     def check_later_steps(self, errors):
         """The program continues after the observed steps, and what its steps cost then is stored as metrics."""

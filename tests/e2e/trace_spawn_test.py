@@ -104,10 +104,10 @@ class RanksTest(SpawnTest):
         self.assertEqual(self.number_of_ranks(), 2)
 
     def check_memory(self):
-        peaks = self.records("SELECT * FROM memory_peak WHERE pass = 'memory'")
-        self.assertEqual({row["rank"] for row in peaks}, {0, 1})
-        for row in peaks:
-            self.assertGreaterEqual(row["parameter_bytes"], 4 * sum(PARAMETERS))
+        peaks = self.rows("SELECT rank, bytes FROM memory_by_category WHERE pass = 'memory' AND category = 'parameter'")
+        self.assertEqual({rank for rank, _ in peaks}, {0, 1})
+        for _, size in peaks:
+            self.assertGreaterEqual(size, 4 * sum(PARAMETERS))
 
     def test_only_the_memory_pass(self):
         done = self.trace(SPAWNED, "ddp", STEPS, options=["--passes", "memory"])

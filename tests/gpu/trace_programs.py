@@ -145,9 +145,8 @@ def check_memory(kymo, database):
     if done.returncode:
         return [], [f"exit code {done.returncode}: {done.stderr[-2000:]}"]
     # The gradients are complete at the peak of the optimizer, and not at that of the step.
-    peaks = rows(kymo, database, "SELECT * FROM memory_peak WHERE device = 'cuda'")
-    names = [name.removesuffix("_bytes") for name in peaks[0] if name.endswith("_bytes")] if peaks else []
-    found = {name: max(peak[f"{name}_bytes"] for peak in peaks) for name in names}
+    largest = "SELECT category, max(bytes) AS bytes FROM memory_by_category WHERE device = 'cuda' GROUP BY category"
+    found = {row["category"]: row["bytes"] for row in rows(kymo, database, largest)}
     if not found:
         return [], ["no memory on the device"]
     faults = []

@@ -34,9 +34,8 @@ FAULTS = """SELECT 'warning', kind || ': ' || detail FROM run_warning
                                'unlike steps', 'assumed steps')
             UNION ALL SELECT 'dropped by ' || source, detail FROM dropped_record
             UNION ALL SELECT status, detail FROM run WHERE status <> 'ok'"""
-MEMORY = """SELECT max(parameter_bytes) AS parameters, max(gradient_bytes) AS gradients,
-                   max(optimizer_state_bytes) AS optimizer_state, max(activation_bytes) > 0 AS has_activations
-            FROM memory_peak"""
+MEMORY = """SELECT category, iif(category = 'activation', max(bytes) > 0, max(bytes)) FROM memory_by_category
+            WHERE category IN ('parameter', 'gradient', 'optimizer_state', 'activation') GROUP BY category"""
 
 # Loads modules with all their symbols, and prints where the libraries are that they share with torch.
 LOAD = """

@@ -238,17 +238,13 @@ INSERT INTO out_of_memory (run_id, rank, pass, location, requested_bytes, free_b
 UPDATE rank SET reserved_peak_bytes = 76000000000 WHERE run_id = 14;
 INSERT INTO memory_phase (
   run_id, rank, pass, device, step, phase, warmup, begin_allocated_bytes, end_allocated_bytes, peak_requested_bytes,
-  peak_allocated_bytes, peak_active_bytes, peak_reserved_bytes, peak_ns, parameter_bytes, gradient_bytes,
-  optimizer_state_bytes, activation_bytes, workspace_bytes, input_bytes, unknown_bytes
+  peak_allocated_bytes, peak_active_bytes, peak_reserved_bytes, peak_ns
 ) VALUES
-(
-  15, 0, 'memory', 'cuda', 0, 'backward', 0, 614000000, 80000000, 1700000000, 1700000000, 1700000000, 1800000000, 5, 0,
-  0, 0, 0, 0, 1700000000, 0
-),
-(
-  15, 0, 'memory', 'cuda', 0, 'step', 0, 67000000, 80000000, 1700000000, 1700000000, 1700000000, 1800000000, 5, 0, 0, 0,
-  0, 0, 1700000000, 0
-);
+(15, 0, 'memory', 'cuda', 0, 'backward', 0, 614000000, 80000000, 1700000000, 1700000000, 1700000000, 1800000000, 5),
+(15, 0, 'memory', 'cuda', 0, 'step', 0, 67000000, 80000000, 1700000000, 1700000000, 1700000000, 1800000000, 5);
+INSERT INTO memory_phase_category (run_id, rank, pass, device, step, phase, category, bytes) VALUES
+(15, 0, 'memory', 'cuda', 0, 'backward', 'input', 1700000000),
+(15, 0, 'memory', 'cuda', 0, 'step', 'input', 1700000000);
 INSERT INTO string (string_id, text) VALUES
 (901, 'forward'), (902, 'backward'), (903, 'aten::normal_'), (904, 'aten::full'), (905, 'aten::_softmax'),
 (906, 'aten::bmm');

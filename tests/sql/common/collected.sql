@@ -265,34 +265,59 @@ INSERT INTO op_total (
 -- Memory: runs 13 and 16 on a GPU, 14 on a CPU.
 INSERT INTO memory_phase (
   run_id, rank, pass, device, step, phase, warmup, begin_allocated_bytes, end_allocated_bytes, peak_requested_bytes,
-  peak_allocated_bytes, peak_active_bytes, peak_reserved_bytes, peak_ns, parameter_bytes, gradient_bytes,
-  optimizer_state_bytes, activation_bytes, workspace_bytes, input_bytes, unknown_bytes
+  peak_allocated_bytes, peak_active_bytes, peak_reserved_bytes, peak_ns
 ) VALUES
-(13, 0, 'memory', 'cuda', -1, 'step', 0, 0, 3000, 2990, 3000, 3000, 4096, 900, 1000, 0, 2000, 0, 0, 0, 0),
-(13, 0, 'memory', 'cuda', 0, 'forward', 1, 3000, 7000, 6900, 7100, 7100, 8192, 1500, 1000, 0, 2000, 4000, 100, 0, 0),
-(13, 0, 'memory', 'cuda', 0, 'step', 1, 3000, 3000, 9500, 9800, 9800, 12288, 1600, 1000, 900, 2000, 5800, 100, 0, 0),
-(13, 0, 'memory', 'cuda', 1, 'forward', 0, 3000, 7000, 6950, 7100, 7100, 12288, 2900, 1000, 0, 2000, 4000, 100, 0, 0),
-(
-  13, 0, 'memory', 'cuda', 1, 'backward', 0, 7000, 4000, 8100, 8200, 8300, 12288, 3500, 1000, 900, 2000, 4200, 100, 0, 0
-),
-(13, 0, 'memory', 'cuda', 1, 'step', 0, 3000, 4000, 8100, 8200, 8300, 12288, 3500, 1000, 900, 2000, 4200, 100, 0, 0),
-(13, 0, 'memory', 'cuda', 2, 'forward', 0, 3000, 7000, 7050, 7000, 7100, 12288, 5900, 1000, 0, 2000, 3900, 100, 0, 0),
-(13, 0, 'memory', 'cuda', 2, 'step', 0, 3000, 4000, 8000, 8100, 8400, 12288, 6500, 1000, 900, 2000, 4100, 100, 0, 0),
-(16, 0, 'memory', 'cuda', 1, 'forward', 0, 1000, 1000, 1890, 2000, 2000, 4096, 2900, 1000, 0, 0, 0, 1000, 0, 0),
-(16, 0, 'memory', 'cuda', 1, 'step', 0, 1000, 1000, 1890, 2000, 2000, 4096, 2900, 1000, 0, 0, 0, 1000, 0, 0),
-(14, 0, 'memory', 'cpu', 1, 'forward', 0, 500, 900, 900, 900, 900, 900, 2900, 500, 0, 0, 300, 0, 50, 50),
-(14, 0, 'memory', 'cpu', 1, 'step', 0, 500, 500, 900, 900, 900, 900, 2900, 500, 0, 0, 300, 0, 50, 50);
+(13, 0, 'memory', 'cuda', -1, 'step', 0, 0, 3000, 2990, 3000, 3000, 4096, 900),
+(13, 0, 'memory', 'cuda', 0, 'forward', 1, 3000, 7000, 6900, 7100, 7100, 8192, 1500),
+(13, 0, 'memory', 'cuda', 0, 'step', 1, 3000, 3000, 9500, 9800, 9800, 12288, 1600),
+(13, 0, 'memory', 'cuda', 1, 'forward', 0, 3000, 7000, 6950, 7100, 7100, 12288, 2900),
+(13, 0, 'memory', 'cuda', 1, 'backward', 0, 7000, 4000, 8100, 8200, 8300, 12288, 3500),
+(13, 0, 'memory', 'cuda', 1, 'step', 0, 3000, 4000, 8100, 8200, 8300, 12288, 3500),
+(13, 0, 'memory', 'cuda', 2, 'forward', 0, 3000, 7000, 7050, 7000, 7100, 12288, 5900),
+(13, 0, 'memory', 'cuda', 2, 'step', 0, 3000, 4000, 8000, 8100, 8400, 12288, 6500),
+(16, 0, 'memory', 'cuda', 1, 'forward', 0, 1000, 1000, 1890, 2000, 2000, 4096, 2900),
+(16, 0, 'memory', 'cuda', 1, 'step', 0, 1000, 1000, 1890, 2000, 2000, 4096, 2900),
+(14, 0, 'memory', 'cpu', 1, 'forward', 0, 500, 900, 900, 900, 900, 900, 2900),
+(14, 0, 'memory', 'cpu', 1, 'step', 0, 500, 500, 900, 900, 900, 900, 2900);
+INSERT INTO memory_phase_category (run_id, rank, pass, device, step, phase, category, bytes) VALUES
+(13, 0, 'memory', 'cuda', -1, 'step', 'parameter', 1000),
+(13, 0, 'memory', 'cuda', -1, 'step', 'optimizer_state', 2000),
+(13, 0, 'memory', 'cuda', 0, 'forward', 'parameter', 1000),
+(13, 0, 'memory', 'cuda', 0, 'forward', 'optimizer_state', 2000),
+(13, 0, 'memory', 'cuda', 0, 'forward', 'activation', 4000), (13, 0, 'memory', 'cuda', 0, 'forward', 'workspace', 100),
+(13, 0, 'memory', 'cuda', 0, 'step', 'parameter', 1000), (13, 0, 'memory', 'cuda', 0, 'step', 'gradient', 900),
+(13, 0, 'memory', 'cuda', 0, 'step', 'optimizer_state', 2000), (13, 0, 'memory', 'cuda', 0, 'step', 'activation', 5800),
+(13, 0, 'memory', 'cuda', 0, 'step', 'workspace', 100), (13, 0, 'memory', 'cuda', 1, 'forward', 'parameter', 1000),
+(13, 0, 'memory', 'cuda', 1, 'forward', 'optimizer_state', 2000),
+(13, 0, 'memory', 'cuda', 1, 'forward', 'activation', 4000), (13, 0, 'memory', 'cuda', 1, 'forward', 'workspace', 100),
+(13, 0, 'memory', 'cuda', 1, 'backward', 'parameter', 1000), (13, 0, 'memory', 'cuda', 1, 'backward', 'gradient', 900),
+(13, 0, 'memory', 'cuda', 1, 'backward', 'optimizer_state', 2000),
+(13, 0, 'memory', 'cuda', 1, 'backward', 'activation', 4200),
+(13, 0, 'memory', 'cuda', 1, 'backward', 'workspace', 100), (13, 0, 'memory', 'cuda', 1, 'step', 'parameter', 1000),
+(13, 0, 'memory', 'cuda', 1, 'step', 'gradient', 900), (13, 0, 'memory', 'cuda', 1, 'step', 'optimizer_state', 2000),
+(13, 0, 'memory', 'cuda', 1, 'step', 'activation', 4200), (13, 0, 'memory', 'cuda', 1, 'step', 'workspace', 100),
+(13, 0, 'memory', 'cuda', 2, 'forward', 'parameter', 1000),
+(13, 0, 'memory', 'cuda', 2, 'forward', 'optimizer_state', 2000),
+(13, 0, 'memory', 'cuda', 2, 'forward', 'activation', 3900), (13, 0, 'memory', 'cuda', 2, 'forward', 'workspace', 100),
+(13, 0, 'memory', 'cuda', 2, 'step', 'parameter', 1000), (13, 0, 'memory', 'cuda', 2, 'step', 'gradient', 900),
+(13, 0, 'memory', 'cuda', 2, 'step', 'optimizer_state', 2000), (13, 0, 'memory', 'cuda', 2, 'step', 'activation', 4100),
+(13, 0, 'memory', 'cuda', 2, 'step', 'workspace', 100), (16, 0, 'memory', 'cuda', 1, 'forward', 'parameter', 1000),
+(16, 0, 'memory', 'cuda', 1, 'forward', 'workspace', 1000), (16, 0, 'memory', 'cuda', 1, 'step', 'parameter', 1000),
+(16, 0, 'memory', 'cuda', 1, 'step', 'workspace', 1000), (14, 0, 'memory', 'cpu', 1, 'forward', 'parameter', 500),
+(14, 0, 'memory', 'cpu', 1, 'forward', 'activation', 300), (14, 0, 'memory', 'cpu', 1, 'forward', 'input', 50),
+(14, 0, 'memory', 'cpu', 1, 'forward', 'unknown', 50), (14, 0, 'memory', 'cpu', 1, 'step', 'parameter', 500),
+(14, 0, 'memory', 'cpu', 1, 'step', 'activation', 300), (14, 0, 'memory', 'cpu', 1, 'step', 'input', 50),
+(14, 0, 'memory', 'cpu', 1, 'step', 'unknown', 50);
 INSERT INTO memory_point (
   run_id, rank, pass, sequence, device, time_ns, step, phase_id, requested_bytes, allocated_bytes, active_bytes,
-  reserved_bytes, parameter_bytes, gradient_bytes, optimizer_state_bytes, activation_bytes, workspace_bytes,
-  input_bytes, unknown_bytes
+  reserved_bytes
 ) VALUES
-(13, 0, 'memory', 0, 'cuda', 900, -1, NULL, 2990, 3000, 3000, 4096, 1000, 0, 2000, 0, 0, 0, 0),
-(13, 0, 'memory', 7, 'cuda', 2900, 1, 1, 6950, 7100, 7100, 12288, 1000, 0, 2000, 4000, 100, 0, 0),
-(13, 0, 'memory', 9, 'cuda', 3500, 1, 2, 8100, 8200, 8300, 12288, 1000, 900, 2000, 4200, 100, 0, 0),
-(13, 0, 'memory', 12, 'cuda', 4600, 1, NULL, 3900, 4000, 4000, 12288, 1000, 900, 2000, 0, 100, 0, 0),
-(16, 0, 'memory', 3, 'cuda', 2900, 1, 1, 1890, 2000, 2000, 4096, 1000, 0, 0, 0, 1000, 0, 0),
-(14, 0, 'memory', 3, 'cpu', 2900, 1, 1, 900, 900, 900, 900, 500, 0, 0, 300, 0, 50, 50);
+(13, 0, 'memory', 0, 'cuda', 900, -1, NULL, 2990, 3000, 3000, 4096),
+(13, 0, 'memory', 7, 'cuda', 2900, 1, 1, 6950, 7100, 7100, 12288),
+(13, 0, 'memory', 9, 'cuda', 3500, 1, 2, 8100, 8200, 8300, 12288),
+(13, 0, 'memory', 12, 'cuda', 4600, 1, NULL, 3900, 4000, 4000, 12288),
+(16, 0, 'memory', 3, 'cuda', 2900, 1, 1, 1890, 2000, 2000, 4096),
+(14, 0, 'memory', 3, 'cpu', 2900, 1, 1, 900, 900, 900, 900);
 INSERT INTO allocation (
   run_id, rank, pass, sequence, device, address, requested_bytes, allocated_bytes, alloc_ns, free_ns, stream, thread,
   step, phase_id, scope_id, free_step, free_phase_id, op_id, category, category_source, stack

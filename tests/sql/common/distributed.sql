@@ -529,34 +529,67 @@ JOIN (
     90,
     -1
 ) m;
-WITH given (run_id, rank, sequence, time_ns, gradient_bytes, optimizer_state_bytes, activation_bytes) AS (
-  VALUES
-  (26, 0, 0, 90, 0, 0, 0), (26, 0, 1, 250, 4000, 0, 500), (26, 0, 2, 390, 4000, 8000, 0),
-  (26, 0, 3, 499, 4000, 8000, 200), (26, 0, 4, 501, 4000, 8000, 0), (27, 0, 0, 90, 0, 0, 0),
-  (27, 0, 1, 250, 4000, 0, 500), (27, 0, 2, 390, 4000, 4000, 0), (27, 0, 3, 500, 4000, 4000, 200),
-  (27, 0, 4, 550, 2000, 4000, 0), (27, 1, 0, 120, 0, 0, 0)
-)
+CREATE TEMP TABLE given (
+  run_id INTEGER,
+  rank INTEGER,
+  sequence INTEGER,
+  time_ns INTEGER,
+  gradient_bytes INTEGER,
+  optimizer_state_bytes INTEGER,
+  activation_bytes INTEGER
+);
+INSERT INTO given VALUES
+(26, 0, 0, 90, 0, 0, 0), (26, 0, 1, 250, 4000, 0, 500), (26, 0, 2, 390, 4000, 8000, 0),
+(26, 0, 3, 499, 4000, 8000, 200), (26, 0, 4, 501, 4000, 8000, 0), (27, 0, 0, 90, 0, 0, 0),
+(27, 0, 1, 250, 4000, 0, 500), (27, 0, 2, 390, 4000, 4000, 0), (27, 0, 3, 500, 4000, 4000, 200),
+(27, 0, 4, 550, 2000, 4000, 0), (27, 1, 0, 120, 0, 0, 0);
 INSERT INTO memory_point (
-  run_id, rank, pass, sequence, device, time_ns, step, requested_bytes, allocated_bytes, active_bytes, reserved_bytes,
-  parameter_bytes, gradient_bytes, optimizer_state_bytes, activation_bytes, workspace_bytes, input_bytes, unknown_bytes
+  run_id, rank, pass, sequence, device, time_ns, step, requested_bytes, allocated_bytes, active_bytes, reserved_bytes
 )
 SELECT
   run_id,
   rank,
   'memory',
-  sequence,
+  10 * sequence,
   'cuda',
   time_ns,
   0,
   4000,
   4000 + gradient_bytes + optimizer_state_bytes + activation_bytes + 60,
   1,
-  1,
-  4000,
-  gradient_bytes,
-  optimizer_state_bytes,
-  activation_bytes,
-  10,
-  20,
-  30
+  1
 FROM given;
+-- Its blocks, which are freed directly after it.
+INSERT INTO allocation (
+  run_id, rank, pass, sequence, device, address, requested_bytes, allocated_bytes, alloc_ns, free_ns, free_sequence,
+  stream, thread, step, category, category_source
+)
+SELECT
+  g.run_id,
+  g.rank,
+  'memory',
+  10 * g.sequence - c.column2,
+  'cuda',
+  4096 * c.column2,
+  1,
+  CASE c.column1
+    WHEN 'gradient' THEN g.gradient_bytes
+    WHEN 'optimizer_state' THEN g.optimizer_state_bytes
+    WHEN 'activation' THEN g.activation_bytes
+    ELSE c.column3
+  END,
+  g.time_ns,
+  g.time_ns + 1,
+  10 * g.sequence + 1,
+  0,
+  0,
+  0,
+  c.column1,
+  'tag'
+FROM given g
+CROSS JOIN (
+  VALUES
+  ('parameter', 0, 4000), ('gradient', 1, 0), ('optimizer_state', 2, 0), ('activation', 3, 0), ('workspace', 4, 10),
+  ('input', 5, 20), ('unknown', 6, 30)
+) c;
+DROP TABLE given;

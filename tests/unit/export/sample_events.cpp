@@ -166,11 +166,8 @@ void ExportTest::add_memory() {
   execute(
       "INSERT INTO memory_point (run_id, rank, pass, sequence, device, time_ns, step, phase_id, requested_bytes, "
       "allocated_bytes, "
-      "active_bytes, "
-      "reserved_bytes, parameter_bytes, gradient_bytes, optimizer_state_bytes, activation_bytes, workspace_bytes, "
-      "input_bytes, "
-      "unknown_bytes) "
-      "VALUES (3, 0, 'memory', 1, 'cuda', 2000, -1, NULL, 1000, 1024, 1024, 1048576, 1024, 0, 0, 0, 0, 0, 0)");
+      "active_bytes, reserved_bytes) "
+      "VALUES (3, 0, 'memory', 1, 'cuda', 2000, -1, NULL, 1000, 1024, 1024, 1048576)");
 }
 
 // Two overlapping calls, the second issued first and started last; one of another communicator without observed

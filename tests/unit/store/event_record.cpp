@@ -157,10 +157,11 @@ void add_memory(PassRecord& record) {
   brief.stack = 1;
   derived.allocations = {early, brief};
   derived.segments = {{4, 0x1000, 2 << 20, 0, 9, std::nullopt, std::nullopt}, {5, 0x2000, 2 << 20, 0, 9, 12, 6}};
-  derived.memory_points = {{0, MemoryDevice::kCuda, 10, -1, -1, {500, 512, 512, 2 << 20}, {512, 0, 0, 0, 0, 0, 0, 0}},
-                           {7, MemoryDevice::kCpu, 10'200, 2, 1, {1, 2, 3, 4}, {1, 2, 3, 4, 5, 6, 0, 7}}};
+  derived.memory_points = {{0, MemoryDevice::kCuda, 10, -1, -1, {500, 512, 512, 2 << 20}},
+                           {7, MemoryDevice::kCpu, 10'200, 2, 1, {1, 2, 3, 4}}};
   derived.memory_phases = {
-      {MemoryDevice::kCuda, 2, "forward", false, 512, 600, {1, 2, 3, 4}, 10'300, {1, 2, 3, 4, 5, 6, 0, 7}}};
+      {MemoryDevice::kCuda, 2, "forward", false, 512, 600, {1, 2, 3, 4}, 10'300, {1, 2, 3, 4, 5, 6}}};
+  derived.memory_phases[0].category_bytes[static_cast<std::size_t>(MemoryCategory::kUnknown)] = 7;
 }
 
 /// The text for a numbered value in column `column`; empty for NULL.
@@ -189,9 +190,6 @@ std::vector<TableContent> event_contents() {
   const std::string h = kHostileName;
   const std::string of_activity = text("name_id") + ", start_ns, end_ns, stream, correlation_id, step, " +
                                   text("phase_id") + ", " + text("scope_id") + ", attribution, graph_node, op";
-  const std::string categories =
-      "parameter_bytes, gradient_bytes, optimizer_state_bytes, activation_bytes, workspace_bytes, input_bytes, "
-      "communication_bytes, unknown_bytes";
   return {
       {"range",
        "parent, kind, " + text("name_id") + ", " + text("scope_id") + ", step, " + text("phase_id") +
@@ -261,14 +259,16 @@ std::vector<TableContent> event_contents() {
        "4|4096|2097152|0|9|NULL|NULL;5|8192|2097152|0|9|12|6"},
       {"memory_point",
        "device, time_ns, step, " + text("phase_id") +
-           ", requested_bytes, allocated_bytes, active_bytes, reserved_bytes, " + categories,
-       "cuda|10|-1||500|512|512|2097152|512|0|0|0|0|0|0|0;cpu|10200|2|backward|1|2|3|4|1|2|3|4|5|6|0|7"},
+           ", requested_bytes, allocated_bytes, active_bytes, reserved_bytes",
+       "cuda|10|-1||500|512|512|2097152;cpu|10200|2|backward|1|2|3|4"},
       {"memory_phase",
        "device, step, phase, warmup, begin_allocated_bytes, end_allocated_bytes, peak_requested_bytes, "
        "peak_allocated_bytes, "
-       "peak_active_bytes, peak_reserved_bytes, peak_ns, " +
-           categories,
-       "cuda|2|forward|0|512|600|1|2|3|4|10300|1|2|3|4|5|6|0|7"},
+       "peak_active_bytes, peak_reserved_bytes, peak_ns",
+       "cuda|2|forward|0|512|600|1|2|3|4|10300"},
+      {"memory_phase_category", "device, step, phase, category, bytes",
+       "cuda|2|forward|activation|4;cuda|2|forward|gradient|2;cuda|2|forward|input|6;cuda|2|forward|optimizer_state|3;"
+       "cuda|2|forward|parameter|1;cuda|2|forward|unknown|7;cuda|2|forward|workspace|5"},
       {"device_memory", "time_ns, stage, step, used_bytes, process_bytes",
        "1|before cuda|-1|100|NULL;10200||2|300|200;15200||3|400|200"},
       {"stack", "stack, depth, frame", "0|0|0;0|1|1;1|0|2"},

@@ -28,16 +28,10 @@ enum class Level : std::uint32_t {
   Error = KYMO_LOG_ERROR
 };
 
-/// Memory block category.
-enum class Block : std::uint32_t {
-  Parameter = KYMO_PARAMETER,
-  Gradient = KYMO_GRADIENT,
-  OptimizerState = KYMO_OPTIMIZER_STATE,
-  Activation = KYMO_ACTIVATION,
-  Workspace = KYMO_WORKSPACE,
-  Input = KYMO_INPUT,
-  Communication = KYMO_COMMUNICATION,
-};
+/// Memory block category: Parameter, Gradient, OptimizerState and the others of KYMO_MEMORY_CATEGORIES.
+#define KYMO_MEMORY_CATEGORY(NAME, Name, ...) Name = KYMO_##NAME,
+enum class Block : std::uint32_t { KYMO_MEMORY_CATEGORIES(KYMO_MEMORY_CATEGORY) };
+#undef KYMO_MEMORY_CATEGORY
 
 /// Address of the rendezvous server for the ranks of a run. The port is 0 for a single rank.
 struct Rendezvous {
