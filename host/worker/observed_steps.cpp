@@ -49,11 +49,7 @@ kymo_status ObservedSteps::call() {
 }
 
 bool ObservedSteps::run(const NextSteps& next, StepLog& log) {
-  if (records_) return run_recorded(next, log);
-  if (!StepDriver::run(next, log)) return false;
-  journalize_records();
-  if (journal_) journal_->add(log.steps().back(), workload_.phases().times());
-  return true;
+  return records_ ? run_recorded(next, log) : StepDriver::run(next, log);
 }
 
 bool ObservedSteps::run_recorded(const NextSteps& next, StepLog& log) {
@@ -81,11 +77,10 @@ bool ObservedSteps::keep_recorded(StepLog& log) {
     interval_.end_ns = time.end_ns;
   }
   records_->keep();
-  journalize_records();
   return true;
 }
 
-void ObservedSteps::journalize_records() {
+void ObservedSteps::journalize(const StepLog& log) {
   if (!journal_) return;
   new_events_.clear();
   // The ranges that operators refer to began before them.
@@ -100,6 +95,7 @@ void ObservedSteps::journalize_records() {
   journal_->add(compilations);
   journal_->add(metrics);
   journal_->add(new_events_);
+  if (!records_) journal_->add(log.steps().back(), workload_.phases().times());
 }
 
 }  // namespace kymo::worker

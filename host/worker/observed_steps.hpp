@@ -25,6 +25,7 @@ class ObservedSteps final : public StepDriver {
   bool has_barrier() const override { return false; }
   std::int64_t scheduling_share() const override;
   bool run(const NextSteps& next, StepLog& log) override;
+  void journalize(const StepLog& log) override;
   bool ended() const override { return ended_; }
 
  protected:
@@ -34,8 +35,6 @@ class ObservedSteps final : public StepDriver {
   /// Lets the program run and time steps.
   bool run_recorded(const NextSteps& next, StepLog& log);
   bool keep_recorded(StepLog& log);
-  /// Adds what was recorded besides the steps to the journal, if there is one.
-  void journalize_records();
 
   bool ended_ = false;  // the program, within a step
   store::StepJournal* journal_;

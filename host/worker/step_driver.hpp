@@ -64,6 +64,8 @@ class StepDriver {
   virtual bool settle() { return true; }
   /// Runs at least one step and adds those that are complete to the log. False if the pass or the program ended.
   virtual bool run(const NextSteps& next, StepLog& log);
+  /// Called after between_steps() of the collectors: keeps the steps that run() added, in case the process is killed.
+  virtual void journalize(const StepLog& /*log*/) {}
   /// Of the steps that run() added.
   const Interval& interval() const { return interval_; }
   /// Whether the program that runs the steps has ended.

@@ -91,6 +91,7 @@ bool StepLoop::run_steps() {
     if (driver_.ended()) return true;
     if (!goes_on) return false;
     for (collect::Collector* collector : collectors_.all) collector->between_steps(log_.size() - 1);
+    driver_.journalize(log_);
   }
   return true;
 }

@@ -86,6 +86,8 @@ class KymoTest(unittest.TestCase):
     """Each test runs in an empty folder, which also contains its cache: a copy of the descriptions of the built
     plugins."""
 
+    program = KYMO
+
     def setUp(self):
         self.make_folders()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
@@ -110,7 +112,7 @@ class KymoTest(unittest.TestCase):
     def kymo(self, *words, code=0):
         """Runs kymo and checks its exit code."""
         done = subprocess.run(
-            [str(KYMO), *map(str, words)],
+            [str(self.program), *map(str, words)],
             cwd=self.work,
             env=self.environment,
             capture_output=True,

@@ -2,12 +2,10 @@
 """What `kymo trace` keeps of programs that are killed within the steps to observe."""
 
 import signal
-import subprocess
-import time
 import unittest
 
-from kymo_tool import HANG_S, KYMO, needs_torch_parts
-from trace_program_test import ENDS, OPERATORS, PROGRAMS, PYTHON, TraceTest
+from kymo_tool import needs_torch_parts
+from trace_program_test import ENDS, OPERATORS, PROGRAMS, TraceTest
 
 TOTALS = "SELECT n.text, sum(t.calls) FROM op_total t JOIN string n ON n.string_id = t.name_id GROUP BY n.text"
 
@@ -102,23 +100,7 @@ class KilledTest(TraceTest):
         self.assertEqual(kept, ["RUN-1-0-time.kymo.steps"])
 
     def test_together_with_kymo(self):
-        process = subprocess.Popen(
-            [str(KYMO), "trace", "--steps", "5:40", "--", PYTHON, str(ENDS), "wait"],
-            cwd=self.work,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            stdin=subprocess.DEVNULL,
-            text=True,
-        )
-        self.assertEqual(process.stdout.readline(), "ready\n")
-        process.kill()
-        process.wait()
-        self.assertEqual(process.stdout.read(), "")  # the program held the other end
-        process.stdout.close()
-        deadline = time.monotonic() + HANG_S
-        while self.rows("SELECT status FROM run") == [("running",)] and time.monotonic() < deadline:
-            self.kymo("runs")  # imports what the killed kymo left
+        self.kill_kymo()
         self.assertEqual(self.outcome()[0], "interrupted")
         self.assertEqual(self.measured_steps(), 24)
 

@@ -7,6 +7,7 @@ import pty
 import select
 import signal
 import subprocess
+import time
 import unittest
 from pathlib import Path
 
@@ -61,6 +62,26 @@ class TraceTest(KymoTest):
             found = (self.work / f"{kind}.txt").read_text(encoding="utf-8")
             self.assertEqual(found, passes * self.plain(program, kind, *words), kind)
         return done
+
+    def kill_kymo(self, *options):
+        """Kills kymo while it observes a program, and lets the next command import what it left."""
+        process = subprocess.Popen(
+            [str(self.program), "trace", "--steps", "5:40", *options, "--", PYTHON, str(ENDS), "wait"],
+            cwd=self.work,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        process.kill()
+        process.wait()
+        self.assertEqual(process.stdout.read(), "")  # the program held the other end
+        process.stdout.close()
+        deadline = time.monotonic() + HANG_S
+        while self.rows("SELECT status FROM run") == [("running",)] and time.monotonic() < deadline:
+            self.kymo("runs")
 
     def outcome(self):
         return self.rows("SELECT status, detail FROM run")[0]
