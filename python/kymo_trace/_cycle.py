@@ -11,6 +11,9 @@ optimizer in common form a run. What a program does follows from the order of it
   before the next batch.
 - A run of other optimizers that lasts: the program has changed for good, and each update is an iteration.
 
+An optimizer that steps for the first time takes the place of one of its class that does not exist any more, such as in
+programs that create their optimizers anew in each epoch or iteration.
+
 What a run is going to be is not known at its begin. Until then each update is an iteration, which is_assumed() says. If
 that was wrong, revise() corrects the number of iterations.
 """
@@ -61,12 +64,24 @@ class Run:
         return self.length - 1 if self.has_batches else 0
 
 
+class _Created:
+    """An optimizer that was created while the program is observed."""
+
+    def __init__(self, optimizer: Any) -> None:
+        self.reference = weakref.ref(optimizer)
+        self.kind = type(optimizer)
+        self.has_stepped = False
+
+
 class Cycle:
-    """Follows the optimizers of a program."""
+    """Follows the optimizers of a program. They are known by their ids, and by negative numbers if these have been
+    given to others."""
 
     def __init__(self, revise: Callable[[int, str], None]) -> None:
         self.revise = revise  # (difference, why): the current iteration is assumed, and the number so far was another
-        self.unstepped: dict[int, weakref.ref[Any]] = {}  # optimizers that were created and have not stepped
+        self.created_by_id: dict[int, _Created] = {}
+        self.expected: dict[int, _Created] = {}  # those of them that were created before a first one stepped, and wait
+        self.former = 0  # the last number that was given instead of an id
         self.update: set[int] = set()  # the optimizers that have stepped since the last root call
         self.update_is_loaded = False  # a batch was loaded before it
         self.is_loaded = False  # since the last optimizer step
@@ -82,13 +97,33 @@ class Cycle:
 
     def created(self, optimizer: Any) -> None:
         key = id(optimizer)
-        self.unstepped[key] = weakref.ref(optimizer)
-        for run in self.runs:  # the id of an optimizer that does not exist any more
-            run.optimizers.discard(key)
+        self.former -= 1
+        self._rename(key, self.former)  # another one had this id, and does not exist any more
+        self.created_by_id[key] = _Created(optimizer)
+        self.expected.pop(key, None)
+        if not (self.runs or self.update):
+            self.expected[key] = self.created_by_id[key]
 
     def begins(self, optimizer: int) -> None:
         """An optimizer steps, maybe within the step of another one."""
-        self.unstepped.pop(optimizer, None)
+        self.expected.pop(optimizer, None)
+        created = self.created_by_id.get(optimizer)
+        if created is None or created.has_stepped:
+            return
+        for key, each in self.created_by_id.items():
+            if each.has_stepped and each.kind is created.kind and each.reference() is None:
+                self._rename(key, optimizer)
+                break
+        created.has_stepped = True
+        self.created_by_id[optimizer] = created
+
+    def _rename(self, old: int, new: int) -> None:
+        if old in self.created_by_id:
+            self.created_by_id[new] = self.created_by_id.pop(old)
+        for optimizers in (self.update, *(run.optimizers for run in self.runs)):
+            if old in optimizers:
+                optimizers.remove(old)
+                optimizers.add(new)
 
     def step(self, optimizer: int) -> None:
         if not self.update:
@@ -97,11 +132,11 @@ class Cycle:
 
     def knows(self, optimizer: int) -> bool:
         """Whether it was created while the program was observed, or has stepped."""
-        return optimizer in self.unstepped or any(optimizer in run.optimizers for run in self.runs)
+        return optimizer in self.created_by_id or any(optimizer in run.optimizers for run in self.runs)
 
     def waiting(self) -> list[Any]:
-        """The optimizers that were created and have not stepped."""
-        return [each for reference in self.unstepped.values() if (each := reference()) is not None]
+        """The optimizers that are expected to step in the first iteration, and have not done so."""
+        return [optimizer for each in self.expected.values() if (optimizer := each.reference()) is not None]
 
     def loads(self) -> None:
         self.is_loaded = True
@@ -139,7 +174,7 @@ class Cycle:
         if self.first is None:
             if run.length > MOST_IN_A_ROW:
                 return None
-            return OWN_ITERATION if len(self.runs) > 1 or self._has_unstepped() else None
+            return OWN_ITERATION if len(self.runs) > 1 or self._has_expected() else None
         if run.length > run.usual and not run.has_batches:
             return OWN_ITERATION
         several = any(each.length > 1 and not each.has_batches for each in self._of_iteration(self.first))
@@ -148,7 +183,7 @@ class Cycle:
     def is_alone(self, optimizer: int) -> bool:
         """Whether no other optimizer than this one, which has just stepped, is known."""
         others = any(run.optimizers != {optimizer} for run in self.runs)
-        return self.update == {optimizer} and not others and not self._has_unstepped()
+        return self.update == {optimizer} and not others and not self._has_expected()
 
     def ended(self) -> None:
         self.boundaries += 1
@@ -159,15 +194,15 @@ class Cycle:
         """The optimizer if each iteration is known to be one step of it."""
         run = self.run
         if self.first is None and run and run.length > 1 and len(run.optimizers) == 1 and not self.is_assumed():
-            return next(iter(run.optimizers))
+            return next((each for each in run.optimizers if each >= 0), None)
         return None
 
-    def _has_unstepped(self) -> bool:
-        return bool(self.unstepped) and any(each() is not None for each in self.unstepped.values())
+    def _has_expected(self) -> bool:
+        return bool(self.expected) and any(each.reference() is not None for each in self.expected.values())
 
     def _waits(self) -> bool:
         """In its first iteration, a program is expected to use all optimizers that it has created."""
-        return self._has_unstepped() and all(run.length == 1 for run in self.runs)
+        return self._has_expected() and all(run.length == 1 for run in self.runs)
 
     def _of_iteration(self, first: Run) -> list[Run]:
         return [run for run in self.runs if run.order >= first.order]

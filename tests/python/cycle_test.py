@@ -116,6 +116,34 @@ class CycleTest(unittest.TestCase):
         self.check(".D.D.G.D.G.D.D.D.G.D.D.G.D", "DD+1?G~?D-2G|DDD+2?G?D-3DG?D", 4, "DG")
         self.check(".D.G.E.D.G.D.G.E.D.G.D.", "DGE?DGD+1G|E|D-1GD+1", 4, "DGE")
 
+    def created_anew(self, program, kinds):
+        """What is seen if all optimizers are created, instead of those before, at each `N`."""
+        optimizers, cycle = {}, _cycle.Cycle(self.revise)
+        self.setUp()
+        for letter in program:
+            if letter == "N":
+                optimizers = {name: kind() for name, kind in kinds.items()}
+                for optimizer in optimizers.values():
+                    cycle.created(optimizer)
+            elif letter != ".":
+                cycle.begins(id(optimizers[letter]))
+                cycle.step(id(optimizers[letter]))
+                self.text += letter
+            elif self.text and cycle.is_complete():
+                self.text += "?" if cycle.is_assumed() else "|"
+                cycle.ended()
+        return self.text
+
+    def test_optimizers_that_are_created_anew(self):
+        kinds = {name: type(name, (Optimizer,), {}) for name in "DG"}
+        one = {"D": kinds["D"]}
+        self.assertEqual(self.created_anew("N.D" * 4, one), "D|D|D|D")  # in each iteration
+        self.assertEqual(self.created_anew("N.D.D.D" * 3, one), "D|D|D|D|D|D|D|D|D")  # in each epoch
+        self.assertEqual(self.created_anew("N.D.G" + ".D.G" * 2 + "N.D.G.D.G", kinds), "DG?DG|DG|DG|DG")
+        # Another class does not take the place of the first one.
+        both = self.created_anew("N.D.D.D" + "N.G.G.G", {"D": kinds["D"], "G": kinds["G"]})
+        self.assertEqual(both, "DD+1?D|G~?G?G")
+
     def test_a_new_optimizer_with_the_id_of_an_old_one(self):
         cycle = _cycle.Cycle(self.revise)
         optimizer = Optimizer()
