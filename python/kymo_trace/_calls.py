@@ -47,7 +47,7 @@ def watch_backward(torch: Any, differentiates: Callable[[bool], None]) -> None:
                 return original(*args, **kwargs)
             begun = begins()
             if not accumulates:
-                differentiates(bool(kwargs.get("create_graph")))
+                differentiates(bool(kwargs.get("create_graph")) and not _is_outermost_transform(torch))
             try:
                 return original(*args, **kwargs)
             finally:
@@ -57,6 +57,13 @@ def watch_backward(torch: Any, differentiates: Callable[[bool], None]) -> None:
 
     autograd.backward = wrap(autograd.backward, accumulates=True)
     autograd.grad = wrap(autograd.grad, accumulates=False)
+
+
+def _is_outermost_transform(torch: Any) -> bool:
+    """Whether a single torch.func.grad or vjp is active: its backward pass makes a graph, but nothing uses that."""
+    functorch = torch._C._functorch
+    active = functorch.get_interpreter_stack() or ()
+    return sum(each.key() == functorch.TransformType.Grad for each in active) == 1
 
 
 def watch_captures(torch: Any, begins: Callable[[], None], ends: Callable[[], None]) -> None:

@@ -11,6 +11,7 @@ STEPS = 20
 # Entries of each phase per step, and the beginning of the reason if the boundary is an assumption.
 KINDS = {
     "direct": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
+    "optimizer_anew": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
     "traced": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
     "functional": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
     "loaded_tensors": ({"data_loading": 1, "forward": 1, "backward": 1, "optimizer": 1}, None),
@@ -20,6 +21,7 @@ KINDS = {
     "tensors_with_closure": ({"forward": 2, "backward": 2, "optimizer": 3}, None),
     "tensors_with_two_optimizers": ({"forward": 2, "backward": 2, "optimizer": 2}, None),
     "tensors_by_hand": ({"forward": 1, "backward": 1}, "assumed: each backward pass"),
+    "transformed": ({"forward": 1, "backward": 1}, "assumed: each backward pass"),
     "criterion": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
     "unused": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
     "unused_zeroed_after": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),

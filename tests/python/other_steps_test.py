@@ -3,6 +3,7 @@
 
 import unittest
 from types import SimpleNamespace
+from unittest import mock
 
 import fake_host  # noqa: F401  (finds the built package)
 from kymo_trace import _calls, _steps, _unused
@@ -134,6 +135,40 @@ class CapturesTest(unittest.TestCase):
         with self.assertRaises(ValueError):
             torch.cuda.make_graphed_callables(fails=True)
         self.assertEqual(seen, ["begins", ("model",), "ends", "begins", (), "ends"])
+
+
+class DifferentiatedAgainTest(unittest.TestCase):
+    def again(self, active, **given):
+        """Whether the result of a call of autograd.grad is differentiated again, within these transforms."""
+
+        def original(*_, **__):
+            return "gradients"
+
+        transforms = [SimpleNamespace(key=lambda kind=kind: kind) for kind in active]
+        functorch = SimpleNamespace(
+            get_interpreter_stack=lambda: transforms or None, TransformType=SimpleNamespace(Grad="Grad")
+        )
+        torch = SimpleNamespace(
+            autograd=SimpleNamespace(backward=original, grad=original),
+            compiler=SimpleNamespace(is_dynamo_compiling=lambda: False),
+            _C=SimpleNamespace(_functorch=functorch),
+        )
+        seen = []
+        program = SimpleNamespace(backward_begins=lambda: None, backward_ends=lambda begun: None)
+        with mock.patch.object(_calls, "_program", program):
+            _calls.watch_backward(torch, seen.append)
+        self.assertEqual(torch.autograd.grad(**given), "gradients")
+        return seen
+
+    def test_gradients_of_gradients(self):
+        self.assertEqual(self.again([]), [False])
+        self.assertEqual(self.again([], create_graph=True), [True])
+
+    def test_transforms(self):
+        """torch.func.grad always makes a graph, which only another one around it uses."""
+        self.assertEqual(self.again(["Grad"], create_graph=True), [False])
+        self.assertEqual(self.again(["Vmap", "Jvp", "Grad"], create_graph=True), [False])
+        self.assertEqual(self.again(["Grad", "Vmap", "Grad"], create_graph=True), [True])
 
 
 class DirectTest(SequenceTest):

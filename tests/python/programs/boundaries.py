@@ -137,6 +137,16 @@ def tensors_by_hand(steps):
         show(loss)
 
 
+def transformed(steps):
+    """torch.func.grad differentiates a function of tensors."""
+    weights = tuple(each.detach() for each in tensors())
+    gradients_and_loss = torch.func.grad_and_value(training_loss)
+    for _ in range(steps):
+        gradients, loss = gradients_and_loss(weights, *batch())
+        weights = tuple(each - 0.1 * gradient for each, gradient in zip(weights, gradients, strict=True))
+        show(loss)
+
+
 def criterion(steps):
     """The only module that is called computes the loss."""
     weights = tensors()
@@ -185,6 +195,13 @@ def train(steps, called, parameters):
         show(loss)
 
 
+def optimizer_anew(steps):
+    """Each step has an optimizer of its own."""
+    model = classifier()
+    for _ in range(steps):
+        train(1, model, model.parameters())
+
+
 def traced(steps):
     """The module of a graph, such as that of torch.export."""
     model = torch.fx.symbolic_trace(classifier())
@@ -227,6 +244,7 @@ def closure(steps):
 
 KINDS = {
     "direct": direct,
+    "optimizer_anew": optimizer_anew,
     "traced": traced,
     "functional": functional,
     "loaded_tensors": loaded_tensors,
@@ -236,6 +254,7 @@ KINDS = {
     "tensors_with_closure": tensors_with_closure,
     "tensors_with_two_optimizers": tensors_with_two_optimizers,
     "tensors_by_hand": tensors_by_hand,
+    "transformed": transformed,
     "criterion": criterion,
     "unused": unused,
     "unused_zeroed_after": lambda steps: unused(steps, "after"),
