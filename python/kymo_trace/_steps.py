@@ -12,7 +12,7 @@ function compiled by Dynamo. What deviates from that rule is an assumption, and 
   backward pass after them whose operators are new. What was before the end of the first such step is not observed.
 - Without a backward pass too, each call of the first root module is a step. If there is a backward pass later, these
   calls were all in the first step. So that they are not counted first, a program that could make one is expected to: in
-  its first calls, and longer if it has an optimizer and evaluates.
+  its first calls, and longer if it has an optimizer.
 """
 
 from __future__ import annotations
@@ -37,10 +37,9 @@ NO_BACKWARD = "assumed: each call of the first module, because the program has n
 
 #: Calls of a module that may be trained, in which a program is expected to make a backward pass.
 EXPECTED_CALLS = 16
-#: The same for a program that has an optimizer, such as calls for an episode of reinforcement learning.
-EXPECTED_CALLS_WITH_OPTIMIZER = 64
-#: Calls with which a program that has an optimizer may evaluate a model before its first backward pass.
-EXPECTED_EVALUATIONS = 1000
+#: Calls with which a program that has an optimizer may evaluate a model or generate data before its first backward
+#: pass. Reinforcement learning often makes 2048 steps of an environment first.
+EXPECTED_CALLS_WITH_OPTIMIZER = 10_000
 
 
 class Steps:
@@ -57,8 +56,7 @@ class Steps:
         self.on_boundary = on_boundary  # the reason; None: the first root call
         self.on_first_backward = on_first_backward  # the boundaries before were none
         self.may_train = may_train  # whether a call of a module may be followed by a backward pass
-        self.calls = 0  # of the first root module, while it may
-        self.evaluations = 0  # other calls of it, before the first backward pass of a program that has an optimizer
+        self.calls = 0  # of the first root module, while a backward pass is expected
         self.begun = False
         self.has_optimizer = False
         self.on_revision = on_revision
@@ -105,11 +103,10 @@ class Steps:
 
     def _may_propagate(self, module: Any) -> bool:
         """Whether a backward pass is expected: before its first one, a program may evaluate or generate data."""
-        if self.may_train(module):
-            self.calls += 1
-            return self.calls <= (EXPECTED_CALLS_WITH_OPTIMIZER if self.has_optimizer else EXPECTED_CALLS)
-        self.evaluations += self.has_optimizer
-        return self.has_optimizer and self.evaluations <= EXPECTED_EVALUATIONS
+        if not (self.has_optimizer or self.may_train(module)):
+            return False
+        self.calls += 1
+        return self.calls <= (EXPECTED_CALLS_WITH_OPTIMIZER if self.has_optimizer else EXPECTED_CALLS)
 
     def _is_aside(self) -> bool:
         """Whether a call of a module is a transform of a data set, a recomputation, or made for a CUDA graph."""

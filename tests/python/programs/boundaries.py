@@ -52,10 +52,13 @@ def unused_with_grad(steps):
 
 
 def unused_forward(steps):
-    """More calls than an episode of reinforcement learning is expected to have."""
+    """More calls than a program with an optimizer is expected to make before its first backward pass."""
     model = classifier()
     optimizer = torch.optim.SGD(model.parameters())
-    for _ in range(steps + 65):
+    x, _ = batch()
+    for _ in range(10_001):
+        model(x)
+    for _ in range(steps):
         show(model(batch()[0]).sum())
     del optimizer
 
