@@ -69,4 +69,7 @@ class Seen:
                 f"only from the {EXPECTED_CALLS + 2}th on: for inference, call eval() of the module or "
                 "use torch.no_grad()"
             )
-        return "a step of inference ends at the next call of the same module: let the program make more calls"
+        return (
+            "a step of inference ends at the next call of the module that was called first: let the program call that "
+            "again, as for another input"
+        )

@@ -31,7 +31,7 @@ class SeenTest(unittest.TestCase):
 
     def test_what_to_do(self):
         for given, expected in (
-            ({"without": 1}, "let the program make more calls"),
+            ({"without": 1}, "next call of the module that was called first: let the program call that again"),
             ({"evaluations": 30, "has_optimizer": True}, "created an optimizer, but made no backward pass"),
             ({"trainable": 9, "backward": 9, "has_optimizer": True}, "created an optimizer that never stepped"),
             ({"trainable": 1, "backward": 1}, "without an optimizer, a step ends at the first module call after a"),
