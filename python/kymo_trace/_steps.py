@@ -88,7 +88,7 @@ class Steps:
         """The reason if a step ends before this root call, or where no module is called."""
         if self.stepped_in_step:
             return (self.cycle.is_assumed() or OPTIMIZER_STEPPED) if self.cycle.is_complete() else None
-        if self.stepped:
+        if self.stepped or self.optimizers:  # the first step of an optimizer is not over
             return None
         if self.propagated:
             return self._boundary_after_backward(module) if self.propagated_in_step else None
@@ -189,8 +189,11 @@ class Steps:
             self.on_first_backward()
         return self.backward == 1 and _program.phase_begin(BACKWARD)
 
+    def _may_be_unused(self) -> bool:
+        return self.has_optimizer and not (self.stepped or self.optimizers)
+
     def _outer_backward_begins(self) -> None:
-        if self.has_optimizer and not self.stepped:
+        if self._may_be_unused():
             self.unused.backward_begins(self.cycle.waiting())
         # Without an optimizer, a pass within a step that calls modules, or whose result is differentiated, ends none.
         new = self.work.pause()
@@ -211,7 +214,7 @@ class Steps:
 
     def _outer_backward_ends(self) -> None:
         self.work.resume()
-        if self.has_optimizer and not self.stepped:
+        if self._may_be_unused():
             self.unused.backward_ends(self.cycle.waiting(), self.is_accumulated)
         self.passes += 1
         point = ("backward", self.passes)

@@ -59,6 +59,18 @@ class UnusedOptimizersTest(SequenceTest):
         # The three passes were in the first step.
         self.assertEqual(self.with_optimizer(tried_before, 3), "FfBb?FfBb?FfBb?FfBbOo-3|FfBbOo")
 
+    def test_gradients_that_are_accumulated_before_a_closure(self):
+        def body(program, optimizer):
+            for _ in range(2):
+                program.forward()
+                program.backward_to(optimizer)
+            with program.in_step(optimizer), program.in_closure():
+                program.forward()
+                program.backward_to(optimizer)
+
+        step = "FfBbFfBbOXFfBbxo"
+        self.assertEqual(self.with_optimizer(body, 2), step + "|" + step)
+
     def test_backward_passes_that_keep_their_gradients(self):
         def kept(program, optimizer):
             program.forward()
