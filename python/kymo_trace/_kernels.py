@@ -19,6 +19,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from . import _program
+from ._roots import part_name
 
 _MOST_NAMED = 12  # modules of one kernel
 _ROOT = re.compile(r"^[LG]\['[^']*'\]")
@@ -39,12 +40,13 @@ def module_path(stack: dict[str, tuple[str, Any]]) -> Path:
         rest = expression[root.end() :] if root else "." + expression
         name = (root[0] if root else "") + _STEPS.sub(lambda found: "." + next(filter(None, found.groups())), rest)
         name = ".".join(part for part in name.split(".") if part != "_orig_mod")
+        class_name = getattr(kind, "__name__", None) or str(kind).rpartition(".")[2]
         if around and name.startswith(around + "."):
-            path.append(name[len(around) + 1 :])
+            path.append(part_name(name[len(around) + 1 :], class_name))
         elif root and name != root[0]:
-            path.append(name[root.end() + 1 :])
+            path.append(part_name(name[root.end() + 1 :], class_name))
         else:  # the frame that is compiled calls this module
-            path.append(getattr(kind, "__name__", None) or str(kind).rpartition(".")[2])
+            path.append(class_name)
         around = name
     return tuple(path)
 

@@ -8,7 +8,7 @@ import weakref
 from types import FrameType
 from typing import Any
 
-from ._roots import RootNames, class_name
+from ._roots import RootNames, class_name, part_name
 
 
 class Names:
@@ -53,7 +53,7 @@ class Names:
             called[name] = has_scope
             if id(module) in self.by_id:
                 continue
-            scope = ".".join(part for part in parts[around:] if part != "_orig_mod")
+            scope = part_name(".".join(part for part in parts[around:] if part != "_orig_mod"), class_name(module))
             if not name:
                 scope = self.roots.name(root, caller)
             self._set(module, (scope or class_name(module)) if has_scope else None)

@@ -28,6 +28,12 @@ def class_name(module: Any) -> str:
     return type(getattr(module, "_orig_mod", module)).__name__
 
 
+def part_name(name: str, kind: str) -> str:
+    """The name of a module within the one that calls it. Reports leave out numbers, which is all that the parts of a
+    Sequential are named by: these have their class, too."""
+    return f"{kind}_{name}" if name.isdigit() else name
+
+
 class RootNames:
     """Different names for different modules, for as long as these exist."""
 

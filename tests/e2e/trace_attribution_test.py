@@ -2,6 +2,7 @@
 """The modules that `kymo trace` attributes operators to are those of another method, which knows nothing of kymo."""
 
 import json
+import re
 import unittest
 
 from kymo_tool import needs_torch_parts
@@ -19,7 +20,7 @@ RANGE = "attend"
 
 def module_of(path):
     """The qualified name of the module of a scope; that of the model is empty."""
-    parts = [part for part in (path or "").split("/") if part != RANGE]
+    parts = [re.sub(r"^[A-Z][a-zA-Z]*_", "", part) for part in (path or "").split("/") if part != RANGE]
     return ".".join(parts[1:]) if parts[0] else None
 
 

@@ -117,7 +117,7 @@ class CompilationsTest(TraceTest):
         self.trace_each(COMPILED, kinds, STEPS, "inductor")
         for rank in range(3):
             self.assertEqual(self.metric("not_observed", rank), set())
-            self.assertIn("Model/layers.1/feed_forward/1", {path for _, path in self.generated(rank)}, kinds[rank])
+            self.assertIn("Model/layers.1/feed_forward/GELU_1", {path for _, path in self.generated(rank)}, kinds[rank])
         self.check_modules()
         generated = self.generated()
         # On a hit of the cache, nothing is generated. By default, Inductor compiles in processes of its own.
@@ -139,12 +139,12 @@ class CompilationsTest(TraceTest):
                 key = (row["phase"], row["name"].startswith("cpp_"))
                 found.setdefault(key, set()).add((row["path"], row["attribution"]))
         # Each linear layer is a call of a library.
-        linear = {f"Model/layers.{i}/feed_forward/{j}" for i in (0, 1) for j in (0, 2)} | {"Model/head"}
+        linear = {f"Model/layers.{i}/feed_forward/Linear_{j}" for i in (0, 1) for j in (0, 2)} | {"Model/head"}
         self.assertEqual({path for path, _ in found["forward", False]}, linear)
         modules = {path for path, how in found["forward", True] if how != "fused"}
         sets = {path for path, how in found["forward", True] if how == "fused"}
         self.assertIn("Model/layers.0/norm", modules)
-        self.assertIn("Model/layers.1/feed_forward/1", modules)
+        self.assertIn("Model/layers.1/feed_forward/GELU_1", modules)
         self.assertTrue(any(path.startswith("Model/{layers.0") and "layers.1" in path for path in sets), sets)
         backward = {path for path, _ in found["backward", True]}
         self.assertTrue(any("norm" in path for path in backward), backward)

@@ -150,7 +150,8 @@ class ProgramsTest(SharedRunTest, TraceTest):
 
     def test_modules_of_operators(self):
         rows = self.operators("transformer")
-        block = {"norm", "attention", "feed_forward", "feed_forward/0", "feed_forward/1", "feed_forward/2"}
+        parts = ("Linear_0", "GELU_1", "Linear_2")
+        block = {"norm", "attention", "feed_forward", *(f"feed_forward/{each}" for each in parts)}
         modules = {f"Transformer/layers.{i}/{name}" for i in (0, 1) for name in block}
         modules |= {"Transformer/embedding", "Transformer/head", "Transformer/layers.0", "Transformer/layers.1"}
         forward = {row["path"] for row in rows if row["phase"] == "forward" and not row["backward"]}

@@ -59,7 +59,7 @@ class RanksTest(SpawnTest):
         self.assertEqual(self.number_of_ranks(), 2)
         self.assertEqual(self.calls_per_step(self.records(CALLS)), ONE_BUCKET)
         forward = {row["path"] for row in self.records(OPERATORS) if row["phase"] == "forward" and not row["backward"]}
-        self.assertIn("DistributedDataParallel/module/0", forward)
+        self.assertIn("DistributedDataParallel/module/Linear_0", forward)
         self.assertEqual(self.metric("first_step"), {2})
         self.assertEqual(self.warnings(), [])
 

@@ -54,7 +54,7 @@ call = runner.call
 """
 CALLS = [
     ("triton_poi_fused_add_1", "{.}"),
-    ("cpp_fused_gelu_0", "layers.0/{norm, feed_forward/0}"),
+    ("cpp_fused_gelu_0", "layers.0/{norm, feed_forward/Linear_0}"),
     ("extern_kernels.addmm", "{head}"),
     ("cpp_fused_gelu_0", "{layers.1}"),
 ]
@@ -70,6 +70,8 @@ class NamesTest(unittest.TestCase):
             (("L['self'].layers.0", "L['self'].layers.0.norm"), ("layers.0", "norm")),
             (("L['s']._modules['layers']._modules['0']",), ("layers.0",)),
             (("L['self']._orig_mod.head",), ("head",)),
+            (("L['self']._modules['0']",), ("Block_0",)),
+            (("L['self'].up", "L['self'].up[2]"), ("up", "Block_2")),
             (("L['self'].blocks[1].attention['query']",), ("blocks.1.attention.query",)),
             (("L['model']", "L['model'].layers.0"), ("Block", "layers.0")),
             (("G['other']",), ("Block",)),
@@ -120,7 +122,7 @@ class MarksTest(unittest.TestCase):
         self.assertEqual(
             self.ranges,
             [
-                "cpp_fused_gelu_0 layers.0/{norm, feed_forward/0}",
+                "cpp_fused_gelu_0 layers.0/{norm, feed_forward/Linear_0}",
                 "end",
                 "{head}",
                 "end",
@@ -143,7 +145,7 @@ class MarksTest(unittest.TestCase):
         except ValueError as error:
             line = error.__traceback__.tb_next.tb_lineno
         self.assertIn("cpp_fused_gelu_0(a)", SOURCE.splitlines()[line - 1])
-        self.assertEqual(self.ranges, ["cpp_fused_gelu_0 layers.0/{norm, feed_forward/0}", "end"])
+        self.assertEqual(self.ranges, ["cpp_fused_gelu_0 layers.0/{norm, feed_forward/Linear_0}", "end"])
 
     def test_other_calls_than_those_named(self):
         code = self.names["call"].__code__
