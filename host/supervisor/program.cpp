@@ -121,6 +121,10 @@ std::string unobserved_training(const Notes& notes, ObservedProcesses processes,
          subject(count, "was", "were") + " not observed: " + join(how_to_observe(notes, processes), "; ");
 }
 
+constexpr const char* kWithoutKymo =
+    "with -S, or with -I or -E in an environment that does not contain this kymo (pip install its wheel there), or "
+    "with a PYTHONPATH that replaces kymo's instead of adding to it (PYTHONPATH=FOLDER:$PYTHONPATH)";
+
 /// Why no process of the program connected.
 std::string never_observed(const Notes& notes, ObservedProcesses processes) {
   if (!notes.error.empty()) return "the program could not be observed: " + notes.error;
@@ -135,10 +139,12 @@ std::string never_observed(const Notes& notes, ObservedProcesses processes) {
     return "nothing was observed: the program imported torch, but no process called a torch.nn.Module on its main "
            "thread; processes that multiprocessing starts are observed once they have made a process group "
            "(torch.distributed.init_process_group), or with --ranks 1";
-  if (notes.last == "python") return "nothing was observed: the program never imported torch";
-  return "nothing was observed: no Python process of the program loaded kymo; it does not run Python, or runs it with "
-         "-S, or with -I or -E in an environment that does not contain this kymo (pip install its wheel there), or "
-         "replaces PYTHONPATH instead of adding to it (PYTHONPATH=FOLDER:$PYTHONPATH)";
+  if (notes.last == "python")
+    return "nothing was observed: the program never imported torch, unless in a process that does not load "
+           "kymo because it runs " +
+           std::string(kWithoutKymo);
+  return "nothing was observed: no Python process of the program loaded kymo; it does not run Python, or runs it " +
+         std::string(kWithoutKymo);
 }
 
 using Variables = std::vector<std::pair<std::string, std::string>>;

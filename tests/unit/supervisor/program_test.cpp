@@ -28,6 +28,7 @@ TEST_F(ProgramTest, SaysWhyNothingWasObserved) {
   EXPECT_EQ(unconnected("").status, RunStatus::kFailed);
   EXPECT_THAT(unconnected("").detail, HasSubstr("with -S, or with -I or -E"));
   EXPECT_THAT(unconnected("python\n").detail, HasSubstr("never imported torch"));
+  EXPECT_THAT(unconnected("python\n").detail, HasSubstr("with a PYTHONPATH that replaces"));  // of another process
   // A process of the program without torch does not hide the one with it.
   EXPECT_THAT(unconnected("python\ntorch\npython\n").detail, HasSubstr("no process called a torch.nn.Module"));
   EXPECT_THAT(unconnected("python\ntorch\nsteps 3\n").detail, HasSubstr("ended after 3 complete steps"));
