@@ -22,6 +22,7 @@ _HAS_SNAPSHOT = sys.version_info < (3, 13)  # f_locals keeps what it contains al
 # Reports leave numbers at the end out of names: those of repeated modules.
 _NUMBERED = re.compile(r"(?:^|[_.])\d+(?:\.|$)")
 _INDEX = re.compile(r"\.(\d+)(?=\.|$)")
+_FIRST_INDEX = re.compile(r"^(\d+)(?=\.|$)")
 
 
 def class_name(module: Any) -> str:
@@ -93,7 +94,8 @@ class RootNames:
                 yield part
 
     def _among(self, root: Any, variables: dict[str, Any]) -> str | None:
-        """The name of the root among variables, also as an element of one, if there is another module like it."""
+        """The name of the root among variables, also as an element of one, if there is another module like it, or as a
+        part of a module."""
         name, element = None, None
         own: list[Any] = []  # modules that are variables
         elements: list[Any] = []
@@ -109,7 +111,12 @@ class RootNames:
         if name and self._has_double(root, own):
             return name
         # The variable of a loop over modules is the same for each of them.
-        return (element or name) if self._has_double(root, elements) else None
+        if self._has_double(root, elements):
+            return element or name
+        parts = (
+            (variable, self._part(root, value)) for variable, value in list(variables.items()) if self._is_module(value)
+        )
+        return next((_FIRST_INDEX.sub(rf"{variable}[\1]", part) for variable, part in parts if part), None)
 
     def _is_module(self, value: Any) -> bool:
         return issubclass(type(value), self.module)  # isinstance() can call functions of the program

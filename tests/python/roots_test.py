@@ -120,6 +120,14 @@ class RootsTest(unittest.TestCase):
         agent.actor, agent.critic = critics.parts.values()
         self.assertEqual(names(agent), ["critics[0]", "critics[1]"])
 
+    def test_parts_of_a_module_in_a_variable(self):
+        model = Module(encoder=Net(), layers=Module(Net(), Net(Net()), parameters=0), parameters=0)
+        layers = model.parts["layers"].parts.values()
+        names = [call(part) for part in (model.encoder, *layers)]
+        self.assertEqual(names, ["encoder", "layers[0]", "layers[1]"])
+        sequence = Module(Net(), Other(Net()), parameters=0)
+        self.assertEqual([call(part) for part in sequence.parts.values()], ["sequence[0]", "sequence[1]"])
+
     def test_the_only_part_with_parameters_of_a_module(self):
         agent = Agent(actor=Net(), metric=Other(parameters=0))
         agent.critic = agent.actor
