@@ -365,7 +365,10 @@ SELECT
   CASE p.phase WHEN 'optimizer' THEN 'optimizer' ELSE 'outside of forward, backward and optimizer' END,
   p.share,
   p.evidence
-  || CASE WHEN p.name IS NULL THEN '' ELSE printf('; %s takes %.0f %% of it', p.name, 100 * p.name_share) END,
+  || CASE
+    WHEN p.name_share >= p.least_share THEN printf('; %s takes %.0f %% of it', p.name, 100 * p.name_share)
+    ELSE ''
+  END,
   CASE
     WHEN p.name IS NULL THEN '--passes ops names the operators that take it'
     WHEN p.phase = 'other' THEN 'validation, logging and metrics belong to it: do less of it, or less often'
@@ -390,7 +393,8 @@ FROM (
           WHERE x.run_id = d.run_id AND x.rank = 0 AND x.pass = 'ops' AND x.warmup = 0
         )
     END AS name_share,
-    t.dominant_share
+    t.dominant_share,
+    t.share AS least_share
   FROM dominant_phase d
   CROSS JOIN threshold t
   LEFT JOIN dominant_entry e ON e.run_id = d.run_id AND e.phase = d.phase AND e.position = 1

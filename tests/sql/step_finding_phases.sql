@@ -1,11 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: collected
 -- Phases that dominate a step: the optimizer of run 1, one operator of which takes most of it, with two measured steps
--- of which only one updates; the optimizer of run 5, whose operators take it together; the program 4, whose time pass
--- spends most of it outside of phases; and the kernels of the optimizer of run 11. Not: run 2, whose optimizer takes
--- just a half; run 3, which consists of an optimizer; run 14, which is no program; the kernels of run 12.
+-- of which only one updates; the optimizer of run 5, whose operators take it together, and of run 6, where none takes a
+-- tenth of it; the program 4, whose time pass spends most of it outside of phases; and the kernels of the optimizer of
+-- run 11. Not: run 2, whose optimizer takes just a half; run 3, which consists of an optimizer; run 14, which is no
+-- program; the kernels of run 12.
 CREATE TEMP TABLE copied AS SELECT * FROM run WHERE run_id = 1;
 UPDATE copied SET run_id = 5, sequence = 9;
+INSERT INTO run SELECT * FROM copied;
+UPDATE copied SET run_id = 6, sequence = 10;
 INSERT INTO run SELECT * FROM copied;
 CREATE TEMP TABLE given (run_id INTEGER, pass TEXT, step INTEGER, warmup INTEGER, phase TEXT, us INTEGER);
 INSERT INTO given VALUES
@@ -16,6 +19,7 @@ INSERT INTO given VALUES
 (3, 'ops', 1, 0, 'step', 10000), (3, 'ops', 1, 0, 'optimizer', 10000),
 (4, 'time', 1, 0, 'step', 10000), (4, 'time', 1, 0, 'forward', 2000), (4, 'time', 1, 0, 'other', 8000),
 (5, 'ops', 1, 0, 'step', 10000), (5, 'ops', 1, 0, 'backward', 2000), (5, 'ops', 1, 0, 'optimizer', 7500),
+(6, 'ops', 1, 0, 'step', 50000), (6, 'ops', 1, 0, 'backward', 2000), (6, 'ops', 1, 0, 'optimizer', 40000),
 (14, 'time', 9, 0, 'step', 90000), (14, 'time', 9, 0, 'forward', 1), (14, 'time', 9, 0, 'other', 89999);
 INSERT INTO sample (run_id, rank, pass, step, phase, warmup, throttled, calls, start_ns, host_ns, device_ns)
 SELECT
@@ -61,6 +65,11 @@ FROM (
   UNION ALL
   SELECT
     5,
+    1,
+    3000000
+  UNION ALL
+  SELECT
+    6,
     1,
     3000000
 ) r
