@@ -15,6 +15,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+#: The process that has loaded this package; another one in its forks.
+LOADED_IN = os.getpid()
 _installed = False
 
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from . import _exceptions, _note, after_import
+from . import LOADED_IN, _exceptions, _note, after_import
 from ._replacement import wrap_method
 
 
@@ -41,12 +41,14 @@ def _is_child() -> bool:
     return any(word.startswith("from multiprocessing.") for word in sys.orig_argv)
 
 
-#: How a process was started: by a command, by multiprocessing, or as a fork of one that has imported torch.
+#: How a process was started: by a command, by multiprocessing, or as a fork.
 COMMAND, SPAWNED, FORKED = "command", "spawned", "forked"
 
 
 def origin() -> str:
-    return SPAWNED if _is_child() else COMMAND
+    if _is_child():
+        return SPAWNED
+    return COMMAND if os.getpid() == LOADED_IN else FORKED
 
 
 def command() -> str:

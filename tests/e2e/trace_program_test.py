@@ -7,6 +7,7 @@ import pty
 import select
 import signal
 import subprocess
+import textwrap
 import time
 import unittest
 from pathlib import Path
@@ -331,6 +332,23 @@ class EndsTest(TraceTest):
         status, detail = self.outcome()
         self.assertEqual(status, "timeout")
         self.assertIn("no progress", detail)
+
+    def test_forks_that_import_torch_themselves(self):
+        code = """
+            import os, runpy, sys
+            for _ in range(2):
+                if os.fork() == 0:
+                    sys.argv = sys.argv[1:]
+                    sys.path[0] = os.path.dirname(sys.argv[0])
+                    runpy.run_path(sys.argv[0], run_name="__main__")
+                    sys.stdout.flush()
+                    os._exit(0)
+                os.wait()
+        """
+        self.trace("-c", textwrap.dedent(code), TRAIN, "by_hand", STEPS)
+        self.assertEqual(self.measured_steps(), 10)
+        ((detail,),) = self.rows("SELECT detail FROM run_warning WHERE kind = 'unobserved processes'")
+        self.assertIn("1 other process trained and was not observed: it is a fork", detail)
 
     def test_other_processes(self):
         """Forks, and processes with models, are not observed; detached ones are ended."""
