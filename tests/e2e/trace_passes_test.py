@@ -181,11 +181,12 @@ class IsolatedTest(TraceTest):
 
     def test_observes_isolated_programs(self):
         self.with_torch()
-        for i, option in enumerate(("-I", "-u")):  # without PYTHONPATH, and with it
-            self.kymo("trace", "--", self.python, option, TRAIN, "by_hand", STEPS)
+        replacing = ("sh", "-c", 'PYTHONPATH=folder exec "$0" "$@"', self.python)
+        for i, words in enumerate(((self.python, "-I"), (self.python, "-u"), replacing)):  # -u: with PYTHONPATH
+            self.kymo("trace", "--", *words, TRAIN, "by_hand", STEPS)
             found = self.rows("SELECT status, detail FROM run WHERE run_id = ?", i + 1)
-            self.assertEqual(found, [("ok", "")], option)
-        self.assertEqual(self.measured_steps(), 20)
+            self.assertEqual(found, [("ok", "")], words)
+        self.assertEqual(self.measured_steps(), 30)
 
     def test_loads_without_torch(self):
         self.assertIn("never imported torch", self.detail("-E", "-c", "pass"))
@@ -198,7 +199,7 @@ class IsolatedTest(TraceTest):
         other.parent.mkdir()
         shutil.copytree(BUILD / "lib" / "kymo" / "python" / "kymo_trace", other)
         (self.site / "kymo.pth").write_text(f"{other.parent}\n")
-        self.assertIn("with -I or -E in an environment", self.detail("-I", "-c", "pass"))
+        self.assertIn("in an environment that does not contain this kymo", self.detail("-I", "-c", "pass"))
         shown = self.kymo("trace", "--", self.python, "-c", "import sys; print(sorted(sys.modules))", code=3).stdout
         self.assertIn("'kymo_trace'", shown)  # that of PYTHONPATH
 
