@@ -34,9 +34,9 @@ def watch_modules(torch: Any) -> None:
     Module.__call__ = in_place_of(original, _wrapped_call_impl)
 
 
-def watch_backward(torch: Any, differentiates: Callable[[bool], None]) -> None:
-    """Replaces autograd.backward and autograd.grad, which calls `differentiates` with whether its results are
-    differentiated again."""
+def watch_backward(torch: Any, returns_gradients: Callable[[bool, Any], None]) -> None:
+    """Replaces autograd.backward and autograd.grad, which calls `returns_gradients` with whether its results are
+    differentiated again, and with the tensors whose gradients they are."""
     autograd = torch.autograd
     compiling = torch.compiler.is_dynamo_compiling
     begins, ends = _program.backward_begins, _program.backward_ends
@@ -46,10 +46,12 @@ def watch_backward(torch: Any, differentiates: Callable[[bool], None]) -> None:
             if compiling():
                 return original(*args, **kwargs)
             begun = begins()
-            if not accumulates:
-                differentiates(bool(kwargs.get("create_graph")) and not _is_outermost_transform(torch))
             try:
-                return original(*args, **kwargs)
+                result = original(*args, **kwargs)
+                if not accumulates:
+                    again = bool(kwargs.get("create_graph")) and _are_differentiable(torch, result)
+                    returns_gradients(again, kwargs["inputs"] if "inputs" in kwargs else args[1])
+                return result
             finally:
                 ends(begun)
 
@@ -59,11 +61,13 @@ def watch_backward(torch: Any, differentiates: Callable[[bool], None]) -> None:
     autograd.grad = wrap(autograd.grad, accumulates=False)
 
 
-def _is_outermost_transform(torch: Any) -> bool:
-    """Whether a single torch.func.grad or vjp is active: its backward pass makes a graph, but nothing uses that."""
+def _are_differentiable(torch: Any, gradients: tuple[Any, ...]) -> bool:
+    """Whether these gradients, with a graph, may be differentiated. torch.func.grad and vjp always make one, but only
+    a transform around them uses it."""
     functorch = torch._C._functorch
     active = functorch.get_interpreter_stack() or ()
-    return sum(each.key() == functorch.TransformType.Grad for each in active) == 1
+    is_outermost = sum(each.key() == functorch.TransformType.Grad for each in active) == 1
+    return not is_outermost and any(each is not None and each.requires_grad for each in gradients)
 
 
 def watch_captures(torch: Any, begins: Callable[[], None], ends: Callable[[], None]) -> None:

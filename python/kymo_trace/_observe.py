@@ -321,10 +321,11 @@ class Observation:
         self.seen.backward += not self.counted
         return self.steps.backward_begins()
 
-    def differentiates(self, again: bool) -> None:
-        """The backward pass that has begun returns gradients; `again`: they are differentiated again."""
+    def returns_gradients(self, again: bool, inputs: Any) -> None:
+        """The backward pass that has begun returns the gradients of these inputs; `again`: they are differentiated
+        again."""
         if get_ident() == self.thread:
-            self.steps.returns_gradients(again)
+            self.steps.returns_gradients(again, (inputs,) if isinstance(inputs, self.torch.Tensor) else inputs)
 
     def backward_ends(self, in_phase: bool) -> None:
         if in_phase and self.tags.wanted:
@@ -466,7 +467,7 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     skipped_frames.watch()
     skipped_frames.add(torch.compiler.is_dynamo_compiling)  # which the replaced functions call
     _calls.watch_modules(torch)
-    _calls.watch_backward(torch, observation.differentiates)
+    _calls.watch_backward(torch, observation.returns_gradients)
     # The steps are others in a fork.
     _calls.watch_captures(torch, lambda: observation.steps.capture_begins(), lambda: observation.steps.capture_ends())
     _optimizers.watch(torch, lambda optimizer: observation.steps.optimizer_created(optimizer))

@@ -17,13 +17,13 @@ function compiled by Dynamo. What deviates from that rule is an assumption, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import _program
 from ._cycle import Cycle
 from ._direct import DirectForward
-from ._unused import UnusedOptimizers
+from ._unused import UnusedOptimizers, may_have_parameter
 from ._work import Work
 
 LOADING, FORWARD, BACKWARD, OPTIMIZER, OTHER = range(5)  # indices into the phases of _program; OTHER: none of them
@@ -222,11 +222,12 @@ class Steps:
             self._end_step(None, 0)
         self.direct.reach(point, self.is_direct)
 
-    def returns_gradients(self, again: bool) -> None:
-        """The backward pass that has begun does not add to the gradients of parameters. `again`: a later one
-        differentiates its result."""
+    def returns_gradients(self, again: bool, inputs: Iterable[Any]) -> None:
+        """The backward pass that has begun does not add to the gradients of parameters, but returns those of its
+        inputs. `again`: a later one differentiates its result."""
         if self.backward == 1:
-            self.is_again = self.is_accumulated = again
+            self.is_again = again
+            self.is_accumulated = again or not may_have_parameter(self.cycle.waiting(), inputs)
 
     def optimizer_created(self, optimizer: Any) -> None:
         self.has_optimizer = True

@@ -9,7 +9,7 @@ passes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 #: Backward passes that may be parts of the first step, if nothing is known of their gradients.
@@ -29,7 +29,8 @@ class UnusedOptimizers:
             self.is_known = not _have_gradients(optimizers)
 
     def backward_ends(self, optimizers: Iterable[Any], is_accumulated: bool) -> None:
-        """`is_accumulated`: the pass adds to the gradients of parameters, or its result is part of another one."""
+        """`is_accumulated`: the pass adds to the gradients of parameters, or its result is part of another one, or not
+        the gradients of parameters, such as those of an adversarial input."""
         self.passes += 1
         if not self.is_known:
             self.has_gradients = self.has_gradients or _have_gradients(optimizers)
@@ -41,10 +42,17 @@ class UnusedOptimizers:
         return self.is_known or self.passes > EXPECTED_PASSES
 
 
+def may_have_parameter(optimizers: Iterable[Any], tensors: Iterable[Any]) -> bool:
+    """Whether one of the tensors is a parameter of the optimizers, as far as can be seen: iterators have ended."""
+    parameters = {id(parameter) for parameter in _parameters(optimizers)}
+    return not isinstance(tensors, (list, tuple)) or any(id(each) in parameters for each in tensors)
+
+
 def _have_gradients(optimizers: Iterable[Any]) -> bool:
-    return any(
-        parameter.grad is not None
-        for optimizer in optimizers
-        for group in getattr(optimizer, "param_groups", ())
-        for parameter in group["params"]
-    )
+    return any(parameter.grad is not None for parameter in _parameters(optimizers))
+
+
+def _parameters(optimizers: Iterable[Any]) -> Iterator[Any]:
+    for optimizer in optimizers:
+        for group in getattr(optimizer, "param_groups", ()):
+            yield from group["params"]

@@ -28,6 +28,7 @@ KINDS = {
     "unused_with_grad": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
     "unused_forward": ({"forward": 1}, "assumed: each call of the first module"),
     "accumulated": ({"forward": 20, "backward": 20, "optimizer": 1}, None),
+    "adversarial": ({"forward": 8, "backward": 8, "optimizer": 1}, None),
 }
 PHASES_OF_LOSS = """SELECT DISTINCT p.text FROM op o JOIN string n ON n.string_id = o.name_id
                     LEFT JOIN string p ON p.string_id = o.phase_id

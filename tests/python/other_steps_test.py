@@ -27,12 +27,19 @@ class UnusedOptimizersTest(SequenceTest):
         # That gradients are removed is seen in the second backward pass.
         self.assertEqual(self.with_optimizer(zeroed_after, 4), "FfBbFfBb?FfBb?FfBb")
 
-        def not_accumulated(program, _):
+        def not_accumulated(program, optimizer):
             program.forward()
             with program.in_backward():
-                program.steps.is_accumulated = False
+                program.steps.returns_gradients(False, [optimizer.parameter])
 
         self.assertEqual(self.with_optimizer(not_accumulated, 3), "FfBb?FfBb?FfBb")
+
+        def of_an_iterator(program, optimizer):
+            program.forward()
+            with program.in_backward():
+                program.steps.returns_gradients(False, iter([optimizer.parameter]))
+
+        self.assertEqual(self.with_optimizer(of_an_iterator, 3), "FfBb?FfBb?FfBb")
 
     def test_an_optimizer_that_steps_late(self):
         def accumulated(program, optimizer):
@@ -71,6 +78,21 @@ class UnusedOptimizersTest(SequenceTest):
         step = "FfBbFfBbOXFfBbxo"
         self.assertEqual(self.with_optimizer(body, 2), step + "|" + step)
 
+    def test_gradients_of_inputs_before_a_step(self):
+        """As in adversarial training."""
+
+        def body(program, optimizer):
+            for _ in range(3):
+                program.forward()
+                with program.in_backward():
+                    program.steps.returns_gradients(False, ("an input",))
+            program.forward()
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        step = 4 * "FfBb" + "Oo"
+        self.assertEqual(self.with_optimizer(body, 3), f"{step}|{step}|{step}")
+
     def test_backward_passes_that_keep_their_gradients(self):
         def kept(program, optimizer):
             program.forward()
@@ -96,7 +118,7 @@ class UnusedOptimizersTest(SequenceTest):
             for _ in range(_unused.EXPECTED_PASSES + 1):
                 program.forward(operators=5)
                 with program.in_backward():
-                    program.steps.returns_gradients(again=False)
+                    program.steps.returns_gradients(False, ())
             program.steps.capture_ends()
 
         def with_optimizer(program, optimizer):
@@ -146,11 +168,12 @@ class CapturesTest(unittest.TestCase):
 
 
 class DifferentiatedAgainTest(unittest.TestCase):
-    def again(self, active, **given):
+    def again(self, active, requires_grad=True, **given):
         """Whether the result of a call of autograd.grad is differentiated again, within these transforms."""
+        gradients = (None, SimpleNamespace(requires_grad=requires_grad))
 
         def original(*_, **__):
-            return "gradients"
+            return gradients
 
         transforms = [SimpleNamespace(key=lambda kind=kind: kind) for kind in active]
         functorch = SimpleNamespace(
@@ -164,19 +187,24 @@ class DifferentiatedAgainTest(unittest.TestCase):
         seen = []
         program = SimpleNamespace(backward_begins=lambda: None, backward_ends=lambda begun: None)
         with mock.patch.object(_calls, "_program", program):
-            _calls.watch_backward(torch, seen.append)
-        self.assertEqual(torch.autograd.grad(**given), "gradients")
-        return seen
+            _calls.watch_backward(torch, lambda again, inputs: seen.append((again, inputs)))
+        self.assertIs(torch.autograd.grad("loss", "weights", **given), gradients)
+        self.assertIs(torch.autograd.grad(outputs="loss", inputs="weights", **given), gradients)
+        self.assertEqual(seen[0], seen[1])
+        again, inputs = seen[0]
+        self.assertEqual(inputs, "weights")
+        return again
 
     def test_gradients_of_gradients(self):
-        self.assertEqual(self.again([]), [False])
-        self.assertEqual(self.again([], create_graph=True), [True])
+        self.assertFalse(self.again([]))
+        self.assertTrue(self.again([], create_graph=True))
 
     def test_transforms(self):
         """torch.func.grad always makes a graph, which only another one around it uses."""
-        self.assertEqual(self.again(["Grad"], create_graph=True), [False])
-        self.assertEqual(self.again(["Vmap", "Jvp", "Grad"], create_graph=True), [False])
-        self.assertEqual(self.again(["Grad", "Vmap", "Grad"], create_graph=True), [True])
+        self.assertFalse(self.again(["Grad"], create_graph=True))
+        self.assertFalse(self.again(["Vmap", "Jvp", "Grad"], create_graph=True))
+        self.assertTrue(self.again(["Grad", "Vmap", "Grad"], create_graph=True))
+        self.assertFalse(self.again([], requires_grad=False, create_graph=True))  # what vjp returns
 
 
 class DirectTest(SequenceTest):
@@ -302,7 +330,7 @@ class DirectTest(SequenceTest):
         def body(program):
             program.compute(3)
             with program.in_backward():
-                program.steps.returns_gradients(again=True)
+                program.steps.returns_gradients(True, ())
             program.compute(3)
             program.backward()
 

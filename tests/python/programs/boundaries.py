@@ -77,6 +77,23 @@ def accumulated(steps):
         optimizer.zero_grad()
 
 
+def adversarial(steps):
+    """More gradients of the input than the steps before those to observe, then an update."""
+    model = classifier()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(steps):
+        x, y = batch()
+        for _ in range(7):
+            x.requires_grad_()
+            (gradient,) = torch.autograd.grad(cross_entropy(model(x), y), x)
+            x = (x + 0.1 * gradient.sign()).detach()
+        loss = cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        show(loss)
+
+
 def tensors():
     return torch.randn(8, 16, requires_grad=True), torch.randn(16, 4, requires_grad=True)
 
@@ -264,6 +281,7 @@ KINDS = {
     "unused_with_grad": unused_with_grad,
     "unused_forward": unused_forward,
     "accumulated": accumulated,
+    "adversarial": adversarial,
 }
 
 if __name__ == "__main__":
