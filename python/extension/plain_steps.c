@@ -15,8 +15,8 @@ static struct {
   long left;             /* the boundary after which all goes to Python, from here */
   long count;            /* boundaries so far */
   int stepped;           /* the optimizer, since the last boundary */
-  int stepping;          /* it steps now */
   int loaded;            /* a batch, since its last step */
+  int stepping;          /* depth of its steps, which may call those of its base class */
   int loading, backward; /* depths */
   int closures;          /* the same, of those that the optimizer calls */
 } steps;
@@ -143,10 +143,7 @@ static PyObject* backward_ends(PyObject* self, PyObject* begun) {
 
 static PyObject* loading_begins(PyObject* self, PyObject* unused) {
   (void)self, (void)unused;
-  if (is_main_thread()) {
-    steps.stepping = 0; /* its last step raised an exception: the hook after it was not called */
-    steps.loaded = 1;
-  }
+  if (is_main_thread()) steps.loaded = 1;
   return region_begins(&steps.loading, kLoading, "loading_begins");
 }
 
@@ -174,8 +171,7 @@ static PyObject* optimizer_begins(PyObject* self, PyObject* optimizer) {
   (void)self;
   if (!is_main_thread()) Py_RETURN_NONE;
   if (steps.mode != kGeneral && optimizer == steps.optimizer) {
-    if (steps.mode == kFollowed && !steps.stepping) begin_phase(kOptimizer);
-    steps.stepping = 1;
+    if (++steps.stepping == 1 && steps.mode == kFollowed) begin_phase(kOptimizer);
     Py_RETURN_NONE;
   }
   if (steps.mode == kCounted || is_nested()) Py_RETURN_NONE;
@@ -183,18 +179,32 @@ static PyObject* optimizer_begins(PyObject* self, PyObject* optimizer) {
   Py_RETURN_NONE;
 }
 
+/* Whether this was a step of the optimizer that is followed, or one within it. */
+static int leave_followed(PyObject* optimizer) {
+  if (steps.mode == kGeneral || optimizer != steps.optimizer) return is_nested();
+  if (steps.stepping && --steps.stepping == 0 && steps.mode == kFollowed) end_phase();
+  return 1;
+}
+
 static PyObject* optimizer_ends(PyObject* self, PyObject* optimizer) {
   (void)self;
   if (!is_main_thread()) Py_RETURN_NONE;
-  if (steps.mode != kGeneral && optimizer == steps.optimizer) {
-    if (steps.mode == kFollowed && steps.stepping) end_phase();
-    steps.stepping = steps.loaded = 0;
-    steps.stepped = 1;
+  if (leave_followed(optimizer)) {
+    if (!steps.stepping) {
+      steps.loaded = 0;
+      steps.stepped = 1;
+    }
     Py_RETURN_NONE;
   }
-  if (is_nested()) Py_RETURN_NONE;
   if (steps.mode != kGeneral && (hand_over() || call("optimizer_begins", optimizer) < 0)) return NULL;
   if (call("optimizer_ends", optimizer) < 0) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject* optimizer_fails(PyObject* self, PyObject* optimizer) {
+  (void)self;
+  if (!is_main_thread() || leave_followed(optimizer) || steps.mode != kGeneral) Py_RETURN_NONE;
+  if (call("optimizer_fails", optimizer) < 0) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -269,7 +279,8 @@ PyMethodDef step_functions[] = {
     {"loading_begins", loading_begins, METH_NOARGS, "loading_begins() -> int: the argument for loading_ends()"},
     {"loading_ends", loading_ends, METH_O, "loading_ends(begun)"},
     {"optimizer_begins", optimizer_begins, METH_O, "optimizer_begins(optimizer)"},
-    {"optimizer_ends", optimizer_ends, METH_O, "optimizer_ends(optimizer): not called if its step raised an exception"},
+    {"optimizer_ends", optimizer_ends, METH_O, "optimizer_ends(optimizer)"},
+    {"optimizer_fails", optimizer_fails, METH_O, "optimizer_fails(optimizer): called instead if its step has raised"},
     {"closure_begins", closure_begins, METH_NOARGS,
      "closure_begins() -> int: an optimizer calls its closure; the argument for closure_ends()"},
     {"closure_ends", closure_ends, METH_O, "closure_ends(begun)"},

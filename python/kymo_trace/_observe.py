@@ -159,7 +159,7 @@ class Observation:
         """The end of follow(): what _program followed, and what is open now."""
         self.counted += boundaries
         self.steps.loading, self.steps.backward, self.steps.closures = loading, backward, closures
-        self.steps.take_over(self.followed, boundaries, bool(stepped), bool(stepping), bool(loaded))
+        self.steps.take_over(self.followed, boundaries, bool(stepped), stepping, bool(loaded))
 
     def assume(self, reason: str) -> None:
         """Stores once why the current step is an assumption."""
@@ -346,6 +346,9 @@ class Observation:
         self.steps.optimizer_ends(optimizer)
         if self.tags.wanted:
             self.tags.optimizer(optimizer)
+
+    def optimizer_fails(self, optimizer: Any) -> None:
+        self.steps.optimizer_fails(optimizer)
 
     def closure_begins(self) -> bool:
         return self.steps.closure_begins()

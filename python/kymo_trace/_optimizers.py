@@ -19,7 +19,7 @@ _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
 def _watch_steps(torch: Any, on_created: Callable[[Any], None]) -> None:
     kind = sys.modules["torch.optim.optimizer"].Optimizer  # type: ignore[attr-defined]
     compiling = torch.compiler.is_dynamo_compiling
-    begins, ends = _program.optimizer_begins, _program.optimizer_ends
+    begins, ends, fails = _program.optimizer_begins, _program.optimizer_ends, _program.optimizer_fails
     make, hook = kind.__init__, kind.profile_hook_step
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -37,7 +37,11 @@ def _watch_steps(torch: Any, on_created: Callable[[Any], None]) -> None:
             begins(args[0])
             if len(args) > 1 or kwargs:
                 args, kwargs = with_closure(args, kwargs)
-            result = original(*args, **kwargs)
+            try:
+                result = original(*args, **kwargs)
+            except BaseException:
+                fails(args[0])
+                raise
             ends(args[0])
             return result
 

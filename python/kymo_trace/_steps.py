@@ -75,7 +75,7 @@ class Steps:
         self.propagated_in_step = False
         self.first_root: int | None = None  # of this step
         self.loading = self.backward = self.captures = 0  # depths
-        self.optimizers: list[int] = []  # that step now
+        self.optimizers: list[int] = []  # that step now, one within the other
         self.closures = 0  # depth of those that optimizers call
         self.closure_is_open = False  # its part of the optimizer's phase is OTHER
         self.called_in_optimizer = False  # a root module, by the closure of the optimizer that steps now
@@ -236,8 +236,6 @@ class Steps:
     def optimizer_begins(self, optimizer: Any) -> None:
         key = id(optimizer)
         self.cycle.begins(key)
-        if key in self.optimizers:  # its last step raised an exception: the hook after it was not called
-            del self.optimizers[self.optimizers.index(key) :]
         if not self.optimizers:
             self.direct.leave(self.work.pause())
             self.called_in_optimizer = False
@@ -245,13 +243,25 @@ class Steps:
             _program.phase_begin(OPTIMIZER)
         self.optimizers.append(key)
 
-    def optimizer_ends(self, optimizer: Any) -> None:
+    def optimizer_fails(self, optimizer: Any) -> None:
+        """Its step has raised an exception."""
+        if self._leave_optimizer(optimizer):
+            self.work.resume()
+
+    def _leave_optimizer(self, optimizer: Any) -> bool:
+        """Whether this was the step of the outermost optimizer."""
         if id(optimizer) not in self.optimizers:
-            return
-        del self.optimizers[self.optimizers.index(id(optimizer)) :]
+            return False
+        while self.optimizers.pop() != id(optimizer):
+            pass
         if self.optimizers:
-            return
+            return False
         _program.phase_end()
+        return True
+
+    def optimizer_ends(self, optimizer: Any) -> None:
+        if not self._leave_optimizer(optimizer):
+            return
         self.cycle.step(id(optimizer))
         self._update()
         self.work.resume()
@@ -300,18 +310,17 @@ class Steps:
         if not self.has_ended:
             self._update()
 
-    def take_over(self, optimizer: int, boundaries: int, stepped: bool, stepping: bool, loaded: bool) -> None:
-        """_program has followed this optimizer and passed these boundaries."""
+    def take_over(self, optimizer: int, boundaries: int, stepped: bool, stepping: int, loaded: bool) -> None:
+        """_program has followed this optimizer and passed these boundaries. `stepping`: depth of its steps."""
         self.stepped_in_step = stepped
         self.work.begin_step(0)
         self.work.resume()
-        self.optimizers = [optimizer] if stepping else []
+        self.optimizers = [optimizer] * stepping
         self.closure_is_open = self.closures > 0
         self.direct.step_begins()
         self.cycle.followed(boundaries, optimizer if stepped else None, loaded)
 
     def loading_begins(self) -> bool:
-        self.optimizers.clear()  # as above
         self.loading += 1
         self.cycle.loads()
         if self.loading == 1 and not self.backward:

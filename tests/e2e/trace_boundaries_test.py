@@ -12,6 +12,7 @@ STEPS = 20
 KINDS = {
     "direct": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
     "optimizer_anew": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
+    "failing": ({"forward": 2, "backward": 2, "optimizer": 2}, None),
     "traced": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
     "functional": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
     "loaded_tensors": ({"data_loading": 1, "forward": 1, "backward": 1, "optimizer": 1}, None),

@@ -217,11 +217,21 @@ class StepsTest(SequenceTest):
         def body(program):
             program.forward()
             program.backward()
-            program.steps.optimizer_begins(MODULES["optimizer"])  # the hook after the step is not called
+            program.steps.optimizer_begins(MODULES["optimizer"])
+            program.steps.optimizer_fails(MODULES["optimizer"])
+            program.forward()
             program.step()
 
-        # The phase stays open until the step ends.
-        self.assertEqual(self.seen(body, 2), "FfBbOOo|FfBbOOo")
+        self.assertEqual(self.seen(body, 2), "FfBbOoFfOo|FfBbOoFfOo")
+
+    def test_an_optimizer_that_calls_the_step_of_its_base_class(self):
+        def body(program):
+            program.forward()
+            with program.in_step():
+                program.step()
+                program.forward("other")
+
+        self.assertEqual(self.seen(body, 2), "FfOFfo|FfOFfo")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 boundaries.py KIND STEPS
 """
 
+import contextlib
 import sys
 
 import light_torch  # noqa: F401
@@ -222,6 +223,32 @@ def optimizer_anew(steps):
         train(1, model, model.parameters())
 
 
+class Failing(torch.optim.SGD):
+    """Every second step raises an exception."""
+
+    calls = 0
+
+    def step(self, closure=None):
+        self.calls += 1
+        if self.calls % 2:
+            raise FloatingPointError
+        return super().step(closure)
+
+
+def failing(steps):
+    model = classifier()
+    optimizer = Failing(model.parameters(), lr=0.1)
+    for _ in range(steps):
+        x, y = batch()
+        for _ in range(2):
+            loss = cross_entropy(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            with contextlib.suppress(FloatingPointError):
+                optimizer.step()
+        show(loss)
+
+
 def traced(steps):
     """The module of a graph, such as that of torch.export."""
     model = torch.fx.symbolic_trace(classifier())
@@ -265,6 +292,7 @@ def closure(steps):
 KINDS = {
     "direct": direct,
     "optimizer_anew": optimizer_anew,
+    "failing": failing,
     "traced": traced,
     "functional": functional,
     "loaded_tensors": loaded_tensors,
