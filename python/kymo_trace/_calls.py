@@ -7,13 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _program
+from ._discarded import DiscardedResults
 from ._replacement import in_place_of, skipped_frames
 from ._usable import Unusable
 
 
-def watch_modules(torch: Any) -> None:
-    """Replaces Module.__call__. The function that it calls only chooses between two others, so it does the same instead
-    of calling it: most calls need nothing else, and a frame of Python would be most of their cost."""
+def watch_modules(torch: Any, results: DiscardedResults) -> None:
+    """Replaces Module.__call__, whose `results` are followed while that is wanted. The function that it calls only
+    chooses between two others, so it does the same instead of calling it: most calls need nothing else, and a frame of
+    Python would be most of their cost."""
     Module = torch.nn.Module
     original = Module.__call__
     if original.__code__.co_names != ("_compiled_call_impl", "_call_impl"):
@@ -27,9 +29,12 @@ def watch_modules(torch: Any) -> None:
         if compiling() or not enter(self):
             return call(*args, **kwargs)
         try:
-            return call(*args, **kwargs)
+            result = call(*args, **kwargs)
         finally:
             leave()
+        if results.wanted:
+            results.returned(result)
+        return result
 
     Module.__call__ = in_place_of(original, _wrapped_call_impl)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from . import _calls, _exceptions, _loaders, _note, _optimizers, _profilers, _program, _ranges, _ranks, after_import
 from ._compilation import Compilations
+from ._discarded import DiscardedResults
 from ._functions import CompiledFunction, watch_functions
 from ._kernels import Kernels
 from ._later import LaterSteps
@@ -51,6 +52,7 @@ class Observation:
         self.place = place
         self.torch = torch
         self.names = Names(torch)
+        self.results = DiscardedResults()
         self.begin_process(start_ns)
         self.tags = Tags(torch)
         self.tags.root, self.tags.gradients, self.tags.optimizer = map(  # type: ignore[method-assign]
@@ -75,7 +77,7 @@ class Observation:
         self.start_ns = start_ns
         self.thread = main_thread().ident
         number = getattr(self.torch.autograd, "_get_sequence_nr", lambda: 0)
-        self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise, number)
+        self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise, self.results, number)
         self.has_steps = False  # the first one has begun
         self.seen = Seen()  # before the first step is complete
         self.counted = 0  # complete steps, but for those that _program follows
@@ -469,7 +471,7 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     observation = Observation(setting, place, start_ns, torch)
     skipped_frames.watch()
     skipped_frames.add(torch.compiler.is_dynamo_compiling)  # which the replaced functions call
-    _calls.watch_modules(torch)
+    _calls.watch_modules(torch, observation.results)
     _calls.watch_backward(torch, observation.returns_gradients)
     # The steps are others in a fork.
     _calls.watch_captures(torch, lambda: observation.steps.capture_begins(), lambda: observation.steps.capture_ends())

@@ -12,7 +12,7 @@ function compiled by Dynamo. What deviates from that rule is an assumption, and 
   backward pass after them whose operators are new. What was before the end of the first such step is not observed.
 - Without a backward pass too, each call of the first root module is a step. If there is a backward pass later, these
   calls were all in the first step. So that they are not counted first, a program that could make one is expected to: in
-  its first calls, and longer if it has an optimizer.
+  its first calls, and longer if it has an optimizer and does not discard the results of the model (_discarded.py).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 from . import _program
 from ._cycle import Cycle
 from ._direct import DirectForward
+from ._discarded import DiscardedResults
 from ._unused import UnusedOptimizers, may_have_parameter
 from ._work import Work
 
@@ -51,6 +52,7 @@ class Steps:
         on_first_backward: Callable[[], None],
         may_train: Callable[[Any], bool],
         on_revision: Callable[[int, str], None],
+        results: DiscardedResults,
         node_number: Callable[[], int] = lambda: 0,
     ) -> None:
         self.on_boundary = on_boundary  # the reason; None: the first root call
@@ -60,6 +62,7 @@ class Steps:
         self.begun = False
         self.has_optimizer = False
         self.on_revision = on_revision
+        self.results = results
         self.cycle = Cycle(on_revision)
         self.unused = UnusedOptimizers()
         self.unused_boundaries = 0  # before the first optimizer step
@@ -103,9 +106,12 @@ class Steps:
 
     def _may_propagate(self, module: Any) -> bool:
         """Whether a backward pass is expected: before its first one, a program may evaluate or generate data."""
-        if not (self.has_optimizer or self.may_train(module)):
+        may_train = self.may_train(module)
+        if not (self.has_optimizer or may_train):
             return False
         self.calls += 1
+        if may_train and self.results.in_a_row >= EXPECTED_CALLS:
+            return False
         return self.calls <= (EXPECTED_CALLS_WITH_OPTIMIZER if self.has_optimizer else EXPECTED_CALLS)
 
     def _is_aside(self) -> bool:
@@ -161,6 +167,7 @@ class Steps:
             self.was_call_update = self.work.call_ends() == 0 and self.is_after_update
         if self.open and self.open.pop():
             _program.phase_end()
+        self.results.root_has_ended = True
         if not is_aside:
             self.direct.reach(("call", self.work.calls), self.is_direct)
 
@@ -186,6 +193,7 @@ class Steps:
             self._outer_backward_begins()
         if not self.propagated:
             self.propagated = True
+            self.results.wanted = False
             self.on_first_backward()
         return self.backward == 1 and _program.phase_begin(BACKWARD)
 
@@ -231,6 +239,7 @@ class Steps:
 
     def optimizer_created(self, optimizer: Any) -> None:
         self.has_optimizer = True
+        self.results.wanted = not self.propagated
         self.cycle.created(optimizer)
 
     def optimizer_begins(self, optimizer: Any) -> None:

@@ -28,6 +28,7 @@ KINDS = {
     "unused_zeroed_after": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
     "unused_with_grad": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
     "unused_forward": ({"forward": 1}, "assumed: each call of the first module"),
+    "episodes": ({"forward": 40, "backward": 1, "optimizer": 1}, None),
     "accumulated": ({"forward": 20, "backward": 20, "optimizer": 1}, None),
     "adversarial": ({"forward": 8, "backward": 8, "optimizer": 1}, None),
 }

@@ -148,6 +148,15 @@ class UnusedOptimizersTest(SequenceTest):
             calls = _steps.EXPECTED_CALLS_WITH_OPTIMIZER + 1
             self.assertEqual(self.seen(body, calls + 2), "Ff" * calls + "?Ff?Ff")
 
+    def test_results_that_are_discarded(self):
+        def body(program):
+            program.trains = True
+            program.forward()
+            program.steps.results.in_a_row += 1
+
+        calls = _steps.EXPECTED_CALLS
+        self.assertEqual(self.seen(body, calls + 2), "Ff" * calls + "?Ff?Ff")
+
 
 class CapturesTest(unittest.TestCase):
     def test_calls_of_make_graphed_callables(self):

@@ -7,6 +7,7 @@ from unittest import mock
 
 import fake_host  # noqa: F401  (finds the built package)
 from kymo_trace import _steps
+from kymo_trace._discarded import DiscardedResults
 
 NAMES = "LFBOX"  # loading, forward, backward, optimizer, none of them
 
@@ -20,9 +21,8 @@ class Program:
         self.open = []
         self.trains = False
         self.nodes = 0
-        self.steps = _steps.Steps(
-            self.boundary, self.first_backward, lambda _: self.trains, self.revise, lambda: self.nodes
-        )
+        callbacks = self.boundary, self.first_backward, lambda _: self.trains, self.revise
+        self.steps = _steps.Steps(*callbacks, DiscardedResults(), lambda: self.nodes)
         self.steps.has_optimizer = True
 
     def boundary(self, reason):

@@ -53,15 +53,25 @@ def unused_with_grad(steps):
 
 
 def unused_forward(steps):
-    """More calls than a program with an optimizer is expected to make before its first backward pass."""
+    """A benchmark of the forward pass, which discards the results."""
     model = classifier()
     optimizer = torch.optim.SGD(model.parameters())
-    x, _ = batch()
-    for _ in range(10_001):
-        model(x)
-    for _ in range(steps):
+    for _ in range(steps + 20):
         show(model(batch()[0]).sum())
     del optimizer
+
+
+def episodes(steps):
+    """Reinforcement learning, whose backward pass is that of the results of many calls."""
+    model = classifier()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(steps):
+        losses = [model(batch()[0]).logsumexp(1).mean() for _ in range(40)]
+        loss = torch.stack(losses).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        show(loss)
 
 
 def accumulated(steps):
@@ -308,6 +318,7 @@ KINDS = {
     "unused_zeroed_after": lambda steps: unused(steps, "after"),
     "unused_with_grad": unused_with_grad,
     "unused_forward": unused_forward,
+    "episodes": episodes,
     "accumulated": accumulated,
     "adversarial": adversarial,
 }
