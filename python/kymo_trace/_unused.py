@@ -23,6 +23,7 @@ class UnusedOptimizers:
         self.is_known = False  # the optimizers do not step
         self.passes = 0
         self.has_gradients = False  # after a backward pass
+        self.returned = 0  # passes in a row that returned the gradients of parameters
 
     def backward_begins(self, optimizers: Iterable[Any]) -> None:
         if self.has_gradients and not self.is_known:
@@ -34,7 +35,8 @@ class UnusedOptimizers:
         self.passes += 1
         if not self.is_known:
             self.has_gradients = self.has_gradients or _have_gradients(optimizers)
-            self.is_known = not (is_accumulated or self.has_gradients)
+            self.returned = 0 if is_accumulated else self.returned + 1
+            self.is_known = self.returned > 1 and not self.has_gradients
 
     def is_step(self, optimizers: Iterable[Any]) -> bool:
         """Whether a step ends here, where the work after a backward pass begins."""

@@ -32,14 +32,14 @@ class UnusedOptimizersTest(SequenceTest):
             with program.in_backward():
                 program.steps.returns_gradients(False, [optimizer.parameter])
 
-        self.assertEqual(self.with_optimizer(not_accumulated, 3), "FfBb?FfBb?FfBb")
+        self.assertEqual(self.with_optimizer(not_accumulated, 4), "FfBbFfBb?FfBb?FfBb")
 
         def of_an_iterator(program, optimizer):
             program.forward()
             with program.in_backward():
                 program.steps.returns_gradients(False, iter([optimizer.parameter]))
 
-        self.assertEqual(self.with_optimizer(of_an_iterator, 3), "FfBb?FfBb?FfBb")
+        self.assertEqual(self.with_optimizer(of_an_iterator, 4), "FfBbFfBb?FfBb?FfBb")
 
     def test_an_optimizer_that_steps_late(self):
         def accumulated(program, optimizer):
@@ -86,6 +86,21 @@ class UnusedOptimizersTest(SequenceTest):
                 program.forward()
                 with program.in_backward():
                     program.steps.returns_gradients(False, ("an input",))
+            program.forward()
+            program.backward_to(optimizer)
+            program.step(optimizer)
+
+        step = 4 * "FfBb" + "Oo"
+        self.assertEqual(self.with_optimizer(body, 3), f"{step}|{step}|{step}")
+
+    def test_gradients_of_parameters_and_of_what_follows_from_them(self):
+        """As in first-order meta-learning."""
+
+        def body(program, optimizer):
+            for tensor in (optimizer.parameter, "an updated weight", "another one"):
+                program.forward()
+                with program.in_backward():
+                    program.steps.returns_gradients(False, [tensor])
             program.forward()
             program.backward_to(optimizer)
             program.step(optimizer)
