@@ -203,7 +203,7 @@ TEST(MemoryBlocks, CountWhatMakesNoSense) {
   Script script;
   script.allocate(1000, 512).allocate(1400, 512).allocate(1000, 8);  // the second overlaps the first, the third both
   script.request_free(77).complete_free(88).request_free(1000).request_free(1000);
-  script.segment(MemoryAction::kSegmentFree, 5000, 100).tag(1000, 3).tag(4, 9).tag(0, 1);
+  script.segment(MemoryAction::kSegmentFree, 5000, 100).tag(1000, 3).tag(4, event::kMemoryCategories).tag(0, 1);
   const std::vector<event::DroppedRecords> dropped_records = script.derive();
   std::map<std::string, std::int64_t> counts;
   for (const event::DroppedRecords& loss : dropped_records) {
