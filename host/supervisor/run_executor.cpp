@@ -279,7 +279,8 @@ struct RunExecutor::Impl {
     const std::size_t index = windows_begun++;
     if (further.on_request) {
       const std::int64_t begin = requests->agreed_step();
-      return Window{begin + run.method.warmup, *requests->requested(), run.method.warmup};
+      const std::int64_t steps = requests->requested().value_or(run.method.steps);  // the program can alter the file
+      return Window{begin + run.method.warmup, steps, run.method.warmup};
     }
     if (index < further.listed.size()) return further.listed[index];
     Window window = further.listed.empty() ? first_window(run) : further.listed.back();

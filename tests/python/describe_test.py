@@ -190,10 +190,10 @@ class Errors(unittest.TestCase):
         self.assertEqual(answer, {"error": expected})
 
     def test_of_the_file_have_type_text_file_and_line(self):
-        self.check("import kymo\nx = 1 +\n", "SyntaxError: invalid syntax (my_kernel.py:2)")
+        self.check("import kymo\nx = 1 +\n", "SyntaxError: invalid syntax (my_kernel.py:2: x = 1 +)")
         self.check(
             "if 1:\npass\n",
-            "IndentationError: expected an indented block after 'if' statement on line 1 (my_kernel.py:2)",
+            "IndentationError: expected an indented block after 'if' statement on line 1 (my_kernel.py:2: pass)",
         )
         self.check(
             "import nothing_of_that_name",
@@ -215,7 +215,7 @@ class Errors(unittest.TestCase):
             write_file(folder, "a b", "beside_it.py")
             file = write_file(folder, "import beside_it")
             done = start(folder, ["describe", str(file)])
-            self.assertIn("SyntaxError: invalid syntax (beside_it.py:1)", done.stdout)
+            self.assertIn("SyntaxError: invalid syntax (beside_it.py:1: a b)", done.stdout)
 
     def test_of_a_long_text_keep_the_position(self):
         _, answer, _ = describe("raise ValueError('é' * 10000)")
