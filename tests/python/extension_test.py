@@ -72,7 +72,7 @@ class Reports(unittest.TestCase):
             run.metric(_engine.PER_STEP, "m", 2, "ms")
             run.metric(_engine.PER_RUN, "t", "text", "")
             run.mark("m")
-            run.tag(4096, 8, _engine.GRADIENT)
+            run.tag(4096, 8, _engine.MEMORY_CATEGORIES["gradient"])
             run.log(_engine.LOG_WARNING, "w")
             for stream, communicator, sequence in ((None, None, None), (0, "tp", None), (5, "tp", 3)):
                 with run.collective(_engine.ALL_GATHER, 16, stream, communicator, sequence):
