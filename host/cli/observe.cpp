@@ -29,7 +29,7 @@ struct ObserveArguments {
   bool wide = false;
 };
 
-supervisor::WaitingProgram find_program(std::optional<std::int64_t> process) {
+supervisor::WaitingProgram waiting_program(std::optional<std::int64_t> process) {
   const auto pid = process ? std::optional(static_cast<pid_t>(*process)) : std::nullopt;
   const auto programs = supervisor::find_waiting_programs(pid);
   if (programs.size() == 1) return programs.front();
@@ -57,7 +57,7 @@ std::int64_t observe_window(const supervisor::WaitingProgram& program, superviso
 }
 
 int observe(const ObserveArguments& arguments) {
-  const supervisor::WaitingProgram program = find_program(arguments.process);
+  const supervisor::WaitingProgram program = waiting_program(arguments.process);
   supervisor::WindowRequests requests(program.requests);
   const std::filesystem::path file = requests.database();
   const std::int64_t run = observe_window(program, requests, arguments.steps);
