@@ -60,6 +60,10 @@ std::string first_unknown(const CLI::App& app, const std::vector<std::string>& o
   return unknown.empty() ? "" : unknown.front();
 }
 
+UsageError unknown_command(const std::string& name, const std::string& words, const std::vector<std::string>& known) {
+  return UsageError("unknown command " + quote(name) + " for '" + words + "'" + suggestion(name, known));
+}
+
 /// Translates a parse error of CLI11 into a one-line message.
 [[noreturn]] void explain(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& own) {
   std::string words;
@@ -71,8 +75,7 @@ std::string first_unknown(const CLI::App& app, const std::vector<std::string>& o
       throw UsageError("unknown option " + quote(name) + " for '" + words + "'" +
                        suggestion(name, option_names(*command)));
     }
-    if (!names.empty())
-      throw UsageError("unknown command " + quote(rest) + " for '" + words + "'" + suggestion(rest, names));
+    if (!names.empty()) throw unknown_command(rest, words, names);
     throw UsageError("'" + words + "' takes no argument " + quote(rest));
   }
   if (!names.empty() && error.get_name() == "RequiredError")
@@ -101,9 +104,8 @@ int run_session(int argc, const char* const* argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty() || words.front() == "help") {  // kymo help COMMAND
     if (!words.empty()) words.erase(words.begin());
-    if (!words.empty() && !contains(command_names(app), words.front()))
-      throw UsageError("unknown command " + quote(words.front()) + " for 'kymo'" +
-                       suggestion(words.front(), command_names(app)));
+    const std::vector<std::string> known = command_names(app);
+    if (!words.empty() && !contains(known, words.front())) throw unknown_command(words.front(), app.get_name(), known);
     words.emplace_back("--help");
   }
   try {

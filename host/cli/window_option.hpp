@@ -15,7 +15,7 @@ inline constexpr std::int64_t kWarmupSteps = 3;
 
 /// The windows of a program that `--steps` states.
 struct WindowOption {
-  /// In ascending order. A single one whose length is kMaxFreeSteps has no end.
+  /// In ascending order. The last one may have no end: its length is kMaxFreeSteps.
   std::vector<supervisor::Window> windows;
   std::int64_t period = 0;  ///< steps after which the only window is repeated; 0: it is not
 };

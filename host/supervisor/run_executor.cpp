@@ -236,7 +236,7 @@ struct RunExecutor::Impl {
     current_pass = pass;
     policy = policy_of(run, pass);
     processes = run.program.processes;
-    windows_go_on = run.program.further_windows.any();
+    windows_go_on = has_more_windows(run);
     if (run.program.further_windows.on_request) requests.emplace(scratch.folder() / "windows", scratch.database());
   }
 
@@ -244,8 +244,12 @@ struct RunExecutor::Impl {
     LocalProcess* const started = policy->foreground();
     policy = policy_of(run, pass);
     policy->started(*started);
+    windows_go_on = has_more_windows(run);
+  }
+
+  bool has_more_windows(const PlannedRun& run) const {
     const FurtherWindows& further = run.program.further_windows;
-    windows_go_on = further.on_request || further.period > 0 || windows_begun < further.listed.size();
+    return further.on_request || further.period > 0 || windows_begun < further.listed.size();
   }
 
   /// Keeps a program that goes on, whose ranks connect again for the next window.
@@ -323,7 +327,7 @@ struct RunExecutor::Impl {
     here.shares_cores = !leader_options;
     here.pass = current_pass;
     here.notes = notes;
-    if (requests) here.window_requests = scratch.folder() / "windows";
+    if (requests) here.window_requests = requests->file();
     if (auto process = policy->process_of(request.rank)) return process;
     const LocalPlacement placement =
         leader_options ? LocalPlacement{leader_options->launcher_env.local_rank, leader_options->launcher_env.gpu}

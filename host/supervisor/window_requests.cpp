@@ -64,7 +64,7 @@ std::string requests_of(pid_t pid) {
 }  // namespace
 
 WindowRequests::WindowRequests(const std::filesystem::path& file, const std::filesystem::path& database)
-    : mapping_(map_page(file, O_CREAT | O_EXCL)), page_(new(mapping_.data()) kymo_window_page{}) {
+    : file_(file), mapping_(map_page(file, O_CREAT | O_EXCL)), page_(new(mapping_.data()) kymo_window_page{}) {
   const std::string path = database.string();
   if (path.size() >= sizeof page_->database) throw Error("the path of the database is too long: " + quote(path));
   std::memcpy(page_->database, path.data(), path.size());
@@ -73,7 +73,9 @@ WindowRequests::WindowRequests(const std::filesystem::path& file, const std::fil
 }
 
 WindowRequests::WindowRequests(const std::filesystem::path& file)
-    : mapping_(map_page(file, 0)), page_(std::launder(reinterpret_cast<kymo_window_page*>(mapping_.data()))) {
+    : file_(file),
+      mapping_(map_page(file, 0)),
+      page_(std::launder(reinterpret_cast<kymo_window_page*>(mapping_.data()))) {
   if (page_->version != KYMO_WINDOW_PAGE_VERSION)
     throw Error("the program is observed by another version of kymo, in process " + std::to_string(page_->supervisor));
 }

@@ -23,6 +23,8 @@ class WindowRequests {
   /// Opens the file of another kymo. Throws Error.
   explicit WindowRequests(const std::filesystem::path& file);
 
+  const std::filesystem::path& file() const { return file_; }
+
   // The kymo that observes the program.
 
   /// Number of steps of the window that is requested and has not ended.
@@ -48,6 +50,7 @@ class WindowRequests {
  private:
   std::uint64_t proposal() const;
 
+  std::filesystem::path file_;
   FileMapping mapping_;
   kymo_window_page* page_ = nullptr;
   bool is_proposed_ = false;  // to those who are to begin the requested window

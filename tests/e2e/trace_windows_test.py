@@ -4,9 +4,9 @@
 import os
 import signal
 import subprocess
-import time
 import unittest
 
+from fault_tool import wait_until
 from kymo_tool import HANG_S, KYMO, SharedRunTest, needs_torch_parts
 from trace_program_test import ENDS, PROGRAMS, PYTHON, TraceTest
 
@@ -99,8 +99,13 @@ class RequestTest(WindowsTest):
         launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
         self.stop = self.work / "stop"
         program = [PYTHON, *launcher, str(PROGRAMS / "until_stopped.py"), str(self.stop)]
-        self.traced = subprocess.Popen(
-            [str(KYMO), "trace", "--wait", "--passes", "ops", "--", *program],
+        self.traced = self.begin("trace", "--wait", "--passes", "ops", "--", *program)
+        self.addCleanup(self.end)
+        self.assertIn(f"kymo observe {self.traced.pid}", self.traced.stderr.readline())
+
+    def begin(self, *words):
+        return subprocess.Popen(
+            [str(KYMO), *map(str, words)],
             cwd=self.work,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -109,8 +114,6 @@ class RequestTest(WindowsTest):
             text=True,
             start_new_session=True,
         )
-        self.addCleanup(self.end)
-        self.assertIn(f"kymo observe {self.traced.pid}", self.traced.stderr.readline())
 
     def end(self):
         if self.traced.poll() is None:
@@ -142,18 +145,8 @@ class RequestTest(WindowsTest):
 
     def test_one_at_a_time_and_none_afterwards(self):
         self.start(1)
-        with subprocess.Popen(
-            [str(KYMO), "observe", str(self.traced.pid), "--steps", "100000000"],
-            env=self.environment,
-            cwd=self.work,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as first:
-            deadline = time.monotonic() + HANG_S
-            while not (self.work / "kymo.db").exists() or not self.rows("SELECT 1 FROM run"):
-                self.assertLess(time.monotonic(), deadline)
-                time.sleep(0.05)
+        with self.begin("observe", self.traced.pid, "--steps", 100_000_000) as first:
+            self.assertTrue(wait_until(lambda: (self.work / "kymo.db").exists() and self.rows("SELECT 1 FROM run")))
             self.assertIn("is requested already", self.observe(code=1).stderr)
             self.stopped()
             output, errors = first.communicate(timeout=HANG_S)

@@ -13,6 +13,7 @@ import sys
 
 import light_torch  # noqa: F401
 import torch
+from relus import Model
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DataLoader
@@ -20,18 +21,6 @@ from torch.utils.data import DataLoader
 kind, _, later = sys.argv[1].partition("+")
 steps, later = int(sys.argv[2]), int(later or 0)
 torch.manual_seed(0)
-
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(4, 4)
-
-    def forward(self, x, times):
-        x = self.linear(x)
-        for _ in range(times):
-            x = x.relu()
-        return x.sum()
 
 
 model, transform = Model(), nn.Tanh()
