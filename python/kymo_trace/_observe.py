@@ -105,25 +105,23 @@ class Observation:
             if self.state == _DURING and not had_steps:
                 _program.next_step()  # what was before the first step, which was not seen to begin, is one of its own
         if self.state == _BEFORE:
-            if self.place.rank is None:
+            if self.place.rank is None or not self.begin_window():
                 return
-            if not self.begin_window():
-                return
-            recorded = False
         elif self.state == _DURING:
             if self.compilations.rows:
                 self.compilations.deliver()
-            recorded = not _program.next_step()
+            if not _program.next_step() and not self.end_window():
+                return
         else:
             if self.state == _AFTER:
                 self.later.step_begins()
             return
-        if recorded:
-            self.end_observation()
-            if self.state != _BEFORE or not self.begin_window():
-                return
         if reason is not None and reason.startswith("assumed"):
             self.assume(reason)
+        self.follow_plain()
+
+    def follow_plain(self) -> None:
+        """Lets _program follow the steps of a pass that records nothing but them."""
         if not (self.records_scopes or self.tags.wanted):
             self.follow(sys.maxsize, with_phases=True)
 
@@ -139,12 +137,16 @@ class Observation:
         self.rejected()
         return False
 
+    def end_window(self) -> bool:
+        """The pass is complete. Whether the next one begins with this step."""
+        self.end_observation()
+        return self.state == _BEFORE and self.begin_window()
+
     def pass_ends(self) -> None:
         """Called instead of step_begins() while _program follows the steps, in the call of a module."""
         try:
-            self.end_observation()
-            if self.state == _BEFORE and self.begin_window() and not (self.records_scopes or self.tags.wanted):
-                self.follow(sys.maxsize, with_phases=True)
+            if self.end_window():
+                self.follow_plain()
         except Exception as error:  # not SystemExit
             self.fail(error)
 
