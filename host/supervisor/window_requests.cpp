@@ -36,6 +36,11 @@ FileMapping map_page(const std::filesystem::path& file, int flags) {
   return mapping;
 }
 
+bool is_running(const std::vector<ProcessEntry>& all, std::int64_t pid) {
+  const auto found = std::ranges::find(all, pid, &ProcessEntry::pid);
+  return found != all.end() && found->state != 'Z';
+}
+
 /// The value of a variable in the environment with which a process was started; empty if it is not visible.
 std::string environment_of(pid_t pid, std::string_view variable) {
   std::string all;
@@ -91,12 +96,11 @@ void WindowRequests::propose() {
   if (is_proposed_ && !kymo_proposal_failed(proposal())) return;
   std::int64_t furthest = 0;
   std::uint32_t processes = 0;
-  const std::vector<ProcessEntry> running = list_processes();
+  const std::vector<ProcessEntry> all = list_processes();
   const auto known =
       std::min<std::uint32_t>(__atomic_load_n(&page_->processes, __ATOMIC_ACQUIRE), KYMO_WINDOW_PROCESSES);
   for (const kymo_window_process& each : std::span(page_->process, known)) {
-    const auto found = std::ranges::find(running, __atomic_load_n(&each.pid, __ATOMIC_ACQUIRE), &ProcessEntry::pid);
-    if (found == running.end() || found->state == 'Z') continue;
+    if (!is_running(all, __atomic_load_n(&each.pid, __ATOMIC_ACQUIRE))) continue;
     furthest = std::max(furthest, __atomic_load_n(&each.steps, __ATOMIC_ACQUIRE));
     ++processes;
   }
@@ -126,11 +130,14 @@ std::filesystem::path WindowRequests::database() const {
 
 std::vector<WaitingProgram> find_waiting_programs(std::optional<pid_t> process) {
   std::map<std::string, WaitingProgram> found;
-  for (const ProcessEntry& each : list_processes()) {
+  const std::vector<ProcessEntry> all = list_processes();
+  for (const ProcessEntry& each : all) {
     const std::string file = requests_of(each.pid);
     if (file.empty()) continue;
     try {
       const pid_t supervisor = WindowRequests(file).supervisor();
+      // The processes of a program outlive a kymo that was killed, for a moment.
+      if (!is_running(all, supervisor)) continue;
       if (!process || *process == each.pid || *process == supervisor) found[file] = {supervisor, file};
     } catch (const Error&) {
       continue;  // its kymo has ended
