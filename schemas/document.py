@@ -37,7 +37,7 @@ QUESTIONS = [
     ("How much of the kernel time has a module and a class?", "attribution_coverage", "class_coverage"),
     ("In which module?", "kernel_by_scope", "op_by_scope", "cpu_scope_time"),
     ("Which operators take the time?", "op_summary", "op_by_scope"),
-    ("Where is the GPU idle?", "launch_gap", "outlier_call"),
+    ("Where is the GPU idle, and what does the host do then?", "launch_gap", "idle_time", "outlier_call"),
     ("What is in memory at its peak, and what allocated it?", "memory_peak", "memory_by_category", "memory_block"),
     ("How much memory does a worker process use?", "worker_memory", "run_memory"),
     ("Why did it run out of memory?", "oom", "oom_block"),

@@ -37,6 +37,7 @@ void derive(event::PassRecord& record, const DeriveSetting& setting) {
   derived.kernel_totals = kernel_totals(trace, setting.warmup, work.row_of_activity);
   derived.step_activity =
       setting.on_host ? host_activity(record, setting.warmup) : step_activity(trace, is_communication, setting.warmup);
+  if (!setting.on_host) derived.idle_totals = idle_totals(record);
   derived.outliers = kernel_outliers(trace, is_communication, record.gpu_samples, setting.warmup);
   if (!record.memory_trace.events.empty()) move_dropped_records(derive_memory(record, setting.warmup), record);
   derived.scope_paths = scope_paths(trace);

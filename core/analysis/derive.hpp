@@ -83,6 +83,15 @@ std::vector<event::StepActivity> step_activity(const event::Trace& trace, const 
 /// or never ended do not count.
 std::vector<event::StepActivity> host_activity(const event::PassRecord& record, std::int64_t warmup);
 
+/// Divides the time of the measured steps in which nothing ran on the GPU by what the host did in it. Until the work
+/// that ends a gap is launched, this is what the launching thread did: its innermost scope, or, if none is open, that
+/// of the work if it belongs to the phase of that time (a backward node has the scope of its forward operator). From
+/// the call that launches the work until it begins, it is `launch`. Steps are intervals on the host clock, so that the
+/// times add up to the idle time of their duration; `gaps` count where a gap begins; `after_copy_ns` is the part in
+/// gaps that begin when a copy to the host ends, for which the host usually waits. Empty if no activities were
+/// recorded. Activities must be attributed and sorted by start.
+std::vector<event::IdleTotal> idle_totals(const event::PassRecord& record);
+
 /// Maximum number of outliers of a pass. Those with the largest excess over the median of their group are kept; the
 /// others can be recomputed from the kernels.
 inline constexpr std::size_t kMaxOutliers = 100;

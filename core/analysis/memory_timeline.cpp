@@ -2,6 +2,7 @@
 #include "analysis/memory_timeline.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -43,13 +44,38 @@ bool is_gone_by_the_next_step(const Allocation& block, const BlockLifetime& life
   return *block.free_step <= block.step + 1;
 }
 
+/// Returns, by number of the stack, whether LibTorch allocated a workspace of cuBLAS there, which it keeps for later
+/// calls. Its functions differ between versions: getCurrentCUDABlasHandle, allocateCUDABlasWorkspace ...
+std::vector<bool> blas_workspace_stacks(const event::Memory& memory) {
+  constexpr std::size_t kInnermostFrames = 12;
+  std::vector<bool> allocates;
+  for (const event::StackFrame& frame : memory.frames)
+    allocates.push_back(frame.function.starts_with("at::cuda::") &&
+                        frame.function.find("CUDABlas") != std::string::npos);
+  std::vector<bool> result;
+  for (const std::vector<std::uint32_t>& stack : memory.stacks)
+    result.push_back(std::ranges::any_of(stack | std::views::take(kInnermostFrames), [&](std::uint32_t frame) {
+      return frame < allocates.size() && allocates[frame];
+    }));
+  return result;
+}
+
+/// The phase of optimizers, or no phase.
+std::int32_t optimizer_phase(const event::Trace& trace) {
+  const auto found = std::ranges::find(trace.phases, "optimizer");
+  return found == trace.phases.end() ? -2 : static_cast<std::int32_t>(found - trace.phases.begin());
+}
+
 MemoryCategory lifetime_category(const Allocation& block, const BlockLifetime& lifetime,
-                                 const std::vector<MemoryEvent>& events, const FirstPhases& first_phases) {
+                                 const std::vector<MemoryEvent>& events, const FirstPhases& first_phases,
+                                 std::int32_t optimizer) {
   const std::int64_t op = events[static_cast<std::size_t>(block.sequence)].position.op;
   if (op < 0) return MemoryCategory::kUnknown;
   if (block.free_sequence && !lifetime.returned_to_allocator)
     return MemoryCategory::kUnknown;  // the true end of its lifetime is unknown
   if (block.free_sequence && events[static_cast<std::size_t>(*block.free_sequence)].position.op == op)
+    return MemoryCategory::kWorkspace;
+  if (block.phase == optimizer && block.free_phase == optimizer && block.free_step == block.step)
     return MemoryCategory::kWorkspace;
   const bool from_forward = first_phases.is_first(block.step, block.phase);
   return from_forward && is_gone_by_the_next_step(block, lifetime) ? MemoryCategory::kActivation
@@ -58,6 +84,8 @@ MemoryCategory lifetime_category(const Allocation& block, const BlockLifetime& l
 
 void categorize(MemoryBlocks& blocks, const event::PassRecord& record) {
   const FirstPhases first_phases(record.trace);
+  const std::int32_t optimizer = optimizer_phase(record.trace);
+  const std::vector<bool> blas_workspace = blas_workspace_stacks(record.memory_trace);
   std::vector<Allocation>& allocations = blocks.allocations();
   for (std::size_t i = 0; i < allocations.size(); ++i) {
     Allocation& block = allocations[i];
@@ -67,7 +95,13 @@ void categorize(MemoryBlocks& blocks, const event::PassRecord& record) {
       block.category_source = "tag";
       continue;
     }
-    block.category = lifetime_category(block, lifetime, record.memory_trace.events, first_phases);
+    if (block.stack >= 0 && static_cast<std::size_t>(block.stack) < blas_workspace.size() &&
+        blas_workspace[static_cast<std::size_t>(block.stack)]) {
+      block.category = MemoryCategory::kWorkspace;
+      block.category_source = "stack";
+      continue;
+    }
+    block.category = lifetime_category(block, lifetime, record.memory_trace.events, first_phases, optimizer);
     if (block.category != MemoryCategory::kUnknown) block.category_source = "lifetime";
   }
 }

@@ -103,6 +103,27 @@ struct StepActivity {
                exposed_comm_ns = 0, copy_ns = 0, exposed_copy_ns = 0, idle_ns = 0, gaps = 0, longest_gap_ns = 0;
 };
 
+/// What the host did while nothing ran on the GPU.
+enum class HostWork : std::uint8_t {
+  kHostCode,     ///< none of the others; without recorded operators, also these
+  kOperator,     ///< an operator of LibTorch
+  kCompilation,  ///< a compiler of the framework
+  kLaunch        ///< the work that ends the gap had been launched
+};
+constexpr auto names_of(HostWork) {
+  using enum HostWork;
+  return enum_names<HostWork>(
+      "host work",
+      {{kHostCode, "host code"}, {kOperator, "operator"}, {kCompilation, "compilation"}, {kLaunch, "launch"}});
+}
+
+struct IdleTotal {
+  std::int32_t phase = -1;
+  TextId scope = kNoText;
+  HostWork activity = HostWork::kHostCode;
+  std::int64_t steps = 0, gaps = 0, total_ns = 0, after_copy_ns = 0;
+};
+
 struct KernelOutlier {
   std::int64_t sequence = 0;  ///< index into Trace::activities, which are sorted by start time at this point
   std::int64_t group_size = 0, group_median_ns = 0;
@@ -137,7 +158,7 @@ struct Allocation {
   std::int32_t free_phase = -1;
   TextId op = kNoText;
   MemoryCategory category = MemoryCategory::kUnknown;
-  const char* category_source = "";  ///< tag, lifetime, or empty
+  const char* category_source = "";  ///< tag, stack, lifetime, or empty
   std::int32_t stack = -1;
 };
 
@@ -176,6 +197,7 @@ struct Derived {
   std::vector<OpTotal> op_totals;
   std::vector<OpWork> op_work;
   std::vector<StepActivity> step_activity;
+  std::vector<IdleTotal> idle_totals;
   std::vector<KernelOutlier> outliers;
   std::vector<Allocation> allocations;
   std::vector<Segment> segments;

@@ -70,7 +70,7 @@ struct DetachedProcesses {
 
 /// Amount of recorded data that finalize_run() retains. Run properties, metrics, marks, dropped-record counts and all
 /// derived tables are always retained: statistic, overhead, kernel_total, launch_config, op_total, step_activity,
-/// kernel_outlier and memory_phase.
+/// idle_total, kernel_outlier and memory_phase.
 enum class Keep {
   kSummary,  ///< nothing else: neither events nor per-step samples (sample, gpu_sample, memory_counter, step_duration)
   /// Per-step samples and, for each observing pass, the events of one measured step: the one whose time is nearest to

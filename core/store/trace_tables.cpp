@@ -86,6 +86,16 @@ auto step_activity_table() {
        column<&S::gaps>("gaps"), column<&S::longest_gap_ns>("longest_gap_ns")});
 }
 
+auto idle_total_table() {
+  using I = event::IdleTotal;
+  return declare_table<I>(
+      "idle_total", Extent::kNoEvent,
+      [](const PassRecord& record) -> const auto& { return record.derived.idle_totals; },
+      {sequence_column<I>(), phase_column<&I::phase>("phase_id"), string_column<&I::scope>("scope_id"),
+       column<&I::activity>("activity"), column<&I::steps>("steps"), column<&I::gaps>("gaps"),
+       column<&I::total_ns>("total_ns"), column<&I::after_copy_ns>("after_copy_ns")});
+}
+
 /// An outlier and its activity.
 struct OutlierCall {
   event::KernelOutlier outlier;
@@ -267,6 +277,7 @@ void add_trace_tables(Tables& tables) {
   tables.push_back(op_total_table());
   tables.push_back(op_work_table());
   tables.push_back(step_activity_table());
+  tables.push_back(idle_total_table());
   tables.push_back(kernel_outlier_table());
   tables.push_back(clock_sync_table());
   tables.push_back(range_table());

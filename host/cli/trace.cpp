@@ -38,7 +38,6 @@ struct TraceArguments {
   std::vector<std::string> command;
 };
 
-constexpr std::int64_t kDefaultSteps = 10;
 measure::Method method_of(const TraceArguments& arguments, measure::DeviceKind device) {
   const RunOptions& options = arguments.options;
   const supervisor::Window& window = arguments.steps.windows.front();
@@ -46,7 +45,7 @@ measure::Method method_of(const TraceArguments& arguments, measure::DeviceKind d
   method.warmup = window.warmup;
   method.steps = window.steps;
   method.observation.warmup = method.warmup;
-  method.observation.steps = window.steps < measure::kMaxFreeSteps ? window.steps : kDefaultSteps;
+  method.observation.steps = window.observed();
   method.passes = {device == measure::DeviceKind::kCuda ? Pass::kTrace : Pass::kOps};
   if (options.passes) method.passes = *options.passes;
   if (std::ranges::count(method.passes, Pass::kVerify) > 0)

@@ -267,7 +267,8 @@ Window first_window(const PlannedRun& program) {
 PlannedRun run_of_window(const PlannedRun& program, const Window& window) {
   PlannedRun run = program;
   run.method.warmup = run.method.observation.warmup = window.warmup;
-  run.method.steps = run.method.observation.steps = window.steps;
+  run.method.steps = window.steps;
+  run.method.observation.steps = window.observed();
   run.what.parameters["steps"] = to_text(window);
   run.title.parameters["steps"] = {.position = 2, .title = ", steps {}", .is_setting = false, .choice = {}};
   return run;

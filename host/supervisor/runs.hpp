@@ -32,6 +32,8 @@ struct Window {
 
   std::int64_t begin() const { return first - warmup; }
   std::int64_t end() const { return first + steps; }
+  /// Steps that passes observe which record events: ten if the window has no end.
+  std::int64_t observed() const { return steps < measure::kMaxFreeSteps ? steps : 10; }
 };
 
 /// The windows of a program after the first one. Each is a run of its own.

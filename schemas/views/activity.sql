@@ -38,6 +38,43 @@ JOIN step_activity a ON a.run_id = k.run_id AND a.rank = k.rank AND a.pass = k.p
 WHERE a.warmup = 0
 GROUP BY a.run_id, a.rank, a.pass, a.phase;
 
+-- Time per measured step during which nothing ran on the GPU, by what the host did in it. Steps are intervals on the
+-- host clock.
+CREATE VIEW idle_time AS
+SELECT
+  -- run
+  i.run_id,
+  -- rank
+  i.rank,
+  -- pass in which it was recorded
+  i.pass,
+  -- phase that the host was in; `other` outside of phases
+  coalesce(p.text, 'other') AS phase,
+  -- module that it was in, or if it was in none, that of the work that ended the gap; NULL if there is none
+  q.module,
+  -- host code (also operators, if the pass did not record them), operator, compilation, or launch: the work that ended
+  -- the gap had been launched
+  i.activity,
+  -- number of measured steps
+  max(i.steps) AS steps,
+  -- gaps that began here
+  1.0 * sum(i.gaps) / max(i.steps) AS gaps,
+  -- idle time
+  sum(i.total_ns) / 1e6 / max(i.steps) AS idle_ms,
+  -- part of it in gaps that began when a copy to the host ended, for which the host usually waits
+  sum(i.after_copy_ns) / 1e6 / max(i.steps) AS after_copy_ms,
+  -- duration of a step
+  (
+    SELECT avg(s.host_ns) / 1e6
+    FROM _measured_step s
+    WHERE s.run_id = i.run_id AND s.rank = i.rank AND s.pass = i.pass
+  ) AS step_ms
+FROM kernel_pass k
+JOIN idle_total i ON i.run_id = k.run_id AND i.rank = k.rank AND i.pass = k.pass
+LEFT JOIN string p ON p.string_id = i.phase_id
+LEFT JOIN scope_path q ON q.scope_id = i.scope_id
+GROUP BY i.run_id, i.rank, i.pass, i.phase_id, q.module, i.activity;
+
 -- The interval spanned by the kernels of a step, compared with the step time measured by CUDA events. The two must
 -- agree.
 CREATE VIEW step_span AS

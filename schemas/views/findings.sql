@@ -2,8 +2,9 @@
 -- What limits the steps of a run, from all passes that recorded it.
 
 -- Many short operators, or on a GPU kernels, in one module or in the optimizer: at least 500 calls per step of those
--- that take less than 20 µs on average; for rank 0. In a query with max(), SQLite takes the other columns from the row
--- with the maximum.
+-- that take less than 20 µs on average; for rank 0. Kernels also take the time in which nothing runs on the GPU while
+-- the host is in their module, except after copies to the host. In a query with max(), SQLite takes the other columns
+-- from the row with the maximum.
 CREATE VIEW _short_operators AS
 WITH call AS (
   SELECT
@@ -54,6 +55,17 @@ total AS (
     sum(ms) AS ms
   FROM by_name
   GROUP BY run_id, is_optimizer, module
+),
+idle AS (
+  SELECT
+    i.run_id,
+    i.phase = 'optimizer' AS is_optimizer,
+    CASE WHEN i.phase <> 'optimizer' THEN coalesce(i.module, '') END AS module,
+    sum(i.idle_ms - i.after_copy_ms) AS ms,
+    max(i.step_ms) AS step_ms
+  FROM idle_time i
+  WHERE i.rank = 0 AND i.phase NOT IN ('data_loading', 'data')
+  GROUP BY i.run_id, is_optimizer, module
 )
 SELECT
   -- run
@@ -71,11 +83,17 @@ SELECT
   -- calls per step
   t.calls,
   -- time per step
-  t.ms,
+  t.ms + coalesce(i.ms, 0) AS ms,
+  -- part of it in which nothing runs on the GPU; NULL if unknown
+  i.ms AS idle_ms,
   -- time of a step
   CASE t.what
     WHEN 'kernels'
-      THEN (SELECT g.span_ms FROM launch_gap g WHERE g.run_id = t.run_id AND g.rank = 0 AND g.phase = 'step')
+      THEN
+        coalesce(
+          i.step_ms,
+          (SELECT g.span_ms FROM launch_gap g WHERE g.run_id = t.run_id AND g.rank = 0 AND g.phase = 'step')
+        )
     ELSE
       (
         SELECT avg(s.host_ns) / 1e6
@@ -84,13 +102,65 @@ SELECT
       )
   END AS step_ms
 FROM total t
+LEFT JOIN idle i
+  ON i.run_id = t.run_id AND i.is_optimizer = t.is_optimizer AND i.module IS t.module AND t.what = 'kernels'
 WHERE t.calls >= 500;
+
+-- Time per step in which nothing runs on the GPU, except during data loading, after copies to the host and in the
+-- places of _short_operators, which are findings of their own; for rank 0.
+CREATE VIEW _other_idle_time AS
+WITH place AS (
+  SELECT
+    i.run_id,
+    CASE
+      WHEN i.activity = 'compilation' THEN 'a compiler'
+      WHEN i.module <> '' THEN i.module
+      ELSE 'phase ' || i.phase
+    END AS name,
+    sum(i.idle_ms - i.after_copy_ms) AS ms,
+    sum(i.gaps) AS gaps,
+    max(i.step_ms) AS step_ms
+  FROM idle_time i
+  WHERE
+    i.rank = 0
+    AND i.phase NOT IN ('data_loading', 'data')
+    AND NOT EXISTS (
+      SELECT 1
+      FROM _short_operators m
+      WHERE
+        m.run_id = i.run_id
+        AND m.is_optimizer = (i.phase = 'optimizer')
+        AND (m.is_optimizer OR m.module = coalesce(i.module, ''))
+    )
+  GROUP BY i.run_id, name
+)
+SELECT
+  -- run
+  run_id,
+  -- idle time
+  sum(ms) AS ms,
+  -- number of gaps
+  sum(gaps) AS gaps,
+  -- time of a step
+  max(step_ms) AS step_ms,
+  -- the three places in which the host was longest, with their times
+  max(CASE position WHEN 1 THEN text END)
+  || coalesce(', ' || max(CASE position WHEN 2 THEN text END), '')
+  || coalesce(', ' || max(CASE position WHEN 3 THEN text END), '') AS places
+FROM (
+  SELECT
+    *,
+    printf('%s %.3g ms', name, ms) AS text,
+    row_number() OVER (PARTITION BY run_id ORDER BY ms DESC, name) AS position
+  FROM place
+)
+GROUP BY run_id;
 
 -- What takes so much of a step that it is worth looking at, and what to do next; for rank 0. Shares are those of the
 -- pass that recorded them and overlap, for example idle time and the phase in which it occurs. Phases are compared by
 -- the time of their kernels on a GPU, for which the host does not wait, and on the host otherwise; those of workloads
--- that consist of an optimizer are no finding. Values that the host reads are counted outside of the optimizer, which
--- reads its own step numbers on a CPU.
+-- that consist of an optimizer are no finding. Databases of earlier versions have the idle time of the whole step only.
+-- Values that the host reads are counted outside of the optimizer, which reads its own step numbers on a CPU.
 CREATE VIEW step_finding AS
 WITH threshold (idle_share, share, copies, dominant_share) AS (VALUES (0.2, 0.1, 1, 0.5)),
 phase_total AS (
@@ -147,15 +217,37 @@ SELECT
   -- what takes the time
   'idle GPU' AS subject,
   -- share of a step, at least a tenth, or a fifth for idle time; NULL if unknown, or if something was not recorded
-  g.idle_share AS share,
+  g.share,
   -- the numbers that it is based on
-  printf('nothing runs on the GPU for %.3g ms of %.3g ms per step, in %.0f gaps', g.idle_ms, g.span_ms, g.gaps)
-    AS evidence,
+  printf('nothing runs on the GPU for %.3g ms of %.3g ms per step, in %.0f gaps', g.ms, g.step_ms, g.gaps)
+  || coalesce('; the host is then in ' || g.places, '') AS evidence,
   -- what to do next
   'launch fewer kernels: CUDA graphs, torch.compile, fused operators; the timeline shows the gaps' AS next_step
-FROM launch_gap g
+FROM (
+  SELECT
+    run_id,
+    ms / step_ms AS share,
+    ms,
+    step_ms,
+    gaps,
+    places
+  FROM _other_idle_time
+  UNION ALL
+  SELECT
+    g.run_id,
+    g.idle_share,
+    g.idle_ms,
+    g.span_ms,
+    g.gaps,
+    NULL
+  FROM launch_gap g
+  WHERE
+    g.rank = 0
+    AND g.phase = 'step'
+    AND NOT EXISTS (SELECT 1 FROM idle_total i WHERE i.run_id = g.run_id AND i.rank = 0 AND i.pass = g.pass)
+) g
 CROSS JOIN threshold t
-WHERE g.rank = 0 AND g.phase = 'step' AND g.idle_share >= t.idle_share
+WHERE g.share >= t.idle_share
 UNION ALL
 SELECT
   p.run_id,
@@ -180,16 +272,19 @@ UNION ALL
 SELECT
   k.run_id,
   'copies to the host',
-  NULL,
-  printf('%.3g per step, %.3g of them in %s', k.calls, k.calls_of_phase, k.phase),
+  k.idle_share,
+  printf('%.3g per step, %.3g of them in %s', k.calls, k.calls_of_phase, k.phase)
+  || CASE WHEN k.idle_ms IS NULL THEN '' ELSE printf('; nothing runs on the GPU for %.3g ms after them', k.idle_ms) END,
   'the host waits for the GPU at each copy to unpinned memory: keep values on the GPU, '
   || 'without .item(), .cpu(), .tolist() or printing'
 FROM (
   SELECT
-    run_id,
-    phase,
-    max(calls) AS calls_of_phase,
-    sum(calls) AS calls
+    e.run_id,
+    e.phase,
+    max(e.calls) AS calls_of_phase,
+    sum(e.calls) AS calls,
+    i.ms AS idle_ms,
+    i.ms / i.step_ms AS idle_share
   FROM (
     SELECT
       run_id,
@@ -198,8 +293,17 @@ FROM (
     FROM kernel_entry
     WHERE rank = 0 AND kind = 'memcpy' AND name = 'memcpy device to host'
     GROUP BY run_id, phase
-  )
-  GROUP BY run_id
+  ) e
+  LEFT JOIN (
+    SELECT
+      run_id,
+      sum(after_copy_ms) AS ms,
+      max(step_ms) AS step_ms
+    FROM idle_time
+    WHERE rank = 0
+    GROUP BY run_id
+  ) i ON i.run_id = e.run_id
+  GROUP BY e.run_id
 ) k
 CROSS JOIN threshold t
 WHERE k.calls >= t.copies
@@ -283,11 +387,12 @@ SELECT
   END,
   o.ms / o.step_ms,
   printf(
-    '%.0f calls of %.3g µs take %.3g ms of %.3g ms per step; most often %s, %.0f times',
+    '%.0f calls of %.3g µs take %.3g ms of %.3g ms per step%s; most often %s, %.0f times',
     o.calls,
-    1e3 * o.ms / o.calls,
+    1e3 * (o.ms - coalesce(o.idle_ms, 0)) / o.calls,
     o.ms,
     o.step_ms,
+    CASE WHEN o.idle_ms IS NULL THEN '' ELSE printf(', %.3g ms of them with an idle GPU', o.idle_ms) END,
     o.name,
     o.calls_of_name
   ),

@@ -111,7 +111,7 @@ class MemoryTest(SharedRunTest):
                 block["free_sequence"] is None or block["free_step"] in (block["step"], block["step"] + 1, -1), block
             )
 
-    def test_workspace_dies_in_the_operator_that_asked_for_it(self):
+    def test_workspace_dies_in_the_phase_that_asked_for_it(self):
         blocks = self.blocks(category="workspace")
         self.assertGreater(len(blocks), 0)
         for block in blocks:

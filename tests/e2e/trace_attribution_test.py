@@ -61,6 +61,18 @@ class AttributionTest(TraceTest):
             for key in {key for key in [*expected, *found] if key[1] == name}:
                 self.assertEqual(found.get(key, 0) / steps, expected.get(key, 0) / expected_steps, key)
 
+    def test_collections_of_garbage_are_ranges_unless_of_the_youngest_generation(self):
+        database = self.work / "kymo.db"
+        for generation in ("old", "young"):
+            database.unlink(missing_ok=True)
+            self.trace(PROGRAMS / "collects.py", generation, options=["--steps", "3:6"])
+            found = self.rows(
+                """SELECT s.text, count(*) FROM range r JOIN string n ON n.string_id = r.name_id
+                   JOIN string s ON s.string_id = r.scope_id
+                   WHERE n.text = 'garbage collection' AND r.step >= 3 GROUP BY 1"""
+            )
+            self.assertEqual(found, [("Model/garbage collection", 3)] if generation == "old" else [])
+
     def differences(self, expected, found):
         steps = self.measured_steps()
         return {key: count for key, count in expected.items() if found.get(key, 0) / steps < count / (STEPS - 1)}

@@ -276,6 +276,32 @@ TEST(MemoryCategory, FollowsFromTheLifetime) {
                           "unknown:", "unknown:", "activation:lifetime", "unknown:", "activation:lifetime"));
 }
 
+TEST(MemoryCategory, OfATemporaryOfTheOptimizerIsWorkspace) {
+  Script script;
+  script.record().trace.phases = {"forward", "optimizer"};
+  script.step(0).phase(0).phase(1).op(1).allocate(1 * kMegabyte, 512).op(2).free(1 * kMegabyte);
+  script.op(3).allocate(2 * kMegabyte, 512);  // kept: not of one phase
+  script.step(1).phase(0).phase(1).op(4).free(2 * kMegabyte);
+  script.derive();
+  EXPECT_EQ(category_of(script.blocks()[0]), "workspace:lifetime");
+  EXPECT_EQ(category_of(script.blocks()[1]), "unknown:");
+}
+
+TEST(MemoryCategory, OfAWorkspaceOfCublasFollowsFromItsStack) {
+  Script script;
+  event::Memory& memory = script.record().memory_trace;
+  memory.frames = {{"libc10_cuda.so", 1, "c10::cuda::CUDACachingAllocator::raw_alloc(unsigned long)"},
+                   {"libtorch_cuda.so", 2, "at::cuda::getCurrentCUDABlasHandle()"},
+                   {"libtorch_cuda.so", 3, "at::native::addmm_out_cuda_impl"}};
+  memory.stacks = {{0, 1, 2}, {0, 2}};
+  script.step(0).phase(0).phase(1).op(1).allocate(1 * kMegabyte, 512).op(2).allocate(2 * kMegabyte, 512);
+  memory.events[0].stack = 0;
+  memory.events[1].stack = 1;
+  script.derive();
+  EXPECT_EQ(category_of(script.blocks()[0]), "workspace:stack");
+  EXPECT_EQ(category_of(script.blocks()[1]), "unknown:");
+}
+
 TEST(MemoryPhases, TellPeaksOfEachCurveAndWhatWasAliveThen) {
   Script script;
   script.segment(MemoryAction::kSegmentAllocate, kMegabyte, 1 << 20)

@@ -121,6 +121,8 @@ void add_derived(PassRecord& record) {
                             Attribution::kPhase, 2, 1, 1 << 20, 50, 50, 50}};
   derived.op_totals = {{0, texts.intern("block_0/attention"), texts.intern("aten::mm"), false, 2, 1, 75, 60, 1, 50}};
   derived.step_activity = {{2, "forward", false, 10'100, 10'250, 2, 50, 50, 0, 0, 0, 50, 50, 50, 1, 50}};
+  derived.idle_totals = {{1, texts.intern("block_0/attention"), event::HostWork::kOperator, 2, 3, 400, 100},
+                         {-1, kNoText, event::HostWork::kHostCode, 2, 0, 1, 0}};
   derived.outliers = {{0, 8, 10, 40.5, true, 0, 90, 1980}, {99, 8, 10, 40.5, true, 0, 90, std::nullopt}};
 }
 
@@ -242,6 +244,9 @@ std::vector<TableContent> event_contents() {
        "exposed_copy_ns, "
        "idle_ns, gaps, longest_gap_ns",
        "2|forward|0|10100|10250|2|50|50|0|0|0|50|50|50|1|50"},
+      {"idle_total",
+       "sequence, " + text("phase_id") + ", " + text("scope_id") + ", activity, steps, gaps, total_ns, after_copy_ns",
+       "0|backward|block_0/attention|operator|2|3|400|100;1|NULL|NULL|host code|2|0|1|0"},
       {"kernel_outlier",
        "sequence, " + text("name_id") + ", step, " + text("phase_id") + ", " + text("scope_id") +
            ", duration_ns, group_size, group_median_ns, deviation, first_use, concurrent, gap_before_ns, sm_clock_mhz",

@@ -147,5 +147,15 @@ TEST_F(ProgramTest, BeginsTheMemoryPassWithThePreparationOfTheProgram) {
   EXPECT_EQ(memory.observation.warmup, 11);
 }
 
+TEST_F(ProgramTest, RecordsEventsOfTenStepsOfAWindowWithoutAnEnd) {
+  const Window open{.first = 100, .steps = measure::kMaxFreeSteps}, closed{.first = 5, .steps = 30};
+  const auto steps = [](const Window& window, measure::Pass pass) {
+    return measure::method_in(run_of_window(PlannedRun{}, window).method, pass).steps;
+  };
+  EXPECT_EQ(steps(open, measure::Pass::kOps), 10);
+  EXPECT_EQ(steps(open, measure::Pass::kTime), measure::kMaxFreeSteps);
+  EXPECT_EQ(steps(closed, measure::Pass::kOps), 30);
+}
+
 }  // namespace
 }  // namespace kymo::supervisor
