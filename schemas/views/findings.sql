@@ -300,7 +300,7 @@ FROM (
       sum(after_copy_ms) AS ms,
       max(step_ms) AS step_ms
     FROM idle_time
-    WHERE rank = 0
+    WHERE rank = 0 AND phase NOT IN ('data_loading', 'data')
     GROUP BY run_id
   ) i ON i.run_id = e.run_id
   GROUP BY e.run_id

@@ -8,7 +8,8 @@ Checks, for each program: its output is the same as without kymo, if two executi
 programs compiled by Inductor may differ by LOSS_TOLERANCE; the measured steps have the expected phases; no record was
 dropped and everything was observed; and at least 99.5 % of the time of the kernels in forward and backward belongs to a
 module, where those of the loss, which is not part of one, are not counted. KIND `memory` checks the categories of the
-memory of one of them, and KIND `killed` that the kernels and the memory of the steps before a `kill -9` are kept.
+memory of one of them, KIND `killed` that the kernels and the memory of the steps before a `kill -9` are kept, and KIND
+`planted` that the findings name causes of idle time that a program has on purpose.
 
 Two more programs are, or use, another profiler: OTHER_PROFILERS. Their output must be the same, all steps must be
 measured, and the run must name the profiler. The client of CUPTI is tests/gpu/other_cupti_client.cpp in the build tree
@@ -159,6 +160,36 @@ def check_memory(kymo, database):
     return [json.dumps(found)], faults
 
 
+def check_planted(kymo, folder):
+    """Whether planted causes of idle time are named, each once, and not without them: (what to print, faults)."""
+    lines, faults = [], []
+    subjects = {
+        "loader": "data loading",
+        "loop": "many short kernels in Model/decay",
+        "item": "copies to the host",
+    }
+    for planted in (list(subjects), []):
+        database = f"{folder}/planted_{len(planted)}.db"
+        program = [sys.executable, FOLDER / "planted.py", *planted]
+        traced = ["trace", "--db", database, "--passes", "trace", "--steps", "4:10", "--no-stop"]
+        done = command("env", "DEVICE=cuda", kymo, *traced, "--", *program)
+        if done.returncode:
+            return lines, [f"exit code {done.returncode}: {done.stderr[-2000:]}"]
+        findings = rows(kymo, database, "SELECT subject, share, evidence FROM step_finding ORDER BY share DESC")
+        lines += [f"{row['subject']}, {row['share']}: {row['evidence']}" for row in findings]
+        found = [row["subject"] for row in findings]
+        for cause, subject in subjects.items():
+            if found.count(subject) != int(cause in planted):
+                faults.append(f"'{subject}' is named {found.count(subject)} times; planted: {planted}")
+        idle = "SELECT sum(idle_ms) AS idle_ms, max(step_ms) AS step_ms FROM idle_time WHERE phase = 'data_loading'"
+        loaded = "SELECT avg(host_ns) / 1e6 AS ms FROM sample WHERE phase = 'data_loading' AND warmup = 0"
+        (row,), (loading,) = rows(kymo, database, idle), rows(kymo, database, loaded)
+        lines.append(f"loading {loading['ms']} ms, idle in it {row['idle_ms']} ms, step {row['step_ms']} ms")
+        if planted and not 0.8 * loading["ms"] < row["idle_ms"] <= 1.001 * loading["ms"]:
+            faults.append("the GPU is not idle while the host loads")
+    return lines, faults
+
+
 def check_killed(kymo, folder):
     """Whether all steps of a killed program have their kernels and memory: (what to print, faults)."""
     lines, faults = [], []
@@ -220,6 +251,8 @@ def main(kymo, folder, kinds):
         }
         if not kinds or "memory" in kinds:
             checks[pool.submit(check_memory, kymo, f"{folder}/memory.db")] = "memory"
+        if not kinds or "planted" in kinds:
+            checks[pool.submit(check_planted, kymo, folder)] = "planted"
         if not kinds or "killed" in kinds:
             checks[pool.submit(check_killed, kymo, folder)] = "killed"
         checks |= {
