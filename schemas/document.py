@@ -278,7 +278,7 @@ def document(folder):
         "`stddev(x)` (of a sample), as",
         "aggregate and window functions, and `ratio_text(ratio)`, `ratio_text(low, high)` and "
         "`ratio_interval(ratio, low, high)`, which",
-        "[state a ratio of two times](measurement.md#ratios). Other SQLite tools do not have them; no view uses them.",
+        "[state a ratio of two times](compare.md#ratios). Other SQLite tools do not have them; no view uses them.",
         "",
     ]
     # A stable sort: within a rank, the files stay in order of name.
