@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the measurements on a GPU that docs/next-steps.md lists as missing.
+# Makes the measurements on a GPU that docs/engineering/next-steps.md lists as missing.
 #
 # Usage: remaining_measurements.sh KYMO FOLDER SECONDS [PART...], with the KYMO of a build tree; all parts by default.
 # Logs and databases are written to FOLDER. The suite continues in FOLDER/cs336.db if that exists. Parts that do not fit
