@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the instructions of a document: writes its ```cpp FILE, ```c FILE, ```cuda FILE and ```python FILE blocks and
-runs its ```sh blocks in order, in an empty directory.
+"""Runs the instructions of a document: writes its blocks of code that name a file, such as ```cpp FILE, and runs its
+```sh blocks in order, in an empty directory.
 
   follow_document.py DOCUMENT KYMO_BINARY
 
@@ -34,7 +34,8 @@ def main():
         )
         followed = 0
         for language, name, content in BLOCK.findall(document.read_text()):
-            if language in ("cpp", "c", "cuda", "python") and name:
+            if name:
+                (work / name).parent.mkdir(exist_ok=True)
                 (work / name).write_text(content)
             elif language == "sh":
                 followed += 1
