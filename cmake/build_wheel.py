@@ -47,7 +47,7 @@ Description-Content-Type: text/markdown
 `pip install kymo` into an environment with torch, which is not installed with this wheel. Programs and workloads in
 Python are observed under any torch, and completely under releases of torch {minors}.
 There are kymo's operators for the same releases. The included workloads in C++ need torch {torch}.
-See `share/doc/kymo/docs/python.md` in the environment.
+See `share/doc/kymo/docs/install.md` in the environment.
 """
 
 WHEEL = """\
