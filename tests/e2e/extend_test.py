@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recipes of docs/extend.md apply to a copy of the sources, touch as few files as the page states, and work.
+"""The recipes of docs/extend.md and docs/attention.md apply to a copy of the sources, touch as few files as the pages
+state, and work.
 
 Called with a directory, this script applies all recipes to the source tree there, which can then be built and tested
 as a whole.
@@ -22,6 +23,7 @@ from trace_program_test import ENDS, TraceTest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("core", "host", "plugins", "python", "reports", "schemas")
 BLOCK = re.compile(r"^## (?P<section>[^\n]*)$|^```(?P<language>\w+) (?P<file>\S+)\n(?P<text>.*?)^```$", re.M | re.S)
+PAGES = ("extend.md", "attention.md")
 FILES = {
     "A data-parallel strategy": 2,
     "A collector": 2,
@@ -37,7 +39,7 @@ MODULE = "core/collect/faults/module.cpp"  # not counted for the table, which an
 def recipes():
     """The blocks of each section: {section: [(language, file, text)]}."""
     found, section = {}, None
-    for block in BLOCK.finditer((ROOT / "docs" / "extend.md").read_text(encoding="utf-8")):
+    for block in BLOCK.finditer("".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in PAGES)):
         section = block["section"] or section
         if block["file"]:
             found.setdefault(section, []).append((block["language"], block["file"], block["text"]))
@@ -51,7 +53,7 @@ def edit(path, difference):
     after = "".join(line[1:] + "\n" for line in lines if line[0] != "-")
     text = path.read_text(encoding="utf-8")
     if text.count(before) != 1:
-        raise AssertionError(f"docs/extend.md: these lines occur {text.count(before)} times in {path}:\n{before}")
+        raise AssertionError(f"these lines of a recipe occur {text.count(before)} times in {path}:\n{before}")
     path.write_text(text.replace(before, after), encoding="utf-8")
 
 
@@ -62,7 +64,7 @@ def follow(section, root):
             edit(path, text)
             continue
         if path.exists():
-            raise AssertionError(f"docs/extend.md creates {file}, which exists")
+            raise AssertionError(f"a recipe creates {file}, which exists")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
