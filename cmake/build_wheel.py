@@ -42,6 +42,9 @@ Classifier: Programming Language :: Python :: 3
 Classifier: Topic :: System :: Benchmark
 Provides-Extra: pandas
 Requires-Dist: pandas; extra == "pandas"
+Provides-Extra: plot
+Requires-Dist: matplotlib; extra == "plot"
+Requires-Dist: pandas; extra == "plot"
 Description-Content-Type: text/markdown
 
 `pip install kymo` into an environment with torch, which is not installed with this wheel. Programs and workloads in

@@ -13,7 +13,8 @@ import sys
 import tempfile
 import weakref
 
-from ._database import ROOT, Database, Error, frame, open
+from . import _plots
+from ._database import ROOT, Database, Error, _module, frame, open
 
 __all__ = ["Database", "Error", "Results", "compare", "open", "run"]
 
@@ -164,6 +165,8 @@ def run(
             "kymo.run in the file of a workload runs whenever it is imported; move it under "
             "'if __name__ == \"__main__\":' or to another file"
         )
+    if database is None:
+        _module("pandas", "pandas; or pass database=FILE, which keeps the results")
     folder = _TemporaryFolder() if database is None else None
     file = pathlib.Path(folder.name, "kymo.db") if folder else pathlib.Path(database)
     words = ["run", *_words_of(workload), "--db", str(file), "--python", python or sys.executable]
@@ -233,6 +236,31 @@ class Results:
     def frame(self):
         """One row per run: parameters, status, times of a step and medians of the phases in ms, metrics."""
         return _frame_of([_run_row(run) for run in self.runs])
+
+    @functools.cached_property
+    def phase_times(self):
+        """One row per run and phase: what differs between the runs, and the times of the phase in ms."""
+        names = _plots.varied(self.runs)
+        rows = []
+        for run in self.runs:
+            values = _plots.title_values(run)
+            for phase, each in run["phases"].items():
+                row = {"run_id": run["run_id"], **{name: values.get(name) for name in names}, "phase": phase}
+                for name in ("mean", "std", "median", "min", "max"):
+                    row[f"{name}_ms"] = None if each.get(f"{name}_ns") is None else each[f"{name}_ns"] / _NS_PER_MS
+                rows.append(row)
+        return _frame_of(rows)
+
+    def plot(self, kind="times", *, x=None, run_id=None, ax=None):
+        """Draw a figure with matplotlib, in `ax` or a new one, and return its axes.
+
+        kind: "times": the time of a step with its 95 % interval over `x`, by default the number that varies most, with
+            a line for each combination of what else varies; "phases": the phases of a step, a bar for each run;
+            "roofline": the operators of one run below the measured peaks of its device, if the pass `ops` recorded
+            their work (trace_detail="shapes") and `kymo peaks` is in the same database.
+        run_id: only this run.
+        """
+        return _plots.plot(self, kind, x, run_id, ax)
 
     @functools.cached_property
     def warnings(self):

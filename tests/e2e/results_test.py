@@ -329,6 +329,27 @@ class RunTest(InWork):
         self.assertIn("<td>saxpy</td>", results.database._repr_html_())
         self.assertIn("<table", results._repr_html_())
 
+    def test_times_of_phases_have_the_parameters_that_vary(self):
+        results = _results.run("saxpy", axes={"n": [1024, 4096]}, **self.QUICK)
+        frame = results.phase_times
+        self.assertEqual(list(frame.columns)[:3], ["run_id", "n", "phase"])
+        self.assertEqual(
+            {(n, phase) for n, phase in zip(frame.n, frame.phase, strict=True)},
+            {(n, phase) for n in (1024, 4096) for phase in ("step", "compute", "other")},
+        )
+        steps = frame[frame.phase == "step"]
+        self.assertEqual(list(steps.median_ms), list(results.frame.median_ms))
+
+    def test_nothing_is_measured_that_could_not_be_shown(self):
+        with mock.patch.dict(sys.modules, {"pandas": None}):
+            with (
+                mock.patch.object(_results, "_kymo_json", side_effect=AssertionError),
+                self.assertRaisesRegex(_results.Error, "pandas is not installed .* database=FILE"),
+            ):
+                _results.run("saxpy", **self.QUICK)
+            results = _results.run("saxpy", database="kept.db", **self.QUICK)
+            self.assertEqual(len(results.runs), 1)
+
     def test_temporary_database_lasts_as_long_as_its_results(self):
         results = _results.run("saxpy", set={"n": 64}, passes=["time"], **self.QUICK)
         database, path = results.database, results.path
@@ -468,7 +489,47 @@ class CompareTest(InWork):
             _results.compare(*both, phase="komputt")
 
 
-@installed("pandas", "nbclient", "ipykernel")
+@installed("pandas", "matplotlib")
+class PlotTest(InWork):
+    """What the figures show, read from their axes."""
+
+    def setUp(self):
+        super().setUp()
+        os.environ["MPLBACKEND"] = "agg"
+
+    def test_times_by_the_number_that_varies_most(self):
+        results = _results.run(
+            "saxpy", axes={"n": [1024, 4096, 16384], "precision": ["fp32", "fp64"]}, steps=5, warmup=1
+        )
+        axes = results.plot()
+        self.assertEqual(axes.get_xlabel(), "n")
+        lines = {container.get_label(): container.lines[0] for container in axes.containers}
+        self.assertEqual(set(lines), {"precision=fp32", "precision=fp64"})
+        frame = results.frame
+        for label, line in lines.items():
+            rows = frame[frame.precision == label.removeprefix("precision=")].sort_values("n")
+            self.assertEqual(list(line.get_xdata()), list(rows.n))
+            self.assertEqual(list(line.get_ydata()), list(rows.time_ms))
+        with self.assertRaisesRegex(_results.Error, "'m' does not vary among the runs; what does: n, precision"):
+            results.plot(x="m")
+        with self.assertRaisesRegex(_results.Error, "unknown kind 'pie'; known: times, phases, roofline"):
+            results.plot("pie")
+
+    def test_phases_add_up_to_the_step(self):
+        results = _results.run("saxpy", axes={"n": [1024, 4096]}, steps=5, warmup=1)
+        axes = results.plot("phases")
+        self.assertEqual([label.get_text() for label in axes.get_yticklabels()], ["n=1024", "n=4096"])
+        lengths = [sum(bar.get_width() for bar in bars) for bars in zip(*axes.containers, strict=True)]
+        for length, mean in zip(lengths, results.frame.mean_ms, strict=True):
+            self.assertAlmostEqual(length, mean)
+
+    def test_roofline_needs_the_work_of_operators(self):
+        results = _results.run("saxpy", steps=5, warmup=1)
+        with self.assertRaisesRegex(_results.Error, "no operators with known work.*trace_detail='shapes'"):
+            results.plot("roofline")
+
+
+@installed("pandas", "matplotlib", "nbclient", "ipykernel")
 class NotebookTest(InWork):
     def execute(self, notebook):
         import nbclient
@@ -483,6 +544,7 @@ class NotebookTest(InWork):
 
         outputs = self.execute(nbformat.read(EXAMPLE, as_version=4))
         self.assertGreater(sum("text/html" in output.get("data", {}) for output in outputs), 2)
+        self.assertEqual(sum("image/png" in output.get("data", {}) for output in outputs), 1)
 
     def test_workload_of_a_cell(self):
         from nbformat import v4
