@@ -205,6 +205,7 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
                                         .torch_version = self_.torch_version};
   self_.thread = PyThread_get_thread_ident();
   self_.has_more = has_more;
+  self_.ending = 0;
   self_.is_complete = 0;
   *self_.final_text = '\0';
   to_engine();
@@ -268,6 +269,13 @@ static PyObject* end(PyObject* module, PyObject* arguments) {
   self_.end_status = status;
   PyOS_snprintf(self_.end_message, sizeof self_.end_message, "%s", message);
   to_engine();
+  Py_RETURN_NONE;
+}
+
+static PyObject* reset(PyObject* module, PyObject* unused) {
+  (void)module;
+  (void)unused;
+  if (self_.state == kEnded) self_.state = kNotBegun;
   Py_RETURN_NONE;
 }
 
@@ -384,6 +392,7 @@ static PyMethodDef functions[] = {
     {"paused", paused, METH_NOARGS, "paused() -> bool: whether the pass is complete and another one may begin"},
     {"end", end, METH_VARARGS,
      "end(status, message): the program ends. With OK, a pass that is not complete ends early; otherwise it fails."},
+    {"reset", reset, METH_NOARGS, "reset(): after end(), another pass may begin."},
     {"disarm", disarm, METH_NOARGS, "disarm(): this process, a fork, is not the observed one."},
     {"phase_begin", phase_begin, METH_O, "phase_begin(index) -> bool: whether phase_end() is to be called"},
     {"phase_end", phase_end, METH_NOARGS, "phase_end()"},

@@ -27,7 +27,7 @@ from ._run import Rendezvous, Run
 from ._verification import Check, Verification
 from ._workload import Workload, workload
 
-_RESULTS = ("Database", "Error", "Results", "compare", "open", "run")
+_RESULTS = ("Database", "Error", "Results", "compare", "observe", "open", "run")
 
 __all__ = [
     "Bool",
@@ -49,6 +49,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Imports the results API on first use: workers do not need it."""
+    if name == "observe":
+        from ._observation import observe
+
+        return observe
     if name in _RESULTS:
         from . import _results
 

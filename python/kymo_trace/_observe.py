@@ -29,7 +29,7 @@ from ._steps import Steps
 from ._windows import Windows
 
 # What is followed: the steps before, in and after the pass; whether a process trains that is not observed.
-_BEFORE, _DURING, _AFTER, _UNOBSERVED, _NOTHING = range(5)
+BEFORE, _DURING, _AFTER, _UNOBSERVED, NOTHING = range(5)
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # lib/kymo
 
@@ -61,7 +61,7 @@ class Observation:
         self.compilations = Compilations(self.position, self.cannot_observe)
         self.origin = _ranks.origin()
         self.missing: list[str] = []  # what cannot be observed
-        self.state = _BEFORE
+        self.state = BEFORE
         self.records_scopes = False
         self.windows = Windows(setting)
         self.later = LaterSteps()
@@ -87,6 +87,11 @@ class Observation:
         self.steps_before = 0  # the program's number of the first step of the pass
         self.raised: BaseException | None = None  # by the function that multiprocessing called
 
+    def end_last_step(self) -> None:
+        """The step that is open is complete, if an optimizer has stepped in it: the program says that its loop is."""
+        if self.state == _DURING and self.records_scopes and self.steps.stepped_in_step:
+            _program.next_step()
+
     def watch(self) -> None:
         names = self.names
         _program.watch(self.thread, names.by_id, without_dynamo(names.add), self, self.tracing, self.graph_module)
@@ -104,7 +109,7 @@ class Observation:
             self.counted += 1
             if self.state == _DURING and not had_steps:
                 _program.next_step()  # what was before the first step, which was not seen to begin, is one of its own
-        if self.state == _BEFORE:
+        if self.state == BEFORE:
             if self.place.rank is None or not self.begin_window():
                 return
         elif self.state == _DURING:
@@ -140,7 +145,7 @@ class Observation:
     def end_window(self) -> bool:
         """The pass is complete. Whether the next one begins with this step."""
         self.end_observation()
-        return self.state == _BEFORE and self.begin_window()
+        return self.state == BEFORE and self.begin_window()
 
     def pass_ends(self) -> None:
         """Called instead of step_begins() while _program follows the steps, in the call of a module."""
@@ -173,7 +178,7 @@ class Observation:
 
     def revise(self, difference: int, reason: str) -> None:
         """The current step is an assumption, and the number of steps so far was another one."""
-        if self.state == _BEFORE:
+        if self.state == BEFORE:
             self.counted += difference
             self.compilations.are_not_after(self.counted)
         elif self.state == _DURING:
@@ -190,7 +195,7 @@ class Observation:
         if self.state == _UNOBSERVED or self.place.rank is None:
             self.trains_unobserved()
         calls, self.counted = self.counted, 0
-        if self.state == _BEFORE:
+        if self.state == BEFORE:
             self.compilations.are_in_step(0)
         elif self.state == _DURING and calls:
             self.counted = calls
@@ -225,7 +230,7 @@ class Observation:
 
     def cannot_observe(self, what: str) -> None:
         """Stores what this version of torch does not let kymo observe."""
-        if self.state == _BEFORE:
+        if self.state == BEFORE:
             self.missing.append(what)
         else:
             _program.metric(_program.PER_RUN, "not_observed", what)
@@ -233,7 +238,7 @@ class Observation:
     def position(self) -> tuple[int, int]:
         """The current step of the pass and of the program; -1 before the first one."""
         step = self.count if self.steps.begun else -1
-        return -1 if self.state == _BEFORE else step - self.steps_before, step
+        return -1 if self.state == BEFORE else step - self.steps_before, step
 
     def rejected(self) -> None:
         """The supervisor observes another process instead of this one."""
@@ -257,7 +262,7 @@ class Observation:
         taken."""
         self.records_scopes = self.tags.wanted = False
         if _program.paused():
-            self.state = _BEFORE
+            self.state = BEFORE
             self.miscounted = 0
             return
         self.state = _AFTER
@@ -272,7 +277,7 @@ class Observation:
         self.later.step_begins()
 
     def unfollow(self) -> None:
-        self.state = _NOTHING
+        self.state = NOTHING
         self.tags.wanted = False
         _program.unwatch()
 
@@ -402,7 +407,7 @@ class Observation:
             return
         if self.steps.propagated and self.place.rank is None:
             _note(self.setting["notes"], f"joined {os.getpid()}")
-        if self.state != _BEFORE:
+        if self.state != BEFORE:
             if ranks > 1:
                 _note(self.setting["notes"], f"error {_ranks.TOO_LATE}")
                 if self.state == _UNOBSERVED:
@@ -417,7 +422,7 @@ class Observation:
 
     def forked(self) -> None:
         """In a fork of this process, which may become a rank of its own."""
-        joins, is_begun = self.place.joins, self.windows.count > 0 or self.state != _BEFORE
+        joins, is_begun = self.place.joins, self.windows.count > 0 or self.state != BEFORE
         if is_begun or not joins:
             self.disarm()
         self.unfollow()
@@ -425,7 +430,7 @@ class Observation:
         self.place = Place(None, 0, joins)
         self.compilations.rows.clear()
         self.begin_process(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
-        self.state = _UNOBSERVED if is_begun or not joins else _BEFORE
+        self.state = _UNOBSERVED if is_begun or not joins else BEFORE
         self.watch()
 
     def at_exit(self) -> None:
@@ -448,12 +453,12 @@ class Observation:
 
     def note_steps(self, uncaught: BaseException | None) -> None:
         """What the supervisor is to know of the steps of a process that ends before those to observe."""
-        if self.state == _BEFORE:
+        if self.state == BEFORE:
             _note(self.setting["notes"], f"steps {self.count}")
             is_unobserved = self.windows.count == 0 and not _ranks.is_rank(self.setting, self.place)
             if self.count and self.steps.propagated and is_unobserved:
                 self.trains_unobserved()
-        if self.state in (_BEFORE, _DURING) and not self.count and uncaught is None:
+        if self.state in (BEFORE, _DURING) and not self.count and uncaught is None:
             _note(self.setting["notes"], f"unstepped {self.seen.why_no_step(self.steps.has_optimizer)}")
 
 
@@ -464,12 +469,12 @@ def _watch_compilations(observation: Observation) -> None:
     after_import("torch._inductor.output_code", kernels.watch_graphs)
 
 
-def start(setting: dict[str, Any], start_ns: int) -> None:
-    """Called right after torch was imported. Raises Unusable."""
+def start(setting: dict[str, Any], start_ns: int) -> Observation | None:
+    """Called right after torch was imported. None if this process is not to be observed. Raises Unusable."""
     torch: Any = sys.modules["torch"]
     place = _ranks.place_at_start(setting)
     if place.rank is None and not place.joins:
-        return
+        return None
     observation = Observation(setting, place, start_ns, torch)
     skipped_frames.watch()
     skipped_frames.add(torch.compiler.is_dynamo_compiling)  # which the replaced functions call
@@ -488,5 +493,6 @@ def start(setting: dict[str, Any], start_ns: int) -> None:
     _profilers.watch(observation.profiler_begins, observation.profiler_ends)
     if setting["early"] and place.rank is not None and not _ranks.is_launcher():
         observation.begin_early()
-    if observation.state != _NOTHING:
+    if observation.state != NOTHING:
         observation.watch()
+    return observation

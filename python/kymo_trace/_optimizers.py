@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -29,8 +30,9 @@ def _watch_steps(torch: Any, on_created: Callable[[Any], None]) -> None:
     def profile_hook_step(func: Callable[..., Any]) -> Callable[..., Any]:
         """Each class of optimizers calls it once with its function step(). Hooks of torch would not do: Dynamo compiles
         their calls."""
-        original = hook(func)
+        return observed_step(hook(func))
 
+    def observed_step(original: Callable[..., Any]) -> Callable[..., Any]:
         def step(*args: Any, **kwargs: Any) -> Any:
             if compiling():
                 return original(*args, **kwargs)
@@ -70,6 +72,32 @@ def _watch_steps(torch: Any, on_created: Callable[[Any], None]) -> None:
 
     kind.__init__ = in_place_of(make, __init__)
     kind.profile_hook_step = staticmethod(profile_hook_step)
+    for optimizer in existing(torch):
+        of_class = type(optimizer).step
+        if getattr(of_class, "hooked", None) and not hasattr(of_class, "observed"):
+            replacement = observed_step(of_class)
+            replacement.hooked = replacement.observed = True  # type: ignore[attr-defined]
+            type(optimizer).step = replacement
+        if "step" in vars(optimizer):  # that of a scheduler, which calls the former function of the class
+            optimizer.step = without_self(observed_step(with_self(optimizer.step)), optimizer)
+
+
+def with_self(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a class in place of one that belongs to an object."""
+
+    def call(_: Any, *args: Any, **kwargs: Any) -> Any:
+        return step(*args, **kwargs)
+
+    return functools.update_wrapper(call, step)
+
+
+def without_self(step: Callable[..., Any], of: Any) -> Callable[..., Any]:
+    return functools.update_wrapper(functools.partial(step, of), step)
+
+
+def existing(torch: Any) -> list[Any]:
+    """The optimizers that were created before; their classes have replaced step() then."""
+    return [each for each in gc.get_objects() if issubclass(type(each), torch.optim.Optimizer)]
 
 
 def _watch_scaler() -> None:

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Observes a part of this process, on request of the program itself: kymo.observe."""
+
+from __future__ import annotations
+
+from threading import get_ident, main_thread
+from typing import Any
+
+from . import _exceptions, _observe, _optimizers, _program, _ranks
+from ._later import LaterSteps
+from ._names import Names
+from ._usable import check_interpreter
+from ._windows import Windows
+
+_observation: _observe.Observation | None = None  # the functions of torch are replaced once
+
+
+def check() -> None:
+    """Raises RuntimeError or Unusable if this process cannot be observed from here."""
+    check_interpreter()
+    if get_ident() != main_thread().ident:
+        raise RuntimeError("only steps of the main thread can be observed")
+    if _observation is not None and _observation.state != _observe.NOTHING:
+        raise RuntimeError("an observation has begun and not ended")
+
+
+def begin(setting: dict[str, Any], start_ns: int) -> _observe.Observation:
+    """Requires check(). Raises RuntimeError in a process that is a part of another program."""
+    global _observation
+    if _observation is None:
+        _observation = _observe.start(setting, start_ns)
+        if _observation is None:
+            raise RuntimeError("a process that multiprocessing has started cannot be observed")
+    else:
+        _begin_again(_observation, setting, start_ns)
+    for optimizer in _optimizers.existing(_observation.torch):
+        _observation.steps.optimizer_created(optimizer)
+    return _observation
+
+
+def _begin_again(observation: _observe.Observation, setting: dict[str, Any], start_ns: int) -> None:
+    observation.setting = setting
+    observation.place = _ranks.place_at_start(setting)
+    observation.windows = Windows(setting)
+    observation.names = Names(observation.torch)
+    observation.later = LaterSteps()
+    observation.missing.clear()
+    observation.compilations.active = True
+    observation.begin_process(start_ns)
+    observation.state = _observe.BEFORE
+    observation.watch()
+
+
+def end(observation: _observe.Observation, error: BaseException | None) -> None:
+    """The program goes on without being observed. `error`: that ends this part of it."""
+    if observation.steps.begun:
+        observation.note_steps(error)
+    if error is None:
+        observation.end_last_step()
+        observation.end()
+    else:
+        status = _program.OUT_OF_MEMORY if _exceptions.is_out_of_memory(error) else _program.FAILED
+        observation.end(status, _exceptions.describe(error, ""))
+    _program.reset()
