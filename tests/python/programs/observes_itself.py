@@ -3,11 +3,10 @@
 
 import sys
 
+import kymo
 import light_torch  # noqa: F401
 import torch
 from torch import nn
-
-import kymo
 
 MODE = sys.argv[1]
 
