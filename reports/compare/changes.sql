@@ -9,7 +9,7 @@
 -- column difference_ms: title="difference", unit="ms", format="significant", digits=3
 -- column before_calls: title="calls before", format="significant", digits=4
 -- column after_calls: title="calls after", format="significant", digits=4
--- note: Kernels, copies and memsets on a GPU; on a CPU, operators without the operators that they call.
+-- note: Kernels, copies and memsets on a GPU; self time of operators on a CPU.
 -- empty: No case has records on both sides: add `--passes time,trace` (on a CPU `time,ops`) to both runs.
 SELECT
   c.title,

@@ -7,7 +7,7 @@
 -- column calls: title="calls", format="significant", digits=3
 -- column ms: title="time", unit="ms", format="significant", digits=3
 -- column share: title="share", unit="%", digits=1
--- note: Kernels on a GPU; on a CPU, operators without the operators that they call. Per step, in one phase and module.
+-- note: Kernels on a GPU; self time of operators on a CPU. Per step, in one phase and module.
 -- empty: No kernels (`--passes trace`) or operators (`--passes ops`) were recorded.
 WITH entries AS (
   SELECT

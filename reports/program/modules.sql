@@ -7,7 +7,7 @@
 -- column share: title="share", unit="%", digits=1
 -- column largest: title="largest part", format="code"
 -- column largest_share: title="of the module", unit="%", digits=1
--- note: Kernels on a GPU; on a CPU, operators without the operators that they call. The share is that in all of them.
+-- note: Kernels on a GPU; self time of operators on a CPU. The share is that in all of them.
 --   Repeated modules share a row: their indices are left out.
 -- empty: No modules: kernels (`--passes trace`) or operators (`--passes ops`) were not recorded.
 WITH entries AS (

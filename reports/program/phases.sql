@@ -8,8 +8,8 @@
 -- column operators: title="operators", format="plain", optional=true
 -- column kernels: title="kernels", format="plain", optional=true
 -- note: Mean over the measured steps ± standard deviation. `other` is the time outside of all phases.
--- note: GPU busy and idle are of the interval in which the kernels of the phase run, in the traced steps. Operators and
---   kernels are counted per step.
+-- note: Operators and kernels are counted per step. On a GPU, busy and idle refer to the interval in which the kernels
+--   of the phase run, in the traced steps.
 -- empty: No steps were measured.
 WITH timed AS (
   SELECT

@@ -195,8 +195,8 @@ LEFT JOIN string p ON p.string_id = i.phase_id
 LEFT JOIN inner_scopes n ON n.run_id = i.run_id AND n.rank = i.rank AND n.pass = i.pass AND n.parent = i.sequence
 GROUP BY i.run_id, i.rank, i.pass, i.phase_id, q.module;
 
--- What the time of a step consists of, per step: kernels, copies and memsets of a GPU run; of a CPU run, operators
--- without the operators that they call. A name has several rows within a phase: add them.
+-- What the time of a step consists of, per step: kernels, copies and memsets of a GPU run; of a CPU run, the self
+-- time of operators. A name has several rows within a phase: add them.
 CREATE VIEW profile_entry AS
 SELECT
   -- run

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recipes of docs/extend.md and docs/attention.md apply to a copy of the sources, touch as few files as the pages
-state, and work.
+"""The recipes of docs/extend.md and the pages that it names apply to a copy of the sources, touch as few files as
+stated, and work.
 
 Called with a directory, this script applies all recipes to the source tree there, which can then be built and tested
 as a whole.
@@ -23,7 +23,7 @@ from trace_program_test import ENDS, TraceTest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("core", "host", "plugins", "python", "reports", "schemas")
 BLOCK = re.compile(r"^## (?P<section>[^\n]*)$|^```(?P<language>\w+) (?P<file>\S+)\n(?P<text>.*?)^```$", re.M | re.S)
-PAGES = ("extend.md", "attention.md")
+PAGES = ("extend.md", "attention.md", "workloads.md")
 FILES = {
     "A data-parallel strategy": 2,
     "A collector": 2,

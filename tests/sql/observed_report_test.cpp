@@ -240,7 +240,7 @@ TEST_F(AttentionReport, AssignmentAccountsForTheSmallestCaseThatRanOut) {
   const std::string text = markdown("cs336");
   EXPECT_THAT(text, HasSubstr("has head dimension 16 and sequence length 32768 (batch 8, fp32): backward requested "
                               "32.0\u00A0GiB with 6.52\u00A0GiB free"));
-  EXPECT_THAT(text, HasSubstr("2 of them were live, 94.1\u00A0% of the memory in use"));
+  EXPECT_THAT(text, HasSubstr("live at that moment: 2, 94.1\u00A0% of the memory in use"));
   EXPECT_THAT(text, HasSubstr("The longest case that fits has sequence length 4096"));
   EXPECT_THAT(text, HasSubstr("| softmax weights | `aten::_softmax` | `forward` | 1 | 32.0\u00A0GiB "
                               "| 32.0\u00A0GiB | 1.00 |"));
@@ -251,7 +251,7 @@ TEST_F(AttentionReport, AssignmentHoldsKernelsAgainstTheirPeersAndTheDevice) {
   const std::string text = markdown("cs336");
   EXPECT_THAT(text, HasSubstr("at least one block of queries per SM: flash in 1 shape."));
   EXPECT_THAT(text, HasSubstr("Fastest for shapes that leave SMs idle: LibTorch cudnn in 1 shape."));
-  EXPECT_THAT(text, HasSubstr("flash, the own kernel, against naive attention (shapes that both ran: 1)"));
+  EXPECT_THAT(text, HasSubstr("flash, kymo's kernel, compared with naive attention (shapes that both ran: 1)"));
   EXPECT_THAT(text, HasSubstr("both together 5.00 to 5.00 times as fast; it is faster in 1 of 1."));
   EXPECT_THAT(text,
               HasSubstr("The highest rate is 550\u00A0TFLOP/s in forward (flash, bf16, head dim 128, length 32768), "
