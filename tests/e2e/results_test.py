@@ -22,7 +22,6 @@ sys.path.insert(0, str(PACKAGE))
 from kymo import _database, _results  # noqa: E402
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "results.ipynb"
 
 
 MINE = """
@@ -487,34 +486,6 @@ class CompareTest(InWork):
             _results.compare(first, both[0])
         with self.assertRaisesRegex(_results.Error, "no run has a phase 'komputt'; did you mean 'compute'"):
             _results.compare(*both, phase="komputt")
-
-
-@installed("pandas", "matplotlib", "nbclient", "ipykernel")
-class NotebookTest(InWork):
-    def execute(self, notebook):
-        import nbclient
-
-        os.environ.update(PYTHONPATH=str(PACKAGE), IPYTHONDIR=str(self.folder / "ipython"))
-        os.environ["JUPYTER_RUNTIME_DIR"] = str(self.folder / "jupyter")
-        nbclient.NotebookClient(notebook, timeout=HANG_S, resources={"metadata": {"path": str(self.work)}}).execute()
-        return [output for cell in notebook.cells for output in cell.get("outputs", [])]
-
-    def test_example(self):
-        import nbformat
-
-        outputs = self.execute(nbformat.read(EXAMPLE, as_version=4))
-        self.assertGreater(sum("text/html" in output.get("data", {}) for output in outputs), 2)
-        self.assertEqual(sum("image/png" in output.get("data", {}) for output in outputs), 1)
-
-    def test_workload_of_a_cell(self):
-        from nbformat import v4
-
-        code = (
-            "from kymo import _results\nclass Mine:\n    name = 'mine'\n    def step(self, run): pass\n"
-            "try:\n    _results.run(Mine)\nexcept _results.Error as error:\n    print(error)"
-        )
-        (output,) = self.execute(v4.new_notebook(cells=[v4.new_code_cell(code)]))
-        self.assertIn("start its cell with '%%writefile mine.py'", output["text"])
 
 
 if __name__ == "__main__":
