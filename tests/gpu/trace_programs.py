@@ -9,7 +9,8 @@ programs compiled by Inductor may differ by LOSS_TOLERANCE; the measured steps h
 dropped and everything was observed; and at least 99.5 % of the time of the kernels in forward and backward belongs to a
 module, where those of the loss, which is not part of one, are not counted. KIND `memory` checks the categories of the
 memory of one of them, KIND `killed` that the kernels and the memory of the steps before a `kill -9` are kept, and KIND
-`planted` that the findings name causes of idle time that a program has on purpose.
+`planted` that the findings name causes of idle time that a program has on purpose. KIND `own` is a program that
+observes a part of itself.
 
 Two more programs are, or use, another profiler: OTHER_PROFILERS. Their output must be the same, all steps must be
 measured, and the run must name the profiler. The client of CUPTI is tests/gpu/other_cupti_client.cpp in the build tree
@@ -190,6 +191,22 @@ def check_planted(kymo, folder):
     return lines, faults
 
 
+def check_own(kymo, folder):
+    """Whether kymo.observe records the kernels of each step with their modules: (what to print, faults)."""
+    package = Path(kymo).resolve().parents[1] / "lib" / "kymo" / "python"
+    place = [f"PYTHONPATH={package}", f"KYMO_PROGRAM={Path(kymo).resolve()}", "DEVICE=cuda"]
+    done = command("env", "-C", folder, *place, sys.executable, FOLDER / "observes_itself.py", "once")
+    if done.returncode:
+        return [], [f"exit code {done.returncode}: {done.stderr[-2000:]}"]
+    query = """SELECT step, count(*) AS kernels, sum(module IS NOT NULL) AS in_modules FROM kernel_call
+               WHERE step >= 3 AND phase IN ('forward', 'backward') GROUP BY step"""
+    steps = rows(kymo, f"{folder}/kymo.db", query)
+    faults = [] if len(steps) == 4 and len({row["kernels"] for row in steps}) == 1 else ["not 4 equal steps"]
+    if any(row["in_modules"] < 0.5 * row["kernels"] for row in steps):
+        faults.append("kernels without modules")
+    return [json.dumps(steps)], faults
+
+
 def check_killed(kymo, folder):
     """Whether all steps of a killed program have their kernels and memory: (what to print, faults)."""
     lines, faults = [], []
@@ -251,6 +268,8 @@ def main(kymo, folder, kinds):
         }
         if not kinds or "memory" in kinds:
             checks[pool.submit(check_memory, kymo, f"{folder}/memory.db")] = "memory"
+        if not kinds or "own" in kinds:
+            checks[pool.submit(check_own, kymo, folder)] = "own"
         if not kinds or "planted" in kinds:
             checks[pool.submit(check_planted, kymo, folder)] = "planted"
         if not kinds or "killed" in kinds:

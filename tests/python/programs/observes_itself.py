@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training program that observes parts of itself: observes_itself.py MODE."""
 
+import os
 import sys
 
 import kymo
@@ -9,6 +10,7 @@ import torch
 from torch import nn
 
 MODE = sys.argv[1]
+DEVICE = os.environ.get("DEVICE", "cpu")
 
 
 class Model(nn.Module):
@@ -21,14 +23,14 @@ class Model(nn.Module):
 
 
 torch.manual_seed(0)
-model = Model()
+model = Model().to(DEVICE)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 5) if MODE == "scheduler" else None
 
 
 def train(steps):
     for _ in range(steps):
-        loss = model(torch.ones(4, 8)).square().mean()
+        loss = model(torch.ones(4, 8, device=DEVICE)).square().mean()
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
