@@ -198,7 +198,7 @@ def check_own(kymo, folder):
     done = command("env", "-C", folder, *place, sys.executable, FOLDER / "observes_itself.py", "once")
     if done.returncode:
         return [], [f"exit code {done.returncode}: {done.stderr[-2000:]}"]
-    query = """SELECT step, count(*) AS kernels, sum(module IS NOT NULL) AS in_modules FROM kernel_call
+    query = """SELECT step, count(*) AS kernels, sum(scope IS NOT NULL) AS in_modules FROM kernel_call
                WHERE step >= 3 AND phase IN ('forward', 'backward') GROUP BY step"""
     steps = rows(kymo, f"{folder}/kymo.db", query)
     faults = [] if len(steps) == 4 and len({row["kernels"] for row in steps}) == 1 else ["not 4 equal steps"]
