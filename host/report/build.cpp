@@ -161,6 +161,7 @@ class DocumentBuilder {
         table.common.push_back({column_from(result.columns[i], spec).title, label_of(result.rows[0][i])});
       else
         add_column(table, file, result, i, spec);
+      if (spec != nullptr && !spec->note.empty()) table.notes.push_back(spec->note);
     }
     table.caption = with_common(table.caption, table.common);
     section.blocks.push_back(std::move(table));

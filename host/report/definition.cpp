@@ -32,6 +32,7 @@ ColumnSpec parse_column(const Json& table, const std::string& location) {
   spec.hidden = keys.flag_or("hidden", false);
   spec.optional = keys.flag_or("optional", false);
   spec.once = keys.flag_or("once", false);
+  spec.note = keys.text_or("note", "");
   const bool auto_prefix = keys.word_or("prefix", {"fixed", "auto"}, 0) == 1;
   const std::int64_t digits = keys.integer_or("digits", -1);
   const std::size_t format = keys.word_or("format", kFormats, digits >= 0 ? 2 : 0);

@@ -23,6 +23,7 @@ struct ColumnSpec {
   bool hidden = false;     ///< used only for ordering or splitting
   bool optional = false;   ///< not shown if every row has NULL
   bool once = false;       ///< moved to the caption if all rows contain the same text
+  std::string note;        ///< printed below tables that show the column
 };
 
 /// Turns the values of a column into columns of a table: see pivot().

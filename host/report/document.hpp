@@ -93,7 +93,7 @@ struct Table {
   std::string caption;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes;       ///< with the markup of parse_spans()
   std::string query;                    ///< the SQL of the query
   std::vector<CommonText> common = {};  ///< printed in the caption instead of as columns
 };

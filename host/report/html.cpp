@@ -10,6 +10,7 @@
 #include "report/escape.hpp"
 #include "report/interactive.hpp"
 #include "report/number.hpp"
+#include "report/prose.hpp"
 #include "report/renderer.hpp"
 #include "report/svg.hpp"
 #include "report/timeline_picture.hpp"
@@ -168,7 +169,8 @@ class HtmlWriter {
       body_ += "</tr>\n";
     }
     body_ += "</tbody>\n</table>\n</div>\n";
-    for (const std::string& note : table.notes) body_ += "<p class=\"note\">" + escape_html(note) + "</p>\n";
+    for (const std::string& note : table.notes)
+      body_ += "<p class=\"note\">" + inline_html(parse_spans(note)) + "</p>\n";
     if (!table.query.empty())
       body_ += "<details><summary>Query</summary><pre>" + query_html(table.query) + "</pre></details>\n";
     body_ += "</figure>\n";

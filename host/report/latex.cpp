@@ -7,6 +7,7 @@
 #include "report/escape.hpp"
 #include "report/number.hpp"
 #include "report/pgfplots.hpp"
+#include "report/prose.hpp"
 #include "report/renderer.hpp"
 #include "report/table_layout.hpp"
 #include "report/timeline_picture.hpp"
@@ -96,7 +97,7 @@ std::string rows_latex(const Table& table) {
 std::string notes_latex(const Table& table) {
   std::string out;
   for (const std::string& note : table.notes)
-    out += "\\par\\smallskip{\\raggedright\\footnotesize " + escape_latex(note) + "\\par}\n";
+    out += "\\par\\smallskip{\\raggedright\\footnotesize " + inline_latex(parse_spans(note)) + "\\par}\n";
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include "report/escape.hpp"
 #include "report/number.hpp"
+#include "report/prose.hpp"
 #include "report/renderer.hpp"
 #include "report/svg.hpp"
 #include "report/timeline_picture.hpp"
@@ -77,7 +78,7 @@ class MarkdownWriter {
       for (std::size_t i = 0; i < row.size(); ++i) text_ += " " + cell_markdown(table.columns[i], row[i]) + " |";
       text_ += "\n";
     }
-    for (const std::string& note : table.notes) text_ += "\n*" + escape_markdown(note) + "*\n";
+    for (const std::string& note : table.notes) text_ += "\n*" + inline_markdown(parse_spans(note)) + "*\n";
   }
 
   void add(const Chart& chart) {

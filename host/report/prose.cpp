@@ -126,6 +126,8 @@ std::string protect_markup(std::string_view text) {
   return out;
 }
 
+Spans parse_spans(std::string_view markup) { return SpanParser().parse(std::string(markup)); }
+
 Prose parse_prose(std::string_view markup) {
   Prose prose;
   std::string paragraph;

@@ -23,6 +23,9 @@ Prose render_prose(const ProseSpec& spec, const QueryFunction& query, const std:
 /// `code`. A backslash escapes the next character.
 Prose parse_prose(std::string_view markup);
 
+/// The same for one paragraph.
+Spans parse_spans(std::string_view markup);
+
 /// Escapes every character with a meaning in parse_prose().
 std::string protect_markup(std::string_view text);
 

@@ -9,6 +9,7 @@
 #include "base/utf8.hpp"
 #include "report/escape.hpp"
 #include "report/number.hpp"
+#include "report/prose.hpp"
 #include "report/renderer.hpp"
 #include "report/svg.hpp"
 #include "report/table_layout.hpp"
@@ -145,7 +146,7 @@ std::string rows_typst(const Table& table, const TableLayout& layout) {
 
 std::string notes_typst(const Table& table) {
   std::string out;
-  for (const std::string& note : table.notes) out += "#kymo-note[" + escape_typst(note) + "]\n";
+  for (const std::string& note : table.notes) out += "#kymo-note[" + inline_typst(parse_spans(note)) + "]\n";
   return out;
 }
 

@@ -3,13 +3,12 @@
 -- column phase: title="phase", format="code"
 -- column ms: title="time", unit="ms", prefix="auto", format="measured", plus_minus="std_ms"
 -- column share: title="of the step", unit="%", digits=1
--- column busy_ms: title="GPU busy", unit="ms", format="significant", digits=3, optional=true
+-- column busy_ms: title="GPU busy", unit="ms", format="significant", digits=3, optional=true,
+--   note="GPU busy and idle: in the traced steps, while kernels of the phase run."
 -- column idle_share: title="GPU idle", unit="%", digits=1, optional=true
--- column operators: title="operators", format="plain", optional=true
--- column kernels: title="kernels", format="plain", optional=true
+-- column operators: title="operators", format="plain", optional=true, note="Operators: number of calls per step."
+-- column kernels: title="kernels", format="plain", optional=true, note="Kernels: number of launches per step."
 -- note: Mean over the measured steps ± standard deviation. `other` is the time outside of all phases.
--- note: Operators and kernels are counted per step. On a GPU, busy and idle refer to the interval in which the kernels
---   of the phase run, in the traced steps.
 -- empty: No steps were measured.
 WITH timed AS (
   SELECT

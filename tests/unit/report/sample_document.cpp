@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sample_document.hpp"
 
+#include "report/prose.hpp"
 #include "sample_database.hpp"
 
 namespace kymo::report::testing {
@@ -136,7 +137,7 @@ Document hostile_document() {
     Table own = sample_table();
     own.name = "hostile-" + std::to_string(bars.categories.size());
     own.caption = name;
-    own.notes = {name};
+    own.notes = {protect_markup(name)};
     own.query = name;
     for (Column& column : own.columns) column.title = column.unit = name;
     document.sections.back().blocks.push_back(own);
