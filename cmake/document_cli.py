@@ -5,6 +5,7 @@ document_cli.py KYMO FILE           writes FILE
 document_cli.py --check KYMO FILE   fails if FILE is not up to date
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -36,13 +37,17 @@ EXIT_CODES = """## Exit codes
 a case is slower |
 | 129, 130, 143 | terminated by SIGHUP, SIGINT or SIGTERM; completed measurements are stored |
 
-Tables are written to standard output. Progress, logs and errors are written to standard error, one line per error.
-Colors are used only on a terminal, and not if `NO_COLOR` is set.
+Tables are written to standard output and fit its width: that of the terminal, otherwise `COLUMNS`, otherwise 100. Names
+are shortened in the middle, and a line names the columns that do not fit; `--wide` shows everything. Progress, logs and
+errors are written to standard error, one line per error. Colors are used only on a terminal, and not if `NO_COLOR` is
+set.
 """
 
 
 def help_of(kymo, words):
-    run = subprocess.run([kymo, *words, "--help"], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [kymo, *words, "--help"], capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "100"}
+    )
     return "\n".join(line.rstrip() for line in run.stdout.strip().splitlines())
 
 

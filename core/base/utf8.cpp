@@ -2,9 +2,28 @@
 #include "base/utf8.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace kymo {
 namespace {
+
+using Range = std::pair<char32_t, char32_t>;  // first and last
+
+constexpr std::array kCombining{Range{0x300, 0x36F},   Range{0x483, 0x489},   Range{0x591, 0x5BD},
+                                Range{0x610, 0x61A},   Range{0x64B, 0x65F},   Range{0x1AB0, 0x1AFF},
+                                Range{0x1DC0, 0x1DFF}, Range{0x200B, 0x200F}, Range{0x20D0, 0x20FF},
+                                Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F}, Range{0xE0100, 0xE01EF}};
+constexpr std::array kWide{Range{0x1100, 0x115F},   Range{0x2E80, 0x303E},   Range{0x3041, 0xA4CF},
+                           Range{0xA960, 0xA97F},   Range{0xAC00, 0xD7A3},   Range{0xF900, 0xFAFF},
+                           Range{0xFE30, 0xFE6F},   Range{0xFF00, 0xFF60},   Range{0xFFE0, 0xFFE6},
+                           Range{0x1F300, 0x1F64F}, Range{0x1F680, 0x1F6FF}, Range{0x1F900, 0x1F9FF},
+                           Range{0x20000, 0x3FFFD}};
+
+template <std::size_t N>
+bool is_in(const std::array<Range, N>& ranges, char32_t c) {
+  return std::ranges::any_of(ranges, [c](const Range& range) { return c >= range.first && c <= range.second; });
+}
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80u; }
 
@@ -56,6 +75,19 @@ std::size_t code_point_count(std::string_view text) {
   std::size_t count = 0;
   for (; !text.empty(); ++count) take_code_point(text);
   return count;
+}
+
+std::size_t display_width(char32_t c) { return c < 0x300 ? 1 : is_in(kCombining, c) ? 0 : is_in(kWide, c) ? 2 : 1; }
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    if (text.starts_with("\x1b["))
+      text.remove_prefix(std::min(text.find('m'), text.size() - 1) + 1);
+    else
+      width += display_width(take_code_point(text));
+  }
+  return width;
 }
 
 bool is_ascii_without_nul(std::string_view text) {

@@ -28,6 +28,11 @@ void append_utf8(std::string& out, char32_t code_point);
 /// Number of code points; an invalid sequence counts as one.
 std::size_t code_point_count(std::string_view text);
 
+/// Columns that a character takes on a terminal: 2 for East Asian wide characters and emoji, 0 for combining marks.
+std::size_t display_width(char32_t code_point);
+/// Sum over the characters of a text; sequences that set a colour (ESC [ … m) take no column.
+std::size_t display_width(std::string_view text);
+
 /// Returns true if all bytes are ASCII and none is NUL. valid_utf8() does not change such text.
 bool is_ascii_without_nul(std::string_view text);
 

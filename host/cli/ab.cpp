@@ -229,20 +229,18 @@ std::vector<std::string> other_warnings(Json results) {
   return warnings(results);
 }
 
-void print_verdicts(const Experiment& experiment, const Json& candidates, const Json& pairs,
-                    const AbArguments& arguments) {
-  TextTable table = candidates_table(candidates, experiment.statistic());
-  if (!arguments.options.markdown && !arguments.options.wide) fit(table, output_columns());
-  print(arguments.options.markdown ? markdown(table) : render(table, colour_on_stdout()));
-  print("\n");
+void print_verdicts(const Experiment& experiment, const Json& candidates, const Json& pairs, double max_time_s,
+                    const TableStyle& style) {
+  print(table_text(candidates_table(candidates, experiment.statistic()), style) + "\n");
   for (const Json& pair : pairs) {
-    print(visible(value_text(pair["sentence"])) + ", " + seconds_text(experiment.seconds()) + "\n");
-    if (const std::string other = text_at(pair, "other_sentence"); !other.empty()) print(visible(other) + "\n");
+    print(style.text(visible(value_text(pair["sentence"])) + ", " + seconds_text(experiment.seconds()) + "\n"));
+    if (const std::string other = text_at(pair, "other_sentence"); !other.empty())
+      print(style.text(visible(other) + "\n"));
   }
   for (const Json& each : candidates)
     if (const std::string unlike = text_at(each, "unlike_steps"); !unlike.empty())
-      print(visible(text_at(each, "candidate")) + ": " + unlike + "\n");
-  print(hint(experiment, arguments.max_time_s));
+      print(style.text(visible(text_at(each, "candidate")) + ": " + unlike + "\n"));
+  print(style.text(hint(experiment, max_time_s)));
 }
 
 int report_verdicts(const Experiment& experiment, const AbArguments& arguments, const store::ResultsDatabase& database,
@@ -268,10 +266,12 @@ int report_verdicts(const Experiment& experiment, const AbArguments& arguments, 
                      {"pairs", pairs}}));
     return code;
   }
-  print_verdicts(experiment, candidates, pairs, arguments);
+  const TableStyle style = output_style(arguments.options.wide, arguments.options.markdown);
+  print_verdicts(experiment, candidates, pairs, arguments.max_time_s, style);
   for (const std::string& line : other_warnings(invocation_results(database, invocation)))
-    print("warning: " + line + "\n");
-  print("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) + "\n");
+    print(style.text("warning: " + line + "\n"));
+  print(style.text("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) +
+                   "\n"));
   return code;
 }
 

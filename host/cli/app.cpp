@@ -5,8 +5,10 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/installation.hpp"
@@ -15,6 +17,7 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "cli/commands.hpp"
+#include "cli/fit_table.hpp"
 #include "cli/option_text.hpp"
 #include "cli/reading.hpp"
 
@@ -85,10 +88,33 @@ UsageError unknown_command(const std::string& name, const std::string& words, co
   throw UsageError(what + "; see '" + words + " --help'");
 }
 
+/// Help in the width of the terminal.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    return entry(make_option_name(option, is_positional) + make_option_opts(option), make_option_desc(option));
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    return entry(command->get_name(), command->get_description());
+  }
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    return wrapped_lines(Formatter::make_help(app, std::move(name), mode), columns_);
+  }
+
+ private:
+  std::string entry(std::string name, const std::string& description) const {
+    static constexpr std::size_t kNameColumns = 32;
+    name.resize(std::max(name.size() + 2, kNameColumns), ' ');
+    return wrapped("  " + name, description, columns_, 2 + kNameColumns);
+  }
+
+  std::size_t columns_ = output_columns();
+};
+
 void add_commands(CLI::App& app, Session& session) {
   app.require_subcommand(1);
   app.set_version_flag("-v,--version", "kymo " + version());
-  app.get_formatter()->column_width(34);
+  app.formatter(std::make_shared<HelpFormatter>());
   for (const auto add : kCommands) add(app, session);
 }
 

@@ -34,7 +34,7 @@ struct CompareArguments {
   double margin = measure::kDefaultMargin;
   std::filesystem::path database = "kymo.db";
   bool fail_on_slower = false;
-  bool json = false;
+  bool wide = false, json = false;
 };
 
 bool is_file(const std::string& side) { return side.ends_with(".db") || side.find('/') != side.npos; }
@@ -122,11 +122,9 @@ int compare(const CompareArguments& arguments) {
   const SideRuns before = side_from(arguments.before, arguments.database);
   const SideRuns after = side_from(arguments.after, arguments.database);
   const Json rows = comparison_rows(before, after, arguments.phase, arguments.margin);
-  TextTable table = comparison_table(rows);
-  fit(table, output_columns());
   const std::string text = arguments.json
                                ? json_text({{"phase", arguments.phase}, {"margin", arguments.margin}, {"cases", rows}})
-                               : render(table, colour_on_stdout());
+                               : table_text(comparison_table(rows), output_style(arguments.wide));
   print(text);
   std::fflush(stdout);
   if (!arguments.json)
@@ -187,6 +185,7 @@ void add_compare(CLI::App& app, Session& session) {
   typed_option(*command, "--margin", arguments->margin, "REL",
                "largest relative difference treated as no difference [1%]", relative_error);
   command->add_flag("--fail-on-slower", arguments->fail_on_slower, "exit with 3 if a case is SLOWER");
+  command->add_flag("--wide", arguments->wide, "show every column, whatever the width of the terminal");
   command->add_flag("--json", arguments->json, "print JSON instead of a table");
   add_database_option(*command, arguments->database);
   command->footer(

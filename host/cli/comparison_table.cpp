@@ -212,13 +212,14 @@ Json comparison_rows(const SideRuns& before, const SideRuns& after, const std::s
   return rows;
 }
 
-std::string verdict_text(const Json& row) {
+std::string verdict_text(const Json& row, bool brief) {
   if (row["before"]["time_ns"].is_null() && row["after"]["time_ns"].is_null()) return "no runs to compare";
   if (row["before"]["time_ns"].is_null()) return "only after";
   if (row["after"]["time_ns"].is_null()) return "only before";
   if (row["verdict"].is_null()) return "not compared";
   std::string text = text_at(row, "verdict");
-  if (!row["more_runs"].is_null()) text += " (needs about " + row["more_runs"].dump() + " more runs on each side)";
+  if (!brief && !row["more_runs"].is_null())
+    text += " (needs about " + row["more_runs"].dump() + " more runs on each side)";
   return text;
 }
 
@@ -234,16 +235,24 @@ TextTable comparison_table(const Json& rows) {
   const std::string statistic = common_statistic_name(rows);
   const std::string what = (statistic.empty() ? "" : statistic + " ") + (phase == "step" ? "" : phase + " ");
   TextTable table{{"workload", "parameters", what + "before", "runs", what + "after", "runs", "change", "95 % interval",
-                   "p", "verdict"},
-                  {false, false, true, true, true, true, true, true, true, false},
+                   "p", "verdict", "more runs needed"},
+                  {false, false, true, true, true, true, true, true, true, false, true},
                   {},
-                  {0, 0, 0, 2, 0, 2, 0, 1, 3, 0}};
+                  {1, 0, 0, 3, 0, 3, 0, 2, 4, 0, 3}};
   const std::vector<std::string> parameters = parameters_of(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
     table.rows.push_back({text_at(row, "workload"), parameters[i], side_text(row["before"]), runs_text(row["before"]),
                           side_text(row["after"]), runs_text(row["after"]), ratio_or_dash(row), interval_or_dash(row),
-                          probability_text(row["probability"]), verdict_text(row)});
+                          probability_text(row["probability"]), verdict_text(row, true),
+                          row["more_runs"].is_null() ? "" : "about " + row["more_runs"].dump()});
+  }
+  const auto needs_none = [](const Json& row) { return row["more_runs"].is_null(); };
+  if (std::ranges::all_of(rows, needs_none)) {
+    table.header.pop_back();
+    table.right.pop_back();
+    table.optional.pop_back();
+    for (auto& row : table.rows) row.pop_back();
   }
   if (!statistic.empty() || rows.empty()) return table;
   // Cases of both kinds: each row says whether it is about means or medians.

@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/fit_table.hpp"
 #include "cli/run_options.hpp"
 #include "cli/targets.hpp"
-#include "cli/text_table.hpp"
 
 namespace kymo::cli {
 namespace {
 
-/// The accepted values of a parameter: its choices or its bounds.
-std::string admitted(const catalog::Parameter& parameter) {
-  if (!parameter.choices.empty()) return join(parameter.choices, "|");
-  if (parameter.minimum && parameter.maximum)
-    return shortest_text(*parameter.minimum) + " to " + shortest_text(*parameter.maximum);
-  if (parameter.minimum) return ">= " + shortest_text(*parameter.minimum);
-  if (parameter.maximum) return "<= " + shortest_text(*parameter.maximum);
-  return "";
+std::string range(const std::string& type, const std::optional<double>& low, const std::optional<double>& high) {
+  if (low && high) return type + " from " + shortest_text(*low) + " to " + shortest_text(*high);
+  if (low) return type + " >= " + shortest_text(*low);
+  return type + (high ? " <= " + shortest_text(*high) : "");
+}
+
+/// What a parameter means, its unit, the accepted values and those of its default axis: "documentation [unit; values]".
+std::string description(const catalog::Parameter& parameter) {
+  std::vector<std::string> parts;
+  if (!parameter.unit.empty()) parts.push_back(parameter.unit);
+  parts.push_back(!parameter.choices.empty() ? join(parameter.choices, ", ")
+                                             : range(to_string(parameter.type), parameter.minimum, parameter.maximum));
+  if (!parameter.axis.empty()) parts.push_back("default axis: " + join(parameter.axis, ", "));
+  return parameter.documentation + (parameter.documentation.empty() ? "[" : " [") + join(parts, "; ") + "]";
 }
 
 std::string ranks(const catalog::Workload& workload) {
@@ -44,20 +51,20 @@ int describe(const std::string& word, const catalog::Options& options, bool as_j
   const catalog::Found found = targets.find(word);
   if (as_json) return print_as_json(found);
   const catalog::Workload& workload = *found.workload;
-  std::string text = workload.name + ": " + visible(workload.documentation) + "\n\n";
+  const TableStyle style = output_style();
+  std::string text = style.text(workload.name + ": " + visible(workload.documentation) + "\n\n");
   const auto line = [&](const char* name, const std::string& value) {
-    text += std::string(name) + visible(value) + "\n";
+    text += wrapped(name, visible(value), style.columns);
   };
   line("plugin   ", found.plugin->name + " " + found.plugin->version + ", " + found.plugin->file.file.string());
   line("devices  ", workload.runs_on_cpu ? (workload.runs_on_cuda ? "cpu, cuda" : "cpu") : "cuda");
   line("ranks    ", ranks(workload));
   line("phases   ", workload.phases.empty() ? "none" : join(workload.phases, ", "));
-  TextTable table{{"parameter", "type", "default", "unit", "allowed", "default axis", "description"}, {}, {}};
-  for (const catalog::Parameter& parameter : workload.parameters) {
-    table.rows.push_back({parameter.name, to_string(parameter.type), measure::to_text(parameter.default_value),
-                          parameter.unit, admitted(parameter), join(parameter.axis, ","), parameter.documentation});
-  }
-  if (!table.rows.empty()) text += "\n" + render(table, false);
+  TextTable table{{"parameter", "default", "description"}, {}, {}};
+  table.wraps = true;
+  for (const catalog::Parameter& parameter : workload.parameters)
+    table.rows.push_back({parameter.name, measure::to_text(parameter.default_value), description(parameter)});
+  if (!table.rows.empty()) text += "\n" + table_text(std::move(table), style);
   print(text);
   return 0;
 }

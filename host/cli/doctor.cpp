@@ -7,8 +7,8 @@
 #include "base/json.hpp"
 #include "cli/commands.hpp"
 #include "cli/diagnosis.hpp"
+#include "cli/fit_table.hpp"
 #include "cli/run_options.hpp"
-#include "cli/text_table.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -23,7 +23,9 @@ int doctor(const DoctorArguments& arguments) {
   if (!arguments.json) options.announce = print_announcement;
   const std::vector<Finding> findings = examine(arguments.database, options);
   Json json = Json::array();
+  const TableStyle style = output_style();
   TextTable table{{"subject", "state", "found"}, {}, {}};
+  table.wraps = true;
   std::string remedies;
   for (const Finding& finding : findings) {
     json.push_back({{"subject", finding.subject},
@@ -40,7 +42,7 @@ int doctor(const DoctorArguments& arguments) {
   if (arguments.json) {
     print(json_text(json));
   } else {
-    print(render(table, colour_on_stdout()) + "\n" + remedies +
+    print(table_text(std::move(table), style) + "\n" + style.text(remedies) +
           (broken ? "kymo is not usable on this machine\n" : "kymo is usable on this machine\n"));
   }
   return static_cast<int>(broken ? ExitCode::kToolError : ExitCode::kOk);

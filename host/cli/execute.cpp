@@ -128,22 +128,22 @@ Json plan_json(const std::vector<PlannedRun>& runs) {
   return json;
 }
 
-int print_plan(const std::vector<PlannedRun>& runs, bool as_json) {
-  if (as_json) {
+int print_plan(const std::vector<PlannedRun>& runs, const RunOptions& options) {
+  if (options.json) {
     print_json(plan_json(runs));
     return 0;
   }
-  TextTable table{{"#", "case", "ranks", "device", "warmup", "steps", "repetition"},
-                  {true, false, true, false, true, true, true},
-                  {}};
+  TextTable table{
+      {"#", "ranks", "device", "warmup", "steps", "repetition", "case"}, {true, true, false, true, true, true}, {}};
   for (const PlannedRun& run : runs) {
-    table.rows.push_back({std::to_string(table.rows.size() + 1), full_title(run), std::to_string(run.what.ranks),
-                          run.skip_reason.empty() ? measure::to_string(run.what.device) : "skipped: " + run.skip_reason,
-                          std::to_string(run.method.warmup),
+    table.rows.push_back({std::to_string(table.rows.size() + 1), std::to_string(run.what.ranks),
+                          measure::to_string(run.what.device), std::to_string(run.method.warmup),
                           run.method.until ? measure::to_text(*run.method.until) : std::to_string(run.method.steps),
-                          std::to_string(run.repetition)});
+                          std::to_string(run.repetition),
+                          full_title(run) + (run.skip_reason.empty() ? "" : " (skipped: " + run.skip_reason + ")")});
   }
-  print(render(table, false));
+  table.wraps = true;
+  print(table_text(std::move(table), output_style(options.wide, options.markdown)));
   return 0;
 }
 
@@ -164,24 +164,8 @@ void show_observed(const store::ResultsDatabase& database, const Json& results, 
 }
 
 void show_against(const Json& against, const TableStyle& style) {
-  TextTable table = against_table(against);
-  if (!style.wide && !style.markdown) fit(table, style.columns);
-  print("\n" + (style.markdown ? markdown(table) : render(table, style.colour)));
-  for (const std::string& sentence : against_sentences(against)) print(sentence + "\n");
-}
-
-/// Reports on stderr which runs ended before the mean was as precise as --until asked for.
-void report_imprecise_runs(const store::ResultsDatabase& database, std::int64_t invocation, const Plan& planned) {
-  if (std::ranges::none_of(planned.runs, [](const PlannedRun& run) {
-        return run.method.until && run.method.until->relative_standard_error;
-      }))
-    return;
-  const auto table = database.query(
-      "SELECT w.run_id, w.detail FROM run_warning w JOIN run_list l ON l.run_id = w.run_id "
-      "WHERE w.kind = 'imprecise' AND l.invocation_id = " +
-      std::to_string(invocation) + " ORDER BY w.run_id");
-  for (const auto& row : table.rows)
-    std::fprintf(stderr, "kymo: run %lld: %s\n", static_cast<long long>(row[0].integer), row[1].text.c_str());
+  print("\n" + table_text(against_table(against), style));
+  for (const std::string& sentence : against_sentences(against)) print(style.text(sentence + "\n"));
 }
 
 int show(const store::ResultsDatabase& database, std::int64_t invocation, const std::vector<Pair>& pairs,
@@ -196,16 +180,13 @@ int show(const store::ResultsDatabase& database, std::int64_t invocation, const 
     print_json(output);
     return code;
   }
-  const TableStyle style{options.wide, options.markdown, colour_on_stdout(), output_columns()};
-  print(results_text(results, style));
-  if (options.show_checks) {
-    TextTable checks = checks_table(results);
-    if (!style.wide) fit(checks, style.columns);
-    print("\n" + render(checks, style.colour));
-  }
+  const TableStyle style = output_style(options.wide, options.markdown);
+  print(results_text(results, style, options.database.string()));
+  if (options.show_checks) print("\n" + table_text(checks_table(results), style));
   show_observed(database, results, options, style);
   if (!pairs.empty()) show_against(against, style);
-  print("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) + "\n");
+  print(style.text("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) +
+                   "\n"));
   return code;
 }
 
@@ -219,7 +200,6 @@ int make(const Plan& planned, const RunOptions& options, const std::string& comm
   supervisor_options.leader_options = leader_options;
   const Summary summary = execute_planned(database, invocation, planned.runs, supervisor_options, options.fail_on_oom);
   const int code = exit_code(summary, options.fail_on_oom);
-  report_imprecise_runs(database, invocation, planned);
   if (!show_results) {
     for (const std::string& line : failures(invocation_results(database, invocation))) log::error(line);
     return code;
@@ -272,7 +252,7 @@ int execute(const Order& order, Targets& targets, const RunOptions& options, con
     leader_options = {*launcher_env, planned.runs,
                       [&](const Summary& summary) { return exit_code(summary, options.fail_on_oom); }};
   planned.runs = without_finished(std::move(planned.runs), options, order.device_uuid);
-  if (options.plan) return print_plan(planned.runs, options.json);
+  if (options.plan) return print_plan(planned.runs, options);
   if (!planned.runs.empty())
     return make(planned, options, command_line, order.show_results, leader_options ? &*leader_options : nullptr);
   if (leader_options) supervisor::release_followers(*leader_options);

@@ -2,7 +2,6 @@
 #include "cli/fit_table.hpp"
 
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 
 namespace kymo::cli {
@@ -22,14 +22,18 @@ namespace {
 constexpr std::size_t kDefaultColumns = 100;
 constexpr std::size_t kGap = 2;           // between two columns
 constexpr std::size_t kShortestCell = 8;  // cells are not shortened below this
+constexpr std::size_t kWrappedText =
+    40;  // columns that a wrapped column has at least, if there are others to leave out
+constexpr std::size_t kReadableCell = 24;  // cells are shortened to it before columns are left out
+constexpr std::size_t kMaxLeftOut = 3;     // columns that are named
 constexpr char32_t kEllipsis = U'…';
 
 bool is_right(const TextTable& table, std::size_t column) { return column < table.right.size() && table.right[column]; }
 
 std::size_t width_of(const TextTable& table, std::size_t column) {
-  std::size_t width = code_point_count(visible(table.header[column]));
-  for (const auto& row : table.rows) width = std::max(width, code_point_count(visible(row[column])));
-  return width;
+  std::size_t width = display_width(visible(table.header[column]));
+  for (const auto& row : table.rows) width = std::max(width, display_width(visible(row[column])));
+  return table.wraps && column + 1 == table.header.size() ? std::min(width, kWrappedText) : width;
 }
 
 std::vector<std::size_t> widths_of(const TextTable& table) {
@@ -66,15 +70,27 @@ std::vector<std::size_t> optional_columns(const TextTable& table) {
   return columns;
 }
 
-/// The widths after the widest columns are shortened, to the same width, so that the table fits.
-std::vector<std::size_t> fitting_widths(const TextTable& table, std::vector<std::size_t> widths, std::size_t columns) {
+/// The number of rows that differ in their left-aligned columns, without those that are left out.
+std::size_t distinct_rows(const TextTable& table, const std::vector<bool>& is_left_out) {
+  std::set<std::vector<std::string>> distinct;
+  for (const auto& row : table.rows) {
+    std::vector<std::string> texts;
+    for (std::size_t column = 0; column < row.size(); ++column)
+      if (!is_left_out[column] && !is_right(table, column)) texts.push_back(row[column]);
+    distinct.insert(std::move(texts));
+  }
+  return distinct.size();
+}
+
+/// The widths after the widest columns are shortened, to the same width, so that the table fits. `least`: of each.
+std::vector<std::size_t> fitting_widths(const TextTable& table, std::vector<std::size_t> widths,
+                                        const std::vector<std::size_t>& least, std::size_t columns) {
+  const std::size_t shortened = widths.size() - (table.wraps ? 1 : 0);
   for (std::size_t total = line_width(widths); total > columns; --total) {
     std::size_t widest = widths.size();
-    std::size_t width = kShortestCell;
-    for (std::size_t column = 0; column < widths.size(); ++column) {
-      if (is_right(table, column) || widths[column] <= width) continue;
-      widest = column;
-      width = widths[column];
+    for (std::size_t column = 0; column < shortened; ++column) {
+      if (is_right(table, column) || widths[column] <= least[column]) continue;
+      if (widest == widths.size() || widths[column] > widths[widest]) widest = column;
     }
     if (widest == widths.size()) break;
     --widths[widest];
@@ -82,16 +98,24 @@ std::vector<std::size_t> fitting_widths(const TextTable& table, std::vector<std:
   return widths;
 }
 
-/// `widths_before` are those of the columns.
-void shorten_widest(TextTable& table, const std::vector<std::size_t>& widths_before, std::size_t columns) {
-  const std::vector<std::size_t> widths = fitting_widths(table, widths_before, columns);
-  for (std::size_t column = 0; column < widths.size(); ++column) {
-    if (widths[column] == widths_before[column]) continue;
-    std::vector<std::string> cells;
-    for (const auto& row : table.rows) cells.push_back(visible(row[column]));
-    cells = shortened_apart(cells, widths[column]);
-    for (std::size_t row = 0; row < cells.size(); ++row) table.rows[row][column] = std::move(cells[row]);
-    table.header[column] = shortened(table.header[column], widths[column]);
+/// Shortens the widest columns. Where a column remains wider, because its texts would look the same, others become
+/// shorter.
+void shorten_widest(TextTable& table, std::size_t columns) {
+  const TextTable original = table;
+  const std::vector<std::size_t> widths_before = widths_of(original);
+  std::vector<std::size_t> least(widths_before.size(), kShortestCell);
+  for (std::size_t attempt = 0; attempt <= widths_before.size() && !fits(table, columns); ++attempt) {
+    table = original;
+    const std::vector<std::size_t> widths = fitting_widths(original, widths_before, least, columns);
+    for (std::size_t column = 0; column < widths.size(); ++column) {
+      if (widths[column] == widths_before[column]) continue;
+      std::vector<std::string> cells;
+      for (const auto& row : table.rows) cells.push_back(visible(row[column]));
+      cells = shortened_apart(cells, widths[column]);
+      for (std::size_t row = 0; row < cells.size(); ++row) table.rows[row][column] = std::move(cells[row]);
+      table.header[column] = shortened_apart({table.header[column]}, widths[column]).front();
+      least[column] = width_of(table, column);
+    }
   }
 }
 
@@ -107,18 +131,42 @@ std::string utf8_of(const std::u32string& points) {
   return text;
 }
 
-std::u32string without_middle(const std::u32string& text, std::size_t columns) {
-  const std::size_t tail = (columns - 1) / 2;
-  return text.substr(0, columns - 1 - tail) + kEllipsis + text.substr(text.size() - tail);
+std::size_t width_of(std::u32string_view text) {
+  std::size_t width = 0;
+  for (const char32_t point : text) width += display_width(point);
+  return width;
+}
+
+/// The longest begin of a text that fits.
+std::u32string_view begin_of(std::u32string_view text, std::size_t columns) {
+  std::size_t length = 0, used = 0;
+  for (; length < text.size() && used + display_width(text[length]) <= columns; ++length)
+    used += display_width(text[length]);
+  return text.substr(0, length);
+}
+
+/// The longest end of a text that fits.
+std::u32string_view end_of(std::u32string_view text, std::size_t columns) {
+  std::size_t first = text.size(), used = 0;
+  for (; first > 0 && used + display_width(text[first - 1]) <= columns; --first) used += display_width(text[first - 1]);
+  return text.substr(first);
+}
+
+std::u32string without_middle(std::u32string_view text, std::size_t columns) {
+  const std::u32string_view end = end_of(text, (columns - 1) / 2);
+  std::u32string shorter(begin_of(text, columns - 1 - width_of(end)));
+  return (shorter += kEllipsis) += end;
 }
 
 /// The begin of a text, and what follows `position`.
-std::u32string around(const std::u32string& text, std::size_t position, std::size_t columns) {
-  const std::size_t head = columns / 4;
-  const std::size_t left = columns - head - 1;
-  const std::u32string begin = text.substr(0, head) + kEllipsis;
-  if (text.size() - position <= left) return begin + text.substr(text.size() - std::min(left, text.size() - head));
-  return begin + text.substr(position, left - 1) + kEllipsis;
+std::u32string around(std::u32string_view text, std::size_t position, std::size_t columns) {
+  std::u32string shorter(begin_of(text, columns / 4));
+  const std::size_t head = shorter.size();
+  shorter += kEllipsis;
+  const std::size_t left = columns - width_of(shorter);
+  const std::u32string_view rest = text.substr(position);
+  if (width_of(rest) <= left) return shorter += end_of(text.substr(head), left);
+  return (shorter += begin_of(rest, left - 1)) += kEllipsis;
 }
 
 std::size_t common_length(const std::vector<std::u32string>& texts) {
@@ -140,7 +188,7 @@ void take_apart(Shortened& shorter, std::size_t columns) {
     if (texts.size() == 1) continue;
     Shortened apart;
     for (const std::u32string& text : texts)
-      apart[text] = text.size() > columns ? around(text, common_length(texts), columns) : text;
+      apart[text] = width_of(text) > columns ? around(text, common_length(texts), columns) : text;
     const bool differs =
         std::ranges::any_of(apart, [&](const auto& each) { return each.second != apart.begin()->second; });
     if (differs) take_apart(apart, columns);
@@ -171,32 +219,63 @@ std::string markdown_row(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-std::size_t output_columns() {
+std::size_t output_columns(int stream) {
   winsize size{};
-  if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  if (isatty(stream) == 1 && ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   const char* text = std::getenv("COLUMNS");
   std::size_t columns = 0;
   if (text != nullptr) std::from_chars(text, text + std::string_view(text).size(), columns);
   return columns > 0 ? columns : kDefaultColumns;
 }
 
+TableStyle output_style(bool wide, bool markdown) { return {wide, markdown, colour_on_stdout(), output_columns()}; }
+
+std::string table_text(TextTable table, const TableStyle& style) {
+  if (style.markdown) return markdown(table);
+  if (style.wide) return render(table, style.colour);
+  std::vector<std::string> left_out = fit(table, style.columns);
+  const std::string text = fits(table, style.columns) || table.wraps || table.rows.empty()
+                               ? render(table, style.colour, style.columns)
+                               : render_lists(table, style.columns);
+  if (left_out.empty()) return text;
+  const std::size_t more = left_out.size() - std::min(left_out.size(), kMaxLeftOut);
+  left_out.resize(left_out.size() - more);
+  return text + style.text("not shown in " + std::to_string(style.columns) + " columns: " + join(left_out, ", ") +
+                           (more > 0 ? " and " + std::to_string(more) + " more" : "") + " (--wide)\n");
+}
+
 std::vector<std::string> fit(TextTable& table, std::size_t columns) {
+  const TextTable original = table;
   std::vector<std::size_t> widths = widths_of(table);
+  for (std::size_t column = 0; column < widths.size(); ++column)
+    if (!is_right(table, column)) widths[column] = std::min(widths[column], kReadableCell);
   std::size_t width = line_width(widths);
   std::vector<bool> is_left_out(widths.size(), false);
-  std::vector<std::string> left_out;
-  for (const std::size_t column : optional_columns(table)) {
-    if (width <= columns) break;
-    width -= std::min(width, widths[column] + kGap);  // the last column has no gap
+  const std::size_t distinct = distinct_rows(table, is_left_out);
+  std::vector<std::size_t> optional = optional_columns(table);
+  std::ranges::reverse(optional);
+  for (;;) {
+    if (width <= columns || optional.empty()) {
+      table = original;
+      erase_columns(table, is_left_out);
+      shorten_widest(table, columns);
+      if (fits(table, columns) || optional.empty()) break;
+    }
+    const std::size_t column = optional.back();
+    optional.pop_back();
     is_left_out[column] = true;
-    left_out.push_back(table.header[column]);
+    if (is_right(original, column) || distinct_rows(original, is_left_out) == distinct)
+      width -= std::min(width, widths[column] + kGap);  // the last column has no gap
+    else
+      is_left_out[column] = false;
   }
-  erase_columns(table, is_left_out);
-  erase_marked(widths, is_left_out);
-  std::ranges::reverse(left_out);
-  shorten_widest(table, widths, columns);
+  std::vector<std::string> left_out;
+  for (std::size_t column = 0; column < is_left_out.size(); ++column)
+    if (is_left_out[column]) left_out.push_back(original.header[column]);
   return left_out;
 }
+
+bool fits(const TextTable& table, std::size_t columns) { return line_width(widths_of(table)) <= columns; }
 
 std::string markdown(const TextTable& table) {
   std::string text = markdown_row(table.header) + "|";
@@ -207,21 +286,13 @@ std::string markdown(const TextTable& table) {
   return text;
 }
 
-std::string shortened(const std::string& text, std::size_t columns) {
-  if (code_point_count(text) <= columns) return text;
-  std::string kept;
-  std::string_view rest = text;
-  for (std::size_t count = 1; count < columns; ++count) append_utf8(kept, take_code_point(rest));
-  return kept + "…";
-}
-
 std::vector<std::string> shortened_apart(const std::vector<std::string>& texts, std::size_t columns) {
   Shortened shorter;
   for (;; ++columns) {
     shorter.clear();
     for (const std::string& text : texts) {
       const std::u32string points = code_points(text);
-      shorter[points] = points.size() > columns ? without_middle(points, columns) : points;
+      shorter[points] = width_of(points) > columns ? without_middle(points, columns) : points;
     }
     take_apart(shorter, columns);
     if (are_different(shorter)) break;

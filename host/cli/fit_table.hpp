@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -11,20 +13,37 @@
 /// Tables that fit the width of a terminal, and the same tables as Markdown. Pure functions, except output_columns().
 namespace kymo::cli {
 
-/// Width of standard output: that of its terminal, otherwise COLUMNS from the environment, otherwise 100.
-std::size_t output_columns();
+/// Width of a stream: that of its terminal, otherwise COLUMNS from the environment, otherwise 100.
+std::size_t output_columns(int stream = STDOUT_FILENO);
 
-/// Leaves out optional columns until the lines have at most `columns` characters, and then shortens the cells of the
-/// widest left-aligned columns, as shortened_apart() does. Returns the names of the columns that were left out.
+struct TableStyle {
+  bool wide = false;      ///< every setting and result, whatever the width
+  bool markdown = false;  ///< for a pull request, whatever the width
+  bool colour = false;
+  std::size_t columns = 100;  ///< maximum width of a line
+
+  /// Lines of text in this width.
+  std::string text(const std::string& lines) const { return wide || markdown ? lines : wrapped_lines(lines, columns); }
+};
+
+/// The style of what a command prints on standard output.
+TableStyle output_style(bool wide = false, bool markdown = false);
+
+/// The table in this style and, if columns do not fit, a line that names them and the option that shows them (--wide).
+std::string table_text(TextTable table, const TableStyle& style);
+
+/// Leaves out optional columns until the lines have at most `columns` columns of a terminal, and then shortens the
+/// cells of the widest left-aligned columns, as shortened_apart() does. Left-aligned columns without which two rows
+/// would look the same stay. Returns the names of the columns that were left out.
 std::vector<std::string> fit(TextTable& table, std::size_t columns);
+
+/// Whether the lines of the table, as fit() left it, have at most `columns` columns.
+bool fits(const TextTable& table, std::size_t columns);
 
 /// The table as a pipe table of GitHub Flavored Markdown.
 std::string markdown(const TextTable& table);
 
-/// Shortens a text of one line to `columns` characters; a shortened text ends with an ellipsis.
-std::string shortened(const std::string& text, std::size_t columns);
-
-/// Replaces the middle of texts of one line that are longer than `columns` characters (at least 8) by an ellipsis.
+/// Replaces the middle of texts of one line that are wider than `columns` (at least 8) by an ellipsis.
 /// Texts that differ stay different: where they differ is shown, or, if that does not suffice, they are longer.
 std::vector<std::string> shortened_apart(const std::vector<std::string>& texts, std::size_t columns);
 

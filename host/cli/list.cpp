@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "base/json.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
+#include "cli/fit_table.hpp"
 #include "cli/run_options.hpp"
-#include "cli/text_table.hpp"
 
 namespace kymo::cli {
 namespace {
-
-constexpr int kFileColumn = 3;  // shown if a plugin is not from the installation
 
 std::string devices(const catalog::Workload& workload) {
   return workload.runs_on_cpu ? (workload.runs_on_cuda ? "cpu, cuda" : "cpu") : "cuda";
@@ -28,25 +27,27 @@ int print_as_json(const catalog::Catalog& found) {
   return 0;
 }
 
-int list(const catalog::Options& options, bool as_json) {
+int list(const catalog::Options& options, bool wide, bool as_json) {
   const catalog::Catalog found = catalog::discover(options);
   if (as_json) return print_as_json(found);
   std::error_code ignored;  // a missing folder contains no plugin
   const std::filesystem::path installed = std::filesystem::weakly_canonical(options.installed, ignored);
-  TextTable table{{"workload", "plugin", "devices", "file", "description"}, {}, {}};
-  for (const catalog::Plugin& plugin : found.plugins) {
-    for (const catalog::Workload& workload : plugin.workloads) {
-      const bool is_installed = plugin.file.file.parent_path() == installed;
-      table.rows.push_back({workload.name, plugin.name + " " + plugin.version, devices(workload),
-                            is_installed ? "" : plugin.file.file.string(), workload.documentation});
-    }
-  }
-  const auto has_no_file = [](const std::vector<std::string>& row) { return row[kFileColumn].empty(); };
-  if (std::all_of(table.rows.begin(), table.rows.end(), has_no_file)) {
-    table.header.erase(table.header.begin() + kFileColumn);
-    for (auto& row : table.rows) row.erase(row.begin() + kFileColumn);
-  }
-  print(render(table, false));
+  std::vector<std::pair<const catalog::Plugin*, const catalog::Workload*>> workloads;
+  for (const catalog::Plugin& each : found.plugins)
+    for (const catalog::Workload& workload : each.workloads) workloads.emplace_back(&each, &workload);
+  TableBuilder builder(workloads.size());
+  const auto plugin = [&](std::size_t row) -> const catalog::Plugin& { return *workloads[row].first; };
+  builder.add("workload", false, 0, [&](std::size_t row) { return workloads[row].second->name; });
+  builder.add("plugin", false, 2, [&](std::size_t row) { return plugin(row).name + " " + plugin(row).version; });
+  builder.add("devices", false, 1, [&](std::size_t row) { return devices(*workloads[row].second); });
+  builder.add("description", false, 0, [&](std::size_t row) {
+    const std::filesystem::path& file = plugin(row).file.file;
+    const std::string& documentation = workloads[row].second->documentation;
+    return file.parent_path() == installed ? documentation : documentation + " [" + file.string() + "]";
+  });
+  TextTable table = builder.table();
+  table.wraps = true;
+  print(table_text(std::move(table), output_style(wide)));
   for (const catalog::Rejected& rejected : found.rejected) {
     std::fprintf(stderr, "kymo: plugin %s: %s: %s\n", rejected.may_be_usable ? "not described" : "rejected",
                  visible(rejected.file.string()).c_str(), visible(rejected.reason).c_str());
@@ -56,7 +57,7 @@ int list(const catalog::Options& options, bool as_json) {
 
 struct ListArguments {
   catalog::Options plugins;
-  bool json = false;
+  bool wide = false, json = false;
 };
 
 }  // namespace
@@ -64,9 +65,10 @@ struct ListArguments {
 void add_list(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<ListArguments>();
   CLI::App* command = app.add_subcommand("list", "List the workloads of all plugins");
+  command->add_flag("--wide", arguments->wide, "show every column, whatever the width of the terminal");
   command->add_flag("--json", arguments->json, "print all plugins and workloads as JSON");
   add_plugin_options(*command, arguments->plugins);
-  session.on(*command, [arguments] { return list(arguments->plugins, arguments->json); });
+  session.on(*command, [arguments] { return list(arguments->plugins, arguments->wide, arguments->json); });
 }
 
 }  // namespace kymo::cli

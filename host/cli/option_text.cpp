@@ -135,4 +135,6 @@ std::string shell_word(const std::string& text) {
   return word + "'";
 }
 
+std::string database_option(const std::string& file) { return file == "kymo.db" ? "" : " --db " + shell_word(file); }
+
 }  // namespace kymo::cli

@@ -57,4 +57,7 @@ DeviceChoice device_choice_from(const std::string& option, const std::string& te
 /// Quotes a word for the shell if necessary.
 std::string shell_word(const std::string& text);
 
+/// " --db FILE" for a command to copy; empty for the default database.
+std::string database_option(const std::string& file);
+
 }  // namespace kymo::cli

@@ -11,6 +11,7 @@
 #include "base/json.hpp"
 #include "cli/commands.hpp"
 #include "cli/execute.hpp"
+#include "cli/fit_table.hpp"
 #include "cli/reading.hpp"
 #include "cli/results_table.hpp"
 #include "cli/step_times.hpp"
@@ -57,7 +58,9 @@ std::string clock_of(const Json& peak) {
 TextTable peaks_table(const Json& peaks) {
   TextTable table{{"peak", "rate", "interval", "clock", "measured (UTC)", "run", "warnings"},
                   {false, true, false, false, false, true, false},
-                  {}};
+                  {},
+                  {0, 0, 0, 1, 2, 2, 0},
+                  true};
   for (const Json& peak : peaks)
     table.rows.push_back({name_of(peak), rate_of(peak), interval_of(peak), clock_of(peak),
                           peak["started_at"].get<std::string>().substr(0, 16), peak["run_id"].dump(),
@@ -88,7 +91,7 @@ int peaks(RunOptions options, const std::string& command_line) {
     print(json_text({{"database", options.database.string()}, {"exit_code", code}, {"peaks", found}}));
     return code;
   }
-  print(visible(device.name) + "\n\n" + render(peaks_table(found), colour_on_stdout()) + "\n");
+  print(visible(device.name) + "\n\n" + table_text(peaks_table(found), output_style(options.wide)) + "\n");
   const auto disturbed = [](const Json& peak) { return peak["warnings"].get_ref<const std::string&>() != ""; };
   if (std::ranges::any_of(found, disturbed))
     print(
@@ -120,6 +123,7 @@ void add_peaks(CLI::App& app, Session& session) {
       "products of each data type");
   add_worker_options(*command, *options);
   add_step_options(*command, *options);
+  command->add_flag("--wide", options->wide, "show every column, whatever the width of the terminal");
   command->add_flag("--json", options->json, "print JSON");
   add_database_option(*command, options->database);
   add_plugin_options(*command, options->plugins);

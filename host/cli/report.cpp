@@ -10,10 +10,10 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/compared_runs.hpp"
+#include "cli/fit_table.hpp"
 #include "cli/reading.hpp"
 #include "cli/report_files.hpp"
 #include "cli/run_options.hpp"
-#include "cli/text_table.hpp"
 #include "cli/typed_option.hpp"
 
 namespace kymo::cli {
@@ -55,9 +55,10 @@ void check_sides(const ReportArguments& arguments, const report::ReportDefinitio
 int make_report(const ReportArguments& arguments) {
   if (arguments.name.empty()) {
     TextTable table{{"report", "title"}, {}, {}};
+    table.wraps = true;
     for (const std::string& name : report::list_reports())
       table.rows.push_back({name, report::find_report(name).title});
-    print(render(table, false));
+    print(table_text(std::move(table), output_style()));
     return 0;
   }
   report::Request request = arguments.request;

@@ -11,8 +11,10 @@
 #include <set>
 #include <utility>
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "cli/fit_table.hpp"
+#include "cli/option_text.hpp"
 #include "cli/run_results.hpp"
 #include "cli/step_times.hpp"
 #include "measure/statistics.hpp"
@@ -21,9 +23,8 @@
 namespace kymo::cli {
 namespace {
 
-constexpr std::size_t kMaxNamedRuns = 10;        // runs named in one line
-constexpr std::size_t kMaxLeftOut = 3;           // columns that do not fit
-constexpr std::size_t kMaxDetails = 3;           // different details of one kind of warning
+constexpr std::size_t kAllShown = 40;  // with more, kShownCases of them are shown
+constexpr std::size_t kShownCases = 20;
 constexpr double kSmallShare = 0.05;             // time outside of phases that is not worth a column
 constexpr std::size_t kMaxParameterColumns = 6;  // more parameters share one column
 /// Metrics that warnings tell in words.
@@ -107,12 +108,6 @@ std::string bandwidth_text(const CaseRuns& each, const char* name) {
   return time_ns ? rate_text(1e9 * bytes / *time_ns, "B/s") : "";
 }
 
-std::string listed(std::vector<std::string> names, std::size_t most = kMaxNamedRuns) {
-  const std::size_t more = names.size() > most ? names.size() - most : 0;
-  names.resize(names.size() - more);
-  return join(names, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
-}
-
 /// "3", "3, 5, 7" or, of more repetitions, "3, 5 … 21".
 std::string run_cell(const CaseRuns& each) {
   std::vector<std::string> ids;
@@ -172,18 +167,38 @@ bool has_several_builds(const std::vector<CaseRuns>& cases) {
 }
 
 /// One column per parameter of a single workload; otherwise, or for many parameters, one column with the varying ones.
-void add_parameters(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
+/// Returns whether the options are among them.
+bool add_parameters(TableBuilder& builder, const std::vector<CaseRuns>& cases, Settings shown) {
+  const bool all = shown == Settings::kAll;
+  const bool in_one_column = shown == Settings::kInOneColumn;
   std::vector<WorkloadSettings> settings;
-  for (const CaseRuns& each : cases) settings.push_back(settings_of(each.first()));
+  for (const CaseRuns& each : cases) {
+    settings.push_back(settings_of(each.first(), in_one_column ? kOptions : std::vector<std::string>{}));
+    if (in_one_column) settings.back().workload += "\n" + text_at(each.first(), "suite_case");
+  }
   const auto names = measure::differing_names(settings, all);
-  if (names.size() > 1 || names.begin()->second.size() > kMaxParameterColumns) {
+  if (in_one_column || (all && names.size() > 1)) {
     const std::vector<std::string> texts = measure::differing(settings, all);
-    return builder.add("parameters", false, kNever, [&](std::size_t row) { return texts[row]; });
+    builder.add("parameters", false, kNever, [&](std::size_t row) { return texts[row]; });
+    return in_one_column;
   }
   for (const std::string& name : names.begin()->second) {
     const bool right = cases.front().first()["parameters"][name].is_number();
     builder.add(name, right, kNever, [&](std::size_t row) { return settings[row].settings[name]; });
   }
+  return false;
+}
+
+/// Whether the cases have too many different settings for one column each, or are several of a suite, which may differ
+/// in everything.
+bool needs_one_column(const std::vector<CaseRuns>& cases) {
+  const auto suite_case = [](const CaseRuns& each) { return text_at(each.first(), "suite_case"); };
+  if (std::ranges::any_of(cases, [&](const CaseRuns& each) { return suite_case(each) != suite_case(cases.front()); }))
+    return true;
+  std::vector<WorkloadSettings> settings;
+  for (const CaseRuns& each : cases) settings.push_back(settings_of(each.first()));
+  const auto names = measure::differing_names(settings);
+  return names.size() > 1 || names.begin()->second.size() > kMaxParameterColumns;
 }
 
 void add_options(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
@@ -196,28 +211,25 @@ void add_options(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool
     else
       builder.add_if_different(taken ? "--" + option : option, right, kNever, cell);
   }
-  builder.add_if_different("label", false, kSetting,
-                           [&](std::size_t row) { return value_text(cases[row].first()["label"]); });
 }
 
-void add_identity(TableBuilder& builder, const std::vector<CaseRuns>& cases, bool all) {
+void add_identity(TableBuilder& builder, const std::vector<CaseRuns>& cases, Settings shown) {
+  const bool all = shown == Settings::kAll;
   builder.add("run", true, kNever, [&](std::size_t row) { return run_cell(cases[row]); });
-  builder.add_if_different("case", false, kSetting,
+  builder.add_if_different("case", false, kNever,
                            [&](std::size_t row) { return value_text(cases[row].first()["suite_case"]); });
-  builder.add("workload", false, kNever, [&](std::size_t row) { return value_text(cases[row].first()["workload"]); });
+  builder.add("workload", false, kSetting, [&](std::size_t row) { return value_text(cases[row].first()["workload"]); });
   if (all || has_several_builds(cases)) {
     const std::vector<std::string> builds = builds_of(cases);
     builder.add("build", false, kNever, [&](std::size_t row) { return builds[row]; });
   }
-  add_parameters(builder, cases, all);
-  add_options(builder, cases, all);
+  if (!add_parameters(builder, cases, shown)) add_options(builder, cases, all);
+  builder.add_if_different("label", false, kSetting,
+                           [&](std::size_t row) { return value_text(cases[row].first()["label"]); });
 }
 
-/// A fixed number of steps and a target for the mean ask for the mean.
 bool shows_mean(const std::vector<CaseRuns>& cases) {
-  return std::any_of(cases.begin(), cases.end(), [](const CaseRuns& each) {
-    return each.first()["steps"].get<std::int64_t>() > 1 || !each.first()["until_relative_error"].is_null();
-  });
+  return std::ranges::any_of(cases, [](const CaseRuns& each) { return asks_for_mean(each.first()); });
 }
 
 bool represented_by_mean(const CaseRuns& each) { return case_statistic(each) == StepStatistic::kMean; }
@@ -311,9 +323,28 @@ std::string common_verification(const Json& results) {
   return words.size() == 1 ? *words.begin() : "";
 }
 
-/// A run may have the same warning several times, for example once for each pass.
-void add_once(std::vector<std::string>& runs, const std::string& run) {
-  if (runs.empty() || runs.back() != run) runs.push_back(run);
+/// The runs of kShownCases cases: at most half of them are failed ones, the others the slowest.
+Json failed_and_slowest(const std::vector<CaseRuns>& cases) {
+  std::vector<std::pair<double, const CaseRuns*>> slowest;
+  std::vector<const CaseRuns*> chosen, others;
+  for (const CaseRuns& each : cases) {
+    const auto time_ns = times_of(each, "step").time_ns(case_statistic(each));
+    const auto status = text_at(each.first(), "status");
+    if (time_ns)
+      slowest.emplace_back(*time_ns, &each);
+    else if (status != "skipped" && chosen.size() < kShownCases / 2)
+      chosen.push_back(&each);
+    else
+      others.push_back(&each);
+  }
+  std::ranges::stable_sort(slowest, std::greater{}, [](const auto& each) { return each.first; });
+  for (const auto& [time_ns, each] : slowest) chosen.push_back(each);
+  append_range(chosen, others);
+  chosen.resize(kShownCases);
+  Json runs = Json::array();
+  for (const CaseRuns* each : chosen)
+    for (const Json& run : each->runs) runs.push_back(run);
+  return runs;
 }
 
 }  // namespace
@@ -328,22 +359,26 @@ bool has_several_ranks(const Json& run) { return run["ranks"].get<std::int64_t>(
 
 std::string rate_title(const std::string& unit, bool per_rank) { return unit + (per_rank ? " per rank" : ""); }
 
-std::string results_text(const Json& results, const TableStyle& style) {
-  TextTable table = results_table(results, style.wide);
-  std::string text;
-  const std::string bullet = style.markdown ? "- " : "";
-  if (style.markdown) {
-    text = markdown(table) + "\n";
-  } else {
-    const std::vector<std::string> left_out = style.wide ? std::vector<std::string>{} : fit(table, style.columns);
-    text = render(table, style.colour);
-    if (!left_out.empty()) text += "not shown: " + listed(left_out, kMaxLeftOut) + " (--wide)\n";
+std::string results_text(const Json& results, const TableStyle& style, const std::string& database) {
+  const std::vector<CaseRuns> cases = grouped(results);
+  const bool shows_all = style.wide || style.markdown || cases.size() <= kAllShown;
+  const Json shown = shows_all ? results : failed_and_slowest(cases);
+  TextTable table = results_table(shown, style.wide ? Settings::kAll : Settings::kDiffering);
+  if (TextTable fitted = table; !style.wide && !style.markdown) {
+    fit(fitted, style.columns);
+    if (!fits(fitted, style.columns)) table = results_table(shown, Settings::kInOneColumn);
   }
+  std::string text = table_text(std::move(table), style);
+  if (!shows_all)
+    text += fmt::format("{} of {} cases (failed, then slowest); all: kymo runs --invocation {}{}\n", kShownCases,
+                        cases.size(), value_text(results[0]["invocation_id"]), database_option(database));
+  const std::string bullet = style.markdown ? "- " : "";
+  if (style.markdown) text += "\n";
   if (const std::string agreed = agreement(results); !agreed.empty()) text += bullet + agreed + "\n";
   for (const std::string& line : failures(results)) text += bullet + line + "\n";
   const std::string warning = style.colour ? "\033[33mwarning\033[0m: " : "warning: ";
-  for (const std::string& line : warnings(results)) text += bullet + warning + line + "\n";
-  return text;
+  for (const std::string& line : warnings(results, style.wide)) text += bullet + warning + line + "\n";
+  return style.text(text);
 }
 
 std::string metric_text(const Json& metric) {
@@ -356,11 +391,12 @@ std::string metric_text(const Json& metric) {
   return fmt::format("{:.4g}", number) + (unit.empty() ? "" : " " + unit);
 }
 
-TextTable results_table(const Json& results, bool all) {
+TextTable results_table(const Json& results, Settings shown) {
   const std::vector<CaseRuns> cases = grouped(results);
   TableBuilder builder(cases.size());
   if (cases.empty()) return builder.table();
-  add_identity(builder, cases, all);
+  const bool all = shown == Settings::kAll;
+  add_identity(builder, cases, !all && needs_one_column(cases) ? Settings::kInOneColumn : shown);
   add_times(builder, cases, all);
   for (const std::string& phase : phases_of(cases, all))
     builder.add(phase, true, kPhase,
@@ -401,54 +437,6 @@ TextTable checks_table(const Json& results) {
     }
   }
   return table;
-}
-
-std::vector<std::string> failures(const Json& results) {
-  std::vector<std::string> reasons;  // in order of first occurrence
-  std::map<std::string, std::vector<std::string>> runs;
-  for (const Json& result : results) {
-    if (result["status"] == "ok") continue;
-    // The stage (create, prepare, verify) or the phase of the step in which it failed.
-    const std::string stage = result.value("failed_phase", "");
-    const std::string reason = text_at(result, "status") + (stage.empty() ? "" : " in " + visible(stage)) + ": " +
-                               visible(text_at(result, "detail"));
-    if (runs[reason].empty()) reasons.push_back(reason);
-    runs[reason].push_back(result["run_id"].dump());
-  }
-  std::vector<std::string> lines;
-  for (const std::string& reason : reasons)
-    lines.push_back((runs[reason].size() == 1 ? "run " : "runs ") + listed(runs[reason]) + " " + reason);
-  return lines;
-}
-
-std::vector<std::string> warnings(const Json& results) {
-  std::vector<std::pair<std::string, std::string>> found;  // kind and detail, in order of first occurrence
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> runs;
-  std::map<std::string, std::vector<std::string>> unlisted;  // runs by kind
-  std::map<std::string, std::size_t> details;
-  for (const Json& result : results) {
-    for (const Json& each : result["warnings"]) {
-      const std::pair warning{text_at(each, "kind"), text_at(each, "detail")};
-      if (warning == std::pair<std::string, std::string>{"not verified", "not requested"}) continue;
-      if (runs[warning].empty() && ++details[warning.first] > kMaxDetails) {
-        add_once(unlisted[warning.first], result["run_id"].dump());
-        continue;
-      }
-      if (runs[warning].empty()) found.push_back(warning);
-      add_once(runs[warning], result["run_id"].dump());
-    }
-  }
-  std::vector<std::string> lines;
-  for (const auto& warning : found) {
-    const std::vector<std::string>& ids = runs[warning];
-    lines.push_back((ids.size() == results.size() && ids.size() > 1
-                         ? std::string("all runs")
-                         : (ids.size() == 1 ? "run " : "runs ") + listed(ids)) +
-                    ": " + warning.first + (warning.second.empty() ? "" : ": " + visible(warning.second)));
-  }
-  for (const auto& [kind, ids] : unlisted)
-    lines.push_back((ids.size() == 1 ? "run " : "runs ") + listed(ids) + ": " + kind + " too; see 'kymo show RUN'");
-  return lines;
 }
 
 std::string result_line(const Json& result) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "cli/text_table.hpp"
+#include "cli/fit_table.hpp"
 
 /// What `kymo run` and `kymo suite run` print about their runs, from the objects of results_of(). Pure functions.
 namespace kymo::cli {
@@ -22,19 +22,18 @@ std::string rate_title(const std::string& unit, bool per_rank);
 /// The value of a metric with its unit.
 std::string metric_text(const Json& metric);
 
-struct TableStyle {
-  bool wide = false;      ///< every setting and result, whatever the width
-  bool markdown = false;  ///< for a pull request, whatever the width
-  bool colour = false;
-  std::size_t columns = 100;  ///< maximum width of the table
+/// The table of the results, the columns that do not fit, and the failures and warnings of the runs. Of many cases, it
+/// has the failed and the slowest ones, and says how to show all of them, from this database.
+std::string results_text(const Json& results, const TableStyle& style, const std::string& database = "kymo.db");
+
+enum class Settings {
+  kDiffering,    ///< those that differ between the rows, one column each if they are few
+  kInOneColumn,  ///< those that differ between the rows of a case
+  kAll,          ///< every setting, result and metric
 };
 
-/// The table of the results, the columns that do not fit, and the failures and warnings of the runs.
-std::string results_text(const Json& results, const TableStyle& style);
-
-/// One row per case: repetitions with the same plugin build are summarized. Shows the settings and results that differ
-/// between the rows; `all` shows every setting and result.
-TextTable results_table(const Json& results, bool all = false);
+/// One row per case: repetitions with the same plugin build are summarized.
+TextTable results_table(const Json& results, Settings shown = Settings::kDiffering);
 
 /// "3 runs ok, verification passed": what the table omits because all runs agree; empty if they do not.
 std::string agreement(const Json& results);
@@ -42,12 +41,16 @@ std::string agreement(const Json& results);
 /// The comparisons with references of each run, with their errors.
 TextTable checks_table(const Json& results);
 
+/// A fixed number of steps and a target for the mean ask for the mean.
+bool asks_for_mean(const Json& run);
+
 /// One line per distinct failure reason: "runs 3, 4 crashed: ...".
 std::vector<std::string> failures(const Json& results);
 
-/// One line per distinct warning: "run 3: unstable: ...". Warnings of one kind with different details are listed up to
-/// a limit. Omits that the verification was not requested.
-std::vector<std::string> warnings(const Json& results);
+/// One line per kind of warning: "run 3: interference: ...", "4 runs (3, 4, 5 and 1 more): ..." with the warning of the
+/// first run. Leaves out what does not change how the results are to be read: that the verification was not requested,
+/// and an unstable mean that is not shown. `all`: every warning.
+std::vector<std::string> warnings(const Json& results, bool all = false);
 
 /// One plain line per run, for logs: "run 1: saxpy n=8: ok, median step 12.3 ms ± 0.4 %", or the mean if it represents
 /// the run.

@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/utf8.hpp"
 #include "cli/fit_table.hpp"
 #include "cli/run_results.hpp"
 
@@ -21,12 +19,6 @@ namespace {
 constexpr std::size_t kShownFindings = 5;
 
 std::string text_of(const Json& row, const char* name) { return row[name].is_null() ? "" : value_text(row[name]); }
-
-std::string table_text(TextTable table, const TableStyle& style) {
-  if (style.markdown) return markdown(table) + "\n";
-  if (!style.wide) fit(table, style.columns);
-  return render(table, style.colour) + "\n";
-}
 
 std::string calls_text(const Json& rows, const std::string& what, const std::string& time, const TableStyle& style) {
   if (rows.empty()) return "";
@@ -39,7 +31,7 @@ std::string calls_text(const Json& rows, const std::string& what, const std::str
   builder.add(time, true, 0,
               [&](std::size_t row) { return format_duration(rows[row]["time_ms"].get<double>() * kNsPerMs); });
   builder.add("share", true, 0, [&](std::size_t row) { return percent_text(rows[row]["share"]); });
-  return table_text(builder.table(), style);
+  return table_text(builder.table(), style) + "\n";
 }
 
 /// The member of a row of "memory" with the bytes of a category.
@@ -74,7 +66,7 @@ std::string memory_text(const Json& rows, const Json& categories, const TableSty
       return bytes == 0 ? "" : format_bytes(bytes);
     });
   }
-  return peak_text(rows[0], categories) + "\n" + table_text(builder.table(), style);
+  return peak_text(rows[0], categories) + "\n" + table_text(builder.table(), style) + "\n";
 }
 
 /// The phases of a pass that records events, for runs without a time pass.
@@ -87,33 +79,13 @@ std::string observed_phases_text(const Json& rows, const TableStyle& style) {
   builder.add("share", true, 0, [&](std::size_t row) { return percent_text(rows[row]["share"]); });
   return fmt::format("{} steps of the {} pass, with the cost of observation:\n\n", rows[0]["steps"].get<std::int64_t>(),
                      text_of(rows[0], "pass")) +
-         table_text(builder.table(), style);
-}
-
-/// Breaks a text into lines of at most `columns` characters: the first one begins with `prefix`, the others with as
-/// many blanks. Longer words are not broken.
-std::string wrapped(const std::string& prefix, const std::string& text, std::size_t columns) {
-  std::string result = prefix;
-  std::size_t used = prefix.size();
-  for (const std::string& word : split(text, ' ')) {
-    const std::size_t length = code_point_count(word);
-    if (used > prefix.size() && used + 1 + length > columns) {
-      result += "\n" + std::string(prefix.size(), ' ');
-      used = prefix.size();
-    } else if (used > prefix.size()) {
-      result += " ";
-      ++used;
-    }
-    result += word;
-    used += length;
-  }
-  return result + "\n";
+         table_text(builder.table(), style) + "\n";
 }
 
 /// What takes the time of a step, each with its evidence and what to do next.
 std::string findings_text(const Json& rows, const TableStyle& style) {
   if (rows.empty()) return "";
-  const std::size_t columns = style.wide ? std::numeric_limits<std::size_t>::max() : style.columns;
+  const std::size_t columns = style.wide ? kAnyWidth : style.columns;
   std::string text = "what limits a step:\n\n";
   for (std::size_t i = 0; i < std::min(kShownFindings, rows.size()); ++i) {
     const Json& row = rows[i];
@@ -148,7 +120,7 @@ std::string compilation_text(const Json& total, const Json& causes, const TableS
   builder.add("number", true, 0, [&](std::size_t row) { return text_of(causes[row], "count"); });
   builder.add("in steps", false, 1, [&](std::size_t row) { return text_of(causes[row], "steps"); });
   builder.add("reason", false, 0, [&](std::size_t row) { return text_of(causes[row], "reason"); });
-  return text + table_text(builder.table(), style);
+  return text + table_text(builder.table(), style) + "\n";
 }
 
 std::string overhead_text(const Json& rows) {
@@ -242,18 +214,18 @@ std::string observed_text(const Json& details, const Json& run, const std::strin
                      compilation_text(details["compilation"], details["compilation_causes"], style) +
                      overhead_text(details["overhead"]) + later_text(details["later"]);
   if (text.empty()) return "";
-  const std::string in = database == "kymo.db" ? "" : " --db " + shell_word(database);
+  const std::string in = database_option(database);
   const std::string where = " --run " + value_text(run["run_id"]) + in;
   if (!details["findings"].empty())
     text += "next: kymo report program --invocation " + value_text(run["invocation_id"]) + in + "\n";
   if (!details["memory"].empty()) text += "next: kymo export memory-viz" + where + "\n";
   if (!details["kernels"].empty() || !details["operators"].empty()) text += "next: kymo export perfetto" + where + "\n";
-  return text;
+  return style.text(text);
 }
 
 std::string program_text(const store::ResultsDatabase& database, const Json& results, const std::string& file,
                          const TableStyle& style) {
-  std::string text = results_text(results, style);
+  std::string text = results_text(results, style, file);
   if (results.empty()) return text;
   const Json& last = results.back();
   const std::string observed =

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "cli/fit_table.hpp"
+#include "cli/option_text.hpp"
 #include "cli/run_results.hpp"
 
 namespace kymo::cli {
@@ -21,8 +22,8 @@ constexpr std::size_t kRows = 10, kReasons = 5;
 std::string rate(const Json& value) { return value.is_null() ? "" : rate_text(value.get<double>()); }
 
 /// The columns of operators and kernels: what it is, its time, `results`, and the verdict.
-std::string table_text(const Json& rows, const char* title, const char* name,
-                       const std::function<void(TableBuilder&)>& results, const TableStyle& style) {
+std::string rows_text(const Json& rows, const char* title, const char* name,
+                      const std::function<void(TableBuilder&)>& results, const TableStyle& style) {
   if (rows.empty()) return "";
   TableBuilder builder(rows.size());
   const auto text = [&](const char* column) {
@@ -40,9 +41,7 @@ std::string table_text(const Json& rows, const char* title, const char* name,
   results(builder);
   builder.add("of roofline", true, 0, [&](std::size_t row) { return percent_text(rows[row]["attained"]); });
   builder.add("verdict", false, 0, text("verdict"));
-  TextTable table = builder.table();
-  if (!style.wide) fit(table, style.columns);
-  return render(table, style.colour) + "\n";
+  return table_text(builder.table(), style) + "\n";
 }
 
 std::string operators_text(const Json& rows, bool per_rank, const TableStyle& style) {
@@ -50,7 +49,7 @@ std::string operators_text(const Json& rows, bool per_rank, const TableStyle& st
     builder.add(rate_title("FLOP/s", per_rank), true, 2, [&](std::size_t row) { return rate(rows[row]["flop_rate"]); });
     builder.add(rate_title("B/s", per_rank), true, 2, [&](std::size_t row) { return rate(rows[row]["byte_rate"]); });
   };
-  return table_text(rows, "operator", "name", rates, style);
+  return rows_text(rows, "operator", "name", rates, style);
 }
 
 std::string kernels_text(const Json& rows, const TableStyle& style) {
@@ -63,7 +62,7 @@ std::string kernels_text(const Json& rows, const TableStyle& style) {
     });
     builder.add("warps", true, 2, [&](std::size_t row) { return percent_text(rows[row]["active_occupancy"]); });
   };
-  return table_text(rows, "kernel", "short_name", launches, style);
+  return rows_text(rows, "kernel", "short_name", launches, style);
 }
 
 std::string reasons_text(const Json& rows, const char* name) {
@@ -158,7 +157,7 @@ std::string roofline_text(const Json& roofline, const std::string& database, con
   std::string text = operators_text(operators, has_several_ranks(roofline), style) + reasons_text(operators, "name") +
                      of_kernels + utilization_text(roofline["utilization"]) + unknown_text(roofline["unknown"]);
   const bool has_peaks = std::ranges::any_of(operators, [](const Json& row) { return !row["attained"].is_null(); });
-  if (!has_peaks) text += "next: kymo peaks" + (database == "kymo.db" ? "" : " --db " + database) + "\n";
+  if (!has_peaks) text += "next: kymo peaks" + database_option(database) + "\n";
   return text;
 }
 

@@ -27,16 +27,16 @@ namespace {
 using store::ResultsDatabase;
 
 constexpr std::int64_t kMaxRuns = 1'000'000;
+constexpr std::int64_t kNewestRuns = 20;
 constexpr std::size_t kTailLines = 10;  // of each output in `show`
 
 struct ShowArguments {
-  std::optional<std::int64_t> run, rank;
+  std::optional<std::int64_t> run, rank, invocation, limit;
   std::string label, workload, status, pass;
-  std::int64_t limit = 20;
   std::filesystem::path database = "kymo.db";
   bool wide = false, markdown = false, roofline = false, json = false;
 
-  TableStyle style() const { return {wide, markdown, colour_on_stdout(), output_columns()}; }
+  TableStyle style() const { return output_style(wide, markdown); }
 };
 
 std::int64_t run_to_show(const ResultsDatabase& database, const ShowArguments& arguments) {
@@ -54,8 +54,10 @@ std::int64_t run_to_show(const ResultsDatabase& database, const ShowArguments& a
 std::string matching_ids(const ResultsDatabase& database, const ShowArguments& arguments) {
   const auto found = database.query(
       "SELECT run_id FROM run WHERE (:label = '' OR label = :label) AND (:workload = '' OR workload = :workload) "
-      "AND (:status = '' OR status = :status) ORDER BY started_at DESC, run_id DESC LIMIT " +
-          std::to_string(arguments.limit),
+      "AND (:status = '' OR status = :status)" +
+          (arguments.invocation ? " AND invocation_id = " + std::to_string(*arguments.invocation) : "") +
+          " ORDER BY started_at DESC, run_id DESC LIMIT " +
+          std::to_string(arguments.limit.value_or(arguments.invocation ? kMaxRuns : kNewestRuns)),
       {{"label", arguments.label}, {"workload", arguments.workload}, {"status", arguments.status}});
   std::vector<std::string> ids;
   for (const auto& row : found.rows) ids.push_back(std::to_string(row.at(0).integer));
@@ -71,11 +73,11 @@ TextTable runs_table(const Json& runs) {
     return [&runs, name](std::size_t row) { return value_text(runs[row][name]); };
   };
   builder.add("run", true, 0, member("run_id"));
-  builder.add("started (UTC)", false, 2,
+  builder.add("started (UTC)", true, 3,
               [&](std::size_t row) { return value_text(runs[row]["started_at"]).substr(0, 19); });
   builder.add("label", false, 0, member("label"));
-  builder.add("case", false, 1, member("suite_case"));
-  builder.add("workload", false, 0, member("workload"));
+  builder.add("case", false, 2, member("suite_case"));
+  builder.add("workload", false, 1, member("workload"));
   builder.add("parameters", false, 0, [&](std::size_t row) { return parameters[row]; });
   // Each run has the time that represents it.
   const auto has = [&](const Json& run, StepStatistic statistic) {
@@ -106,15 +108,7 @@ int list_runs(const ShowArguments& arguments) {
     print(json_text(runs));
     return 0;
   }
-  TextTable table = runs_table(runs);
-  if (runs.empty()) {
-    print("no matching runs\n");
-  } else if (arguments.markdown) {
-    print(markdown(table));
-  } else {
-    if (!arguments.wide) fit(table, output_columns());
-    print(render(table, colour_on_stdout()));
-  }
+  print(runs.empty() ? "no matching runs\n" : table_text(runs_table(runs), arguments.style()));
   return 0;
 }
 
@@ -262,9 +256,7 @@ std::string phases_text(const Json& run, const TableStyle& style) {
     builder.add(name, true, 0, [&phases, key = std::string(name) + "_gb_s"](std::size_t row) {
       return bandwidth_text(phases[row].second, key.c_str());
     });
-  TextTable table = builder.table();
-  if (!style.wide) fit(table, style.columns);
-  return render(table, style.colour) + "\n";
+  return table_text(builder.table(), style) + "\n";
 }
 
 std::string metrics_text(const Json& run) {
@@ -289,21 +281,19 @@ int show_run(const ShowArguments& arguments) {
   }
   const TableStyle style = arguments.style();
   if (arguments.roofline) {
-    print(heading(run) + roofline_text(roofline, arguments.database.string(), style));
+    print(style.text(heading(run) + roofline_text(roofline, arguments.database.string(), style)));
     return 0;
   }
   std::string text = heading(run) + skip_text(run) + failure_text(run["failure"]) + phases_text(run, style);
   if (!run["checks"].empty()) {
-    TextTable checks = checks_table(Json::array({run}));
-    if (!style.wide) fit(checks, style.columns);
-    text += render(checks, style.colour) + "\n";
+    text += table_text(checks_table(Json::array({run})), style) + "\n";
   }
   text += metrics_text(run);
-  for (const std::string& line : warnings(Json::array({run}))) text += "warning: " + line + "\n";
+  for (const std::string& line : warnings(Json::array({run}), style.wide)) text += "warning: " + line + "\n";
   text +=
       "\n" + observed_text(details, run, arguments.database.string(), style) + output_text(run["output"], kTailLines);
   while (text.ends_with("\n\n")) text.pop_back();
-  print(text);
+  print(style.text(text));
   return 0;
 }
 
@@ -330,7 +320,8 @@ void add_show(CLI::App& app, Session& session) {
   runs->add_option("--label", arguments->label, "only runs with this label")->type_name("TEXT");
   runs->add_option("--workload", arguments->workload, "only runs of this workload")->type_name("NAME");
   runs->add_option("--status", arguments->status, "only runs with this status, such as crashed")->type_name("STATUS");
-  number_option(*runs, "--limit", arguments->limit, 1, kMaxRuns, "maximum number of runs [20]");
+  number_option(*runs, "--invocation", arguments->invocation, 1, kAnyNumber, "only the runs of this invocation");
+  number_option(*runs, "--limit", arguments->limit, 1, kMaxRuns, "maximum number of runs [20; of an invocation: all]");
   runs->add_flag("--wide", arguments->wide, "show every column, whatever the width of the terminal");
   runs->add_flag("--markdown", arguments->markdown, "print the table in Markdown");
   finish(*runs, list_runs);

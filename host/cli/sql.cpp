@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/fit_table.hpp"
 #include "cli/reading.hpp"
 #include "cli/run_options.hpp"
 #include "cli/text_table.hpp"
@@ -38,6 +39,7 @@ struct SqlArguments {
   bool json = false;
   bool csv = false;
   bool raw = false;
+  bool wide = false;
 };
 
 int sql(const SqlArguments& arguments) {
@@ -47,7 +49,8 @@ int sql(const SqlArguments& arguments) {
               arguments.json  ? RowFormat::kJson
               : arguments.csv ? RowFormat::kCsv
               : arguments.raw ? RowFormat::kRawText
-                              : RowFormat::kText);
+                              : RowFormat::kText,
+              arguments.wide ? kAnyWidth : output_columns());
   return 0;
 }
 
@@ -62,6 +65,7 @@ void add_sql(CLI::App& app, Session& session) {
   command->add_flag("--raw", arguments->raw, "print numbers in the table in full instead of with six digits")
       ->excludes(json)
       ->excludes(csv);
+  command->add_flag("--wide", arguments->wide, "print a table also where a list of values per row fits the width");
   seconds_option(*command, "--timeout", arguments->limits.seconds, 0.001, 1e9, "stop the query after this time [600]");
   typed_option(*command, "--memory", arguments->limits.memory_bytes, "SIZE",
                "stop the query if SQLite needs more memory [4Gi]", size_bytes);

@@ -7,8 +7,8 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/execute.hpp"
+#include "cli/fit_table.hpp"
 #include "cli/suite.hpp"
-#include "cli/text_table.hpp"
 #include "measure/pace.hpp"
 
 namespace kymo::cli {
@@ -32,6 +32,7 @@ std::string time_limits(const Suite& suite) {
 int list_suites(bool as_json) {
   Json json = Json::array();
   TextTable table{{"suite", "cases", "profiles", "maximum time", "title"}, {false, true}, {}};
+  table.wraps = true;
   for (const std::string& name : suite_names()) {
     const Suite suite = find_suite(name, "");
     std::vector<std::string> cases;
@@ -45,7 +46,7 @@ int list_suites(bool as_json) {
     table.rows.push_back(
         {name, std::to_string(cases.size()), join(suite.profiles, ", "), time_limits(suite), suite.title});
   }
-  print(as_json ? json_text(json) : render(table, false));
+  print(as_json ? json_text(json) : table_text(std::move(table), output_style()));
   return 0;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +14,18 @@
 
 namespace kymo::cli {
 
+inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
+
+/// Breaks a text between words into lines of at most `columns` columns of a terminal. The first line begins with
+/// `prefix`, the others with `indent` spaces [the width of the prefix]. A word that does not fit beside that
+/// indentation begins further to the left; one that is longer than a line is broken, unless it contains a '/' and may
+/// be a path.
+std::string wrapped(const std::string& prefix, const std::string& text, std::size_t columns,
+                    std::size_t indent = kAnyWidth);
+
+/// Wraps those lines of a text that are longer than `columns`; the rest of a line is indented by two more columns.
+std::string wrapped_lines(const std::string& text, std::size_t columns);
+
 /// Columns of text, aligned for a terminal.
 struct TextTable {
   std::vector<std::string> header;
@@ -19,11 +33,15 @@ struct TextTable {
   std::vector<std::vector<std::string>> rows;
   /// Columns that fit() may leave out, those with the largest number first; 0 or missing: never left out.
   std::vector<int> optional = {};
+  bool wraps = false;  ///< the last column is text of any length, which render() wraps
 };
 
 /// Formats the table as lines. Control characters in cells are escaped, so that stored text cannot control a terminal.
 /// With `colour`, status and verdict words are colored.
-std::string render(const TextTable& table, bool colour);
+std::string render(const TextTable& table, bool colour, std::size_t columns = kAnyWidth);
+
+/// Each row as lines with the names and the values of its columns, for tables that are wider than `columns`.
+std::string render_lists(const TextTable& table, std::size_t columns);
 
 /// Writes text to standard output.
 void print(const std::string& text);
@@ -43,13 +61,14 @@ enum class RowFormat { kText, kRawText, kJson, kCsv };
 
 /// Prints the result of a query as terminal text, as JSON (an array of objects) or as CSV (RFC 4180; text that a
 /// spreadsheet would interpret as a formula is prefixed with '). JSON and CSV are written row by row; text is aligned,
-/// so it is limited to kMaxTextRows rows.
+/// so it is limited to kMaxTextRows rows, and if it is wider than `columns`, each row becomes a list of its values.
 class RowPrinter {
  public:
   static constexpr std::size_t kMaxTextRows = 10'000;
 
   using Print = std::function<void(const std::string&)>;
-  RowPrinter(RowFormat format, Print print) : format_(format), print_(std::move(print)) {}
+  RowPrinter(RowFormat format, Print print, std::size_t columns = kAnyWidth)
+      : format_(format), print_(std::move(print)), columns_(columns) {}
 
   void columns(const std::vector<std::string>& names);
   /// Returns false if no more rows are printed.
@@ -63,6 +82,7 @@ class RowPrinter {
 
   RowFormat format_;
   Print print_;
+  std::size_t columns_;
   std::vector<std::string> names_;
   TextTable text_;
   bool first_ = true;
@@ -72,6 +92,6 @@ class RowPrinter {
 /// Prints the result of a query on standard output. Up to 64 MiB are read before anything is printed, because a reader
 /// of standard output that pauses, such as a pager, must not keep the database locked for writers. Larger results are
 /// printed while they are read.
-void print_query(const store::ResultsDatabase& database, const std::string& sql, RowFormat format);
+void print_query(const store::ResultsDatabase& database, const std::string& sql, RowFormat format, std::size_t columns);
 
 }  // namespace kymo::cli

@@ -119,9 +119,11 @@ int exit_code_of(const supervisor::Summary& summary, bool has_windows) {
 
 void show(const store::ResultsDatabase& database, std::int64_t invocation, const RunOptions& options) {
   const Json results = invocation_results(database, invocation);
-  const TableStyle style{.wide = options.wide, .markdown = false, .colour = false, .columns = output_columns()};
+  const TableStyle style{
+      .wide = options.wide, .markdown = false, .colour = false, .columns = output_columns(STDERR_FILENO)};
   std::string text = "\n" + program_text(database, results, options.database.string(), style);
-  text += "results: " + visible(options.database.string()) + ", invocation " + std::to_string(invocation) + "\n";
+  text += style.text("results: " + visible(options.database.string()) + ", invocation " + std::to_string(invocation) +
+                     "\n");
   std::fputs(text.c_str(), stderr);  // stdout is the program's
 }
 

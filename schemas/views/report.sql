@@ -250,9 +250,8 @@ SELECT
   run_id,
   'unstable',
   printf(
-    'the mean of the step times, %.4g ms, says little: their standard deviation is %.0f %% of it; '
-    || 'the median is %.4g ms',
-    mean_ms, 100 * std_ms / mean_ms, median_ms
+    'the standard deviation of the step times is %.0f %% of their mean, %.4g ms; their median is %.4g ms',
+    100 * std_ms / mean_ms, mean_ms, median_ms
   )
 FROM phase_time
 WHERE phase = 'step' AND status = 'ok' AND std_ms > 0.25 * mean_ms AND NOT (statistic = 'mean' AND unlike_steps <> '')

@@ -68,7 +68,7 @@ class RunTest(KymoTest):
         self.environment["COLUMNS"] = "60"
         narrow = self.kymo(*words).stdout
         self.assertLessEqual(max(map(len, narrow.split("not shown")[0].splitlines())), 60)
-        self.assertIn("not shown: mean ± std, footprint (--wide)\n", narrow)
+        self.assertIn("not shown in 60 columns: mean ± std, footprint (--wide)\n", narrow)
         wide = self.kymo(*words, "--wide").stdout
         for column in ("mean ± std", "footprint", "precision", "device", "timing", "compute", "other", "verification"):
             self.assertIn(column, wide.splitlines()[0])
@@ -110,8 +110,8 @@ class RunTest(KymoTest):
     def test_a_precision_that_is_not_reached_is_reported(self):
         words = ["run", "saxpy", "--set", "n=1000", "--no-verify", "--max-steps", "20"]
         done = self.kymo(*words, "--until", "0.0001%")
-        self.assertRegex(done.stderr, r"kymo: run 1: the relative standard error of the mean is ")
-        self.assertNotIn("kymo: run", self.kymo(*words, "--until", "99.9%").stderr)
+        self.assertIn("\nwarning: run 1: imprecise: the relative standard error of the mean is ", done.stdout)
+        self.assertNotIn("imprecise", self.kymo(*words, "--until", "99.9%").stdout)
         (row,) = self.sql("SELECT detail FROM run_warning WHERE kind = 'imprecise'")
         self.assertRegex(row["detail"], r"is [0-9.]+ % after 20 steps, not 0.0001 % \(--until\)")
 
@@ -183,7 +183,6 @@ class RunTest(KymoTest):
         self.assertAlmostEqual(first["bytes_per_s"] * first["time_ns"] / 1e9, 3 * 4 * 1000, places=3)
         self.assertEqual((first["verdict"], second["verdict"]), (None, "AMBIGUOUS"))
         self.assertLessEqual(second["ratio_low"], second["ratio_high"])
-        self.environment["COLUMNS"] = "160"  # room for every column
         self.assertRegex(
             self.kymo(*words).stdout,
             r"\nworkload +parameters +runs +clock +(median|mean) ms +TFLOP/s +GB/s +change +95 % interval +verdict\n"
@@ -284,7 +283,7 @@ class RunTest(KymoTest):
         self.assertIn("saxpy", [workload["name"] for plugin in listed["plugins"] for workload in plugin["workloads"]])
         self.assertRegex(self.kymo("list").stdout, r"\nsaxpy +saxpy ")
         described = self.kymo("describe", "saxpy").stdout
-        for word in ("precision", "fp32|fp64", "compute", "elements"):
+        for word in ("precision", "fp32, fp64", "compute", "elements"):
             self.assertIn(word, described)
 
     def test_doctor(self):

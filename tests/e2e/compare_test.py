@@ -48,7 +48,6 @@ class CompareTest(KymoTest):
         self.copy("again.db", 100001)
         self.assertEqual(self.comparisons("fast.db", "again.db")[0]["verdict"], "SAME")
 
-        self.environment["COLUMNS"] = "120"  # room for every column
         table = self.kymo("compare", "fast.db", "slow.db", "--fail-on-slower", code=3)
         self.assertRegex(
             table.stdout, r"saxpy +100 µs +5 +200 µs +5 +2\.00 times as long +\S+ to \S+ times +0\.008 +SLOWER"

@@ -22,7 +22,6 @@ SHORT = ["--set", "sleep=10", "--warmup", "1", "--steps", "3"]
 
 class ShowTest(KymoTest):
     def test_runs_are_listed_newest_first(self):
-        self.environment["COLUMNS"] = "160"  # room for every column, also for a median that is not reproducible
         self.kymo("run", PROBE, *SHORT[2:], "--axis", "sleep=10,20", "--label", "a")
         self.kymo("run", PROBE, *SHORT, "--set", "fail_at=2", "--label", "b", code=3)
         done = self.kymo("runs").stdout.splitlines()
@@ -41,7 +40,6 @@ class ShowTest(KymoTest):
         self.assertIn("no such database", self.kymo("runs", "--db", "none.db", code=2).stderr)
 
     def test_a_run_is_shown(self):
-        self.environment["COLUMNS"] = "160"  # room for every column
         self.kymo("run", PROBE, *SHORT, "--set", "answer=unavailable")
         self.kymo("run", PROBE, *SHORT, "--set", "fail_at=2", code=3)
         shown = self.kymo("show", "1").stdout
@@ -89,9 +87,7 @@ class ObservedTest(SharedRunTest):
         self.assertRegex(shown, r"\noverhead of observation: memory: [^\n]+; ops: ")
         self.assertIn("\nnext: kymo export memory-viz --run 1\nnext: kymo export perfetto --run 1\n", shown)
         for title in ("operator ", "phase  "):
-            table = shown.split(f"\n{title}")[-1].split("\n\n")[0]
-            self.assertGreater(table.count("\n"), 3)
-            self.assertLessEqual(max(map(len, table.splitlines())), 100)
+            self.assertGreater(shown.split(f"\n{title}")[-1].split("\n\n")[0].count("\n"), 3)
         details = self.kymo_json("show")
         self.assertEqual(len(details["operators"]), 10)
         shares = [row["share"] for row in details["operators"]]

@@ -37,6 +37,13 @@ TEST(CodePoint, InvalidSequencesAreTakenWhole) {
   EXPECT_EQ(code_point_count("a\xE2\x82ü"), 3u);
 }
 
+TEST(DisplayWidth, CountsColumnsOfATerminal) {
+  EXPECT_EQ(display_width("step ± 2 µs …"), 13u);
+  EXPECT_EQ(display_width("層 한 🚀"), 8u);
+  EXPECT_EQ(display_width("e\xCC\x81"), 1u) << "a combining accent";
+  EXPECT_EQ(display_width("\x1b[31mfailed\x1b[0m"), 6u);
+}
+
 TEST(Utf8Prefix, SplitsNoCharacter) {
   EXPECT_EQ(utf8_prefix("aäb", 4), "aäb");
   EXPECT_EQ(utf8_prefix("aäb", 3), "aä");

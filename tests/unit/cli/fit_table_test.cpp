@@ -3,7 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <random>
 #include <set>
+
+#include "base/text.hpp"
+#include "base/utf8.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -68,6 +73,96 @@ TEST(FitTable, KeepsRowsApart) {
     const auto shorter = shortened_apart(names, columns);
     EXPECT_EQ(std::set(shorter.begin(), shorter.end()).size(), names.size()) << columns;
   }
+}
+
+/// The lines of a text that are wider than `columns`.
+std::vector<std::string> too_wide(const std::string& text, std::size_t columns) {
+  std::vector<std::string> lines = split(text, '\n');
+  std::erase_if(lines, [&](const std::string& line) { return display_width(line) <= columns; });
+  return lines;
+}
+
+TEST(FitTable, FitsGeneratedTables) {
+  const std::vector<std::string> letters{"a", "b", "/", ".", "µ", "…", "層", "한", "🚀", "e\xCC\x81", "_", "0"};
+  std::mt19937 random(7);
+  const auto below = [&](std::size_t limit) {
+    return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random);
+  };
+  for (int trial = 0; trial < 60; ++trial) {
+    const std::size_t texts = 1 + below(4), numbers = below(8);
+    TextTable table;
+    for (std::size_t column = 0; column < texts + numbers; ++column) {
+      table.header.push_back("c" + std::to_string(column));
+      table.right.push_back(column >= texts);
+      table.optional.push_back(column < texts ? static_cast<int>(below(2)) : 1 + static_cast<int>(below(3)));
+    }
+    std::set<std::vector<std::string>> distinct;
+    const std::string common(below(60), 'x');  // names that differ only in the middle
+    while (distinct.size() < 20) {
+      std::vector<std::string> row;
+      for (std::size_t column = 0; column < texts; ++column) {
+        std::string cell = common;
+        for (std::size_t i = 1 + below(30); i > 0; --i) cell += letters[below(letters.size())];
+        row.push_back(cell + common);
+      }
+      for (std::size_t i = 0; i < numbers; ++i) row.push_back(std::to_string(below(1 << 20)));
+      if (distinct.insert({row.begin(), row.begin() + static_cast<std::ptrdiff_t>(texts)}).second)
+        table.rows.push_back(row);
+    }
+    for (const std::size_t columns : {60, 80, 100, 120}) {
+      TextTable fitted = table;
+      fit(fitted, columns);
+      EXPECT_TRUE(fits(fitted, columns));
+      EXPECT_THAT(too_wide(render(fitted, false), columns), IsEmpty());
+      std::set<std::vector<std::string>> shown;
+      for (std::vector<std::string> row : fitted.rows) {
+        std::erase_if(row, [](const std::string& cell) { return parse_integer(cell).has_value(); });
+        shown.insert(row);
+      }
+      EXPECT_EQ(shown.size(), 20u) << "rows look the same in " << columns << " columns";
+    }
+  }
+}
+
+TEST(FitTable, KeepsAColumnThatTellsRowsApart) {
+  TextTable table{{"name", "module", "device"}, {}, {{"mm", "layers.0", "cpu"}, {"mm", "layers.1", "cpu"}}, {0, 2, 1}};
+  EXPECT_THAT(fit(table, 14), ElementsAre("device"));
+}
+
+TEST(FitTable, NamesTheColumnsThatAreLeftOut) {
+  TableStyle style;
+  style.columns = 18;
+  EXPECT_EQ(table_text(wide_table(), style),
+            "name          a\n------------  -\na long µname  1\nnot shown in 18\n  columns: b, c\n  (--wide)\n");
+  style.wide = true;
+  EXPECT_THAT(table_text(wide_table(), style), testing::HasSubstr("333"));
+}
+
+TEST(FitTable, ListsTheValuesOfATableThatIsTooWide) {
+  TableStyle style;
+  style.columns = 30;
+  const TextTable table{
+      {"name", "number", "second"}, {false, true, true}, {{"one", "12345678901234", "56789012345678"}}};
+  EXPECT_EQ(table_text(table, style), "name    one\nnumber  12345678901234\nsecond  56789012345678\n");
+}
+
+TEST(FitTable, ShortensTextBeforeItLeavesOutColumns) {
+  TextTable table{{"name", "n"}, {false, true}, {{std::string(50, 'x'), "12"}}, {0, 1}};
+  EXPECT_THAT(fit(table, 30), IsEmpty());
+  EXPECT_THAT(fit(table, 24), ElementsAre("n"));
+}
+
+TEST(FitTable, WrapsTheLastColumn) {
+  TextTable table{{"workload", "text"}, {}, {{"w", "repeat one collective to measure its latency"}, {"層", "short"}}};
+  table.wraps = true;
+  TableStyle style;
+  style.columns = 34;
+  EXPECT_EQ(table_text(table, style),
+            "workload  text\n"
+            "--------  ------------------------\n"
+            "w         repeat one collective to\n"
+            "          measure its latency\n"
+            "層        short\n");
 }
 
 TEST(FitTable, WritesMarkdown) {

@@ -134,7 +134,7 @@ TEST(ResultsTable, ShowsOnlyWhatDiffers) {
             (std::vector<std::string>{"run", "workload", "n", "timing", "median step", "FLOP/s", "B/s"}));
   EXPECT_THAT(results_table({case_run(1), two}).rows.at(1),
               ElementsAre("2", "w", "16", "hot", "4.00 ms ± 5.0 %", "750 G", "1.5 G"));
-  EXPECT_THAT(results_table({case_run(1), two}, true).header,
+  EXPECT_THAT(results_table({case_run(1), two}, Settings::kAll).header,
               ElementsAre("run", "workload", "build", "dtype", "n", "ranks", "device", "timing", "sync", "warmup",
                           "median step", "mean ± std", "compute", "FLOP/s", "B/s", "status", "verification"));
   two["parameters"]["timing"] = "forward";
@@ -218,7 +218,8 @@ TEST(ResultsTable, LeavesOutMetricsFirst) {
             "run  workload      median step  FLOP/s  B/s\n"
             "---  --------  ---------------  ------  ---\n"
             "  1  w         2.00 ms ± 5.0 %   1.5 T  3 G\n"
-            "not shown: mean ± std, backend, loss and 1 more (--wide)\n"
+            "not shown in 50 columns: mean ± std, backend, loss\n"
+            "  and 1 more (--wide)\n"
             "run ok, verification passed\n");
   Json other_case = run;
   other_case["plan_key"] = "other";
@@ -230,7 +231,8 @@ TEST(ResultsTable, LeavesMetricsThatAreWarningsToThem) {
   for (const char* name : {"assumed_step_boundary", "not_observed", "other_profiler"})
     run["metrics"][name] = {{"value", "some text"}, {"unit", ""}};
   EXPECT_THAT(text_of(Json::array({run}), 500), Not(HasSubstr("some text")));
-  EXPECT_THAT(results_table(Json::array({run}), true).header, testing::Contains("not_observed")) << "with --wide";
+  EXPECT_THAT(results_table(Json::array({run}), Settings::kAll).header, testing::Contains("not_observed"))
+      << "with --wide";
 }
 
 TEST(ResultsTable, NamesEachReasonOnce) {
@@ -242,17 +244,61 @@ TEST(ResultsTable, NamesEachReasonOnce) {
 }
 
 TEST(ResultsTable, ListsWarningsBelow) {
-  Json results{with_warning(case_run(1), "unstable", "44 %"),
+  Json results{with_warning(case_run(1), "suspended", "44 %"),
                with_warning(case_run(2), "not verified", "not requested"),
                with_warning(case_run(3), "throttled", "all\x1b")};
-  EXPECT_THAT(warnings(results), ElementsAre("run 1: unstable: 44 %", "run 3: throttled: all\\x1b"));
-  EXPECT_THAT(text_of(results), HasSubstr("\nwarning: run 1: unstable: 44 %\nwarning: run 3: throttled: all\\x1b\n"));
+  EXPECT_THAT(warnings(results), ElementsAre("run 1: suspended: 44 %", "run 3: throttled: all\\x1b"));
+  EXPECT_THAT(text_of(results), HasSubstr("\nwarning: run 1: suspended: 44 %\nwarning: run 3: throttled: all\\x1b\n"));
   results = {with_warning(case_run(1), "throttled", "x"), with_warning(case_run(2), "throttled", "x")};
   EXPECT_THAT(warnings(results), ElementsAre("all runs: throttled: x"));
   for (int run_id = 3; run_id < 8; ++run_id)
-    results.push_back(with_warning(case_run(run_id), "unstable", std::to_string(run_id).c_str()));
-  EXPECT_THAT(warnings(results), ElementsAre("runs 1, 2: throttled: x", "run 3: unstable: 3", "run 4: unstable: 4",
-                                             "run 5: unstable: 5", "runs 6, 7: unstable too; see 'kymo show RUN'"));
+    results.push_back(with_warning(case_run(run_id), "suspended", std::to_string(run_id).c_str()));
+  EXPECT_THAT(warnings(results),
+              ElementsAre("5 runs (3, 4, 5 and 2 more): suspended, first: 3", "2 runs (1, 2): throttled: x"));
+  EXPECT_EQ(warnings(results, true).size(), 6u) << "every one of them";
+}
+
+TEST(ResultsTable, ListsAtMostFiveWarnings) {
+  Json run = case_run(1);
+  for (const char* kind : {"a", "b", "c", "d", "e"}) run = with_warning(run, kind, "x");
+  EXPECT_EQ(warnings(Json::array({run})).back(), "run 1: e: x");
+  run = with_warning(run, "f", "x");
+  EXPECT_THAT(warnings(Json::array({run})), ElementsAre("run 1: a: x", "run 1: b: x", "run 1: c: x", "run 1: d: x",
+                                                        "also: e, f (--wide, kymo show RUN --wide)"));
+  EXPECT_EQ(warnings(Json::array({run}), true).size(), 6u);
+}
+
+TEST(ResultsTable, WarnsOfAnUnstableMeanOnlyWhereItIsShown) {
+  Json run = with_warning(case_run(1), "unstable", "44 %");
+  EXPECT_THAT(warnings(Json::array({run})), IsEmpty());
+  EXPECT_THAT(warnings(Json::array({run}), true), ElementsAre("run 1: unstable: 44 %"));
+  run["steps"] = 10;
+  EXPECT_THAT(warnings(Json::array({run})), ElementsAre("run 1: unstable: 44 %"));
+}
+
+TEST(ResultsTable, ShowsTheFailedAndTheSlowestOfManyCases) {
+  Json results = Json::array();
+  for (int run_id = 1; run_id <= 161; ++run_id) results.push_back(case_run(run_id, run_id, 1e6 * (run_id % 100 + 1)));
+  results[7] = failed_run(8, "crashed", "signal 11");
+  results[7]["plan_key"] = "n=8";
+  for (Json& run : results) run["invocation_id"] = 3;
+  const std::string text = text_of(results);
+  EXPECT_THAT(text, testing::ContainsRegex("-\n  8  w          8 +crashed +not verified\n 99  w         99 +100 ms"));
+  EXPECT_THAT(text, HasSubstr("\n20 of 161 cases (failed, then slowest); all: kymo runs --invocation 3\n"));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 2 + 20 + 1 + 1) << "and the failure";
+}
+
+TEST(ResultsTable, TellsCasesOfASuiteApart) {
+  Json results = Json::array();
+  for (int i = 0; i < 12; ++i) {
+    Json run = case_run(i + 1, 8 << i % 3);
+    run["plan_key"] = std::to_string(i);
+    run["suite_case"] = "scaling of the batch " + std::to_string(i / 3);
+    run["parameters"]["some other parameter"] = i / 3;
+    results.push_back(std::move(run));
+  }
+  EXPECT_THAT(text_of(results, 60), HasSubstr("\n  5  scaling of the batch 1  n=16  "));
+  EXPECT_THAT(text_of(results, 50), HasSubstr("\n  5  scaling …batch 1  n=16  "));
 }
 
 TEST(ResultsTable, MarksAMedianThatIsNotReproducible) {
@@ -270,24 +316,21 @@ TEST(ResultsTable, NamesARunOnceThatHasAWarningSeveralTimes) {
     run["warnings"].push_back(run["warnings"].back());
     return run;
   };
-  Json results{twice(1, "dropped records", "x"), case_run(2)};
-  EXPECT_THAT(warnings(results), ElementsAre("run 1: dropped records: x"));
-  for (int run_id = 3; run_id < 7; ++run_id)
-    results.push_back(twice(run_id, "unstable", std::to_string(run_id).c_str()));
-  EXPECT_THAT(warnings(results).back(), "run 6: unstable too; see 'kymo show RUN'");
+  const Json results{twice(1, "dropped records", "x"), case_run(2), twice(3, "dropped records", "y")};
+  EXPECT_THAT(warnings(results), ElementsAre("2 runs (1, 3): dropped records, first: x"));
 }
 
 TEST(ResultsTable, PrintsMarkdown) {
   TableStyle style;
   style.markdown = true;
   style.columns = 10;
-  EXPECT_EQ(results_text(Json::array({with_warning(case_run(1), "unstable", "44 %")}), style),
+  EXPECT_EQ(results_text(Json::array({with_warning(case_run(1), "throttled", "44 %")}), style),
             "| run | workload | median step | FLOP/s | B/s |\n"
             "| --: | -- | --: | --: | --: |\n"
             "| 1 | w | 2.00 ms ± 5.0 % | 1.5 T | 3 G |\n"
             "\n"
             "- run ok, verification passed\n"
-            "- warning: run 1: unstable: 44 %\n");
+            "- warning: run 1: throttled: 44 %\n");
 }
 
 TEST(ResultsTable, LineOfOneRun) {

@@ -19,6 +19,27 @@ TEST(TextTable, AlignsByCharactersNotBytes) {
   EXPECT_EQ(render(table, false), "name   time\n----  -----\na     1 ± 2\nlong     10\n");
 }
 
+TEST(TextTable, WrapsTextBetweenWords) {
+  EXPECT_EQ(wrapped("1. ", "one two three", 100), "1. one two three\n");
+  EXPECT_EQ(wrapped("--option  ", "one two three four five", 30), "--option  one two three four\n          five\n");
+  EXPECT_EQ(wrapped("--long-option ", "text", 40, 8), "--long-option\n        text\n") << "beyond the indentation";
+  EXPECT_EQ(wrapped("file      ", "in /a/long/path/to/some/file.so", 30),
+            "file      in\n  /a/long/path/to/some/file.so\n")
+      << "begins further to the left";
+  EXPECT_EQ(wrapped("file      ", "/a/path/that/is/longer/than/a/line", 30),
+            "file\n/a/path/that/is/longer/than/a/line\n");
+  EXPECT_EQ(wrapped("", std::string(50, 'x'), 30), std::string(30, 'x') + "\n" + std::string(20, 'x') + "\n");
+  EXPECT_EQ(wrapped("", "層層層層層層層層層層 層層層層層層", 21), "層層層層層層層層層層\n層層層層層層\n");
+  EXPECT_EQ(wrapped("a prefix of 20 chars ", "one two", 25), "a prefix of 20 chars\n  one two\n")
+      << "too little is left";
+}
+
+TEST(TextTable, WrapsOnlyLinesThatDoNotFit) {
+  EXPECT_EQ(wrapped_lines("short  line\n  one two three four five six\nend", 24),
+            "short  line\n  one two three four\n    five six\nend");
+  EXPECT_EQ(wrapped_lines("", 24), "");
+}
+
 TEST(TextTable, ShowsControlCharacters) {
   EXPECT_EQ(visible("a\nb\tc\x1b[31m\x7f"), "a\\nb\\tc\\x1b[31m\\x7f");
   EXPECT_EQ(visible("\xc2\x9b"
@@ -46,6 +67,16 @@ TEST(TextTable, PrintsRowsOfAQuery) {
   const store::ResultsDatabase::Table table{{"name", "n", "x"},
                                             {{text("a"), integer(5), real(0.5)}, {text("b"), Cell{}, real(10)}}};
   EXPECT_EQ(printed(RowFormat::kText, table), "name  n    x\n----  -  ---\na     5  0.5\nb         10\n");
+}
+
+TEST(TextTable, ListsTheValuesOfARowThatIsTooWide) {
+  std::string shown;
+  RowPrinter printer(RowFormat::kText, [&](const std::string& part) { shown += part; }, 30);
+  printer.columns({"name", "µ"});
+  printer.row({text("one two three four five six seven"), integer(1)});
+  printer.row({text("a"), integer(2)});
+  printer.finish();
+  EXPECT_EQ(shown, "name  one two three four five\n      six seven\nµ     1\n\nname  a\nµ     2\n");
 }
 
 TEST(TextTable, RoundsNumbersExceptInRawText) {
