@@ -56,6 +56,15 @@ endforeach()
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/doc/kymo)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/docs ${PROJECT_BINARY_DIR}/share/doc/kymo/docs SYMBOLIC)
 
+# `kymo completion` prints these scripts; shells find them in these directories.
+foreach(script bash:bash-completion/completions/kymo zsh:zsh/site-functions/_kymo fish:fish/vendor_completions.d/kymo.fish)
+  string(REGEX MATCH "^([a-z]+):(.*)/([^/]+)$" _ ${script})
+  set(source ${PROJECT_SOURCE_DIR}/host/cli/completion/kymo.${CMAKE_MATCH_1})
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/${CMAKE_MATCH_2})
+  file(CREATE_LINK ${source} ${PROJECT_BINARY_DIR}/share/${CMAKE_MATCH_2}/${CMAKE_MATCH_3} SYMBOLIC)
+  install(FILES ${source} DESTINATION share/${CMAKE_MATCH_2} RENAME ${CMAKE_MATCH_3} COMPONENT runtime)
+endforeach()
+
 if(TARGET kymo)
   install(TARGETS kymo RUNTIME DESTINATION bin COMPONENT runtime)
 endif()

@@ -111,6 +111,7 @@ struct Options {
   CommandLimits library_limits{.processor_s = 20, .idle_s = 60};  ///< of describing a shared library
   CommandLimits python_limits{.processor_s = 60,
                               .idle_s = 60};  ///< of describing a Python file, which may import torch
+  bool only_cached = false;                   ///< reject files without a cached description instead of describing them
   std::size_t describe_at_once = 0;  ///< files described at the same time; 0: the processors that this process may use
   /// Receives one line if describing takes longer than announce_after_s.
   std::function<void(const std::string&)> announce{};

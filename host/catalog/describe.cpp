@@ -240,6 +240,7 @@ std::vector<Described> describe_files(const std::vector<std::filesystem::path>& 
         take_identity(*known, now.identity, std::string(known->file.sha256));
         return known;
       }
+      if (options.only_cached) throw Error("not described yet");
       commands.push_back({describing_process(now.identity), now.limits});
       undescribed.push_back(std::move(now));
       return std::nullopt;

@@ -40,14 +40,16 @@ void add_peaks(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_new(CLI::App& app, Session& session);
 void add_build(CLI::App& app, Session& session);
+/// `completion`, and `complete`, which its scripts call.
+void add_completion(CLI::App& app, Session& session);
 /// `worker`, `describe-plugin`, `torch-folder` and `devices`: internal commands; hidden from the help.
 void add_hidden(CLI::App& app, Session& session);
 
 /// All commands, in the order of the help.
 inline constexpr std::array kCommands{
-    add_list,  add_describe, add_run,     add_trace, add_observe, add_suite, add_show,
-    add_ab,    add_report,   add_compare, add_sql,   add_export,  add_merge, add_verify,
-    add_peaks, add_doctor,   add_new,     add_build, add_hidden,
+    add_list,  add_describe, add_run,     add_trace, add_observe,    add_suite,  add_show,
+    add_ab,    add_report,   add_compare, add_sql,   add_export,     add_merge,  add_verify,
+    add_peaks, add_doctor,   add_new,     add_build, add_completion, add_hidden,
 };
 
 /// Parses the command line, runs the command and returns the exit code. Errors are printed as one line on stderr.
