@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/results_table.hpp"
@@ -64,12 +65,13 @@ struct Side {
 Side side_of(const Json& results, const WorkByRun& work, const std::string& plan_key) {
   Side side;
   Json& row = side.row;
-  row = {{"workload", nullptr}, {"parameters", Json::object()}, {"ranks", nullptr},
-         {"clock", nullptr},    {"sentence", nullptr},          {"other_sentence", ""}};
+  row = {{"workload", nullptr}, {"parameters", Json::object()}, {"ranks", nullptr}, {"clock", nullptr},
+         {"sentence", nullptr}, {"other_sentence", ""},         {"warning", ""},    {"family", ""}};
   put_time_comparison(row, std::nullopt);
   for (const Json& result : results) {
     if (result["plan_key"] != plan_key) continue;
     row["workload"] = result["workload"];
+    row["family"] = result["family"];
     row["parameters"] = result["parameters"];
     row["ranks"] = result["ranks"];
     if (result["status"] != "ok" || !result["phases"].contains("step")) continue;
@@ -110,8 +112,17 @@ std::string name_of(const Json& row, const Json& other) {
   return row["workload"] == other["workload"] && !differing.empty() ? workload + ":" + differing : workload;
 }
 
+/// "size=small, context=128": the parameters that only the first side has.
+std::string own_parameters(const Json& row, const Json& other) {
+  std::vector<std::string> own;
+  for (const auto& [name, value] : row["parameters"].items())
+    if (!other["parameters"].contains(name)) own.push_back(name + "=" + value_text(value));
+  return own.empty() ? "" : "only " + text_at(row, "workload") + " has " + join(own, ", ");
+}
+
 /// Adds the interval and the verdict of compare() to the second side.
 void compare_sides(const Side& first, Side& second) {
+  second.row["warning"] = unlike_work(first.row, first.declared, second.row, second.declared);
   const TimeComparison compared = compare_times(first.times, second.times, measure::kDefaultMargin);
   put_time_comparison(second.row, compared);
   const std::string name = name_of(first.row, second.row);
@@ -222,13 +233,33 @@ TextTable against_table(const Json& rows) {
   return table;
 }
 
+std::string unlike_work(const Json& first, const DeclaredWork& of_first, const Json& second,
+                        const DeclaredWork& of_second) {
+  if (first["workload"] == second["workload"]) return "";
+  const std::string both = text_at(first, "workload") + " and " + text_at(second, "workload");
+  if (of_first.flops > 0 && of_second.flops > 0) {
+    if (!measure::disagree(of_first.flops, of_second.flops)) return "";
+    return fmt::format("{} do not do the same work: {:.4g} and {:.4g} GFLOP per step", both, of_first.flops / kGiga,
+                       of_second.flops / kGiga);
+  }
+  if (!text_at(first, "family").empty() && first["family"] == second["family"]) return "";
+  std::vector<std::string> own{own_parameters(first, second), own_parameters(second, first)};
+  std::erase(own, "");
+  return own.empty() ? "" : "nothing shows that " + both + " do the same work: " + join(own, "; ");
+}
+
 std::vector<std::string> against_sentences(const Json& rows) {
-  std::vector<std::string> sentences;
-  for (const Json& row : rows) {
+  std::vector<WorkloadSettings> cases;
+  for (std::size_t i = 0; i < rows.size(); i += 2) cases.push_back(settings_of(rows[i]));
+  const std::vector<std::string> titles = measure::differing(cases);
+  std::vector<std::string> sentences, warnings;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Json& row = rows[i];
     if (row["sentence"].is_null()) continue;
     const auto runs = row["runs"].get<std::int64_t>();
-    std::string sentence =
-        visible(row["sentence"].get<std::string>()) + ", " + std::to_string(runs) + (runs == 1 ? " run" : " runs");
+    const std::string& title = titles[i / 2];
+    std::string sentence = visible((title.empty() ? "" : title + ": ") + row["sentence"].get<std::string>()) + ", " +
+                           std::to_string(runs) + (runs == 1 ? " run" : " runs");
     if (row["verdict"] == "AMBIGUOUS")
       sentence += runs < measure::kRunsForVerdict ? "; a verdict needs " + std::to_string(measure::kRunsForVerdict) +
                                                         " runs of each: --repeat, --fresh or 'kymo ab'"
@@ -236,7 +267,10 @@ std::vector<std::string> against_sentences(const Json& rows) {
                                                : "; about " + row["more_runs"].dump() + " more runs are needed";
     sentences.push_back(sentence);
     if (const std::string other = text_at(row, "other_sentence"); !other.empty()) sentences.push_back(visible(other));
+    if (const std::string warning = text_at(row, "warning"); !warning.empty() && !contains(warnings, warning))
+      warnings.push_back(warning);
   }
+  for (const std::string& warning : warnings) sentences.push_back("warning: " + visible(warning));
   return sentences;
 }
 

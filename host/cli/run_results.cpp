@@ -21,19 +21,20 @@ std::int64_t take_run_id(Json& row) {
 }
 
 void read_runs(const ResultsDatabase& database, const std::string& condition, Runs& runs) {
-  for_rows(database,
-           "SELECT r.run_id, r.workload, r.suite, r.suite_case, r.label, r.repetition, r.ranks, r.device_kind AS "
-           "device, r.timing, r.sync, r.warmup, r.steps, r.until_relative_error, r.passes, r.started_at, "
-           "r.invocation_id, r.case_key, r.plan_key, r.status, r.detail, r.failed_pass, r.failed_phase, r.failed_step, "
-           "r.verification, p.file AS plugin_file, p.sha256 AS plugin_sha256 FROM run r "
-           "JOIN plugin p ON p.plugin_id = r.plugin_id WHERE " +
-               condition,
-           [&](Json row) {
-             for (const char* object : {"parameters", "phases", "metrics"}) row[object] = Json::object();
-             for (const char* array : {"checks", "warnings"}) row[array] = Json::array();
-             const auto id = row["run_id"].get<std::int64_t>();
-             runs.emplace(id, std::move(row));
-           });
+  for_rows(
+      database,
+      "SELECT r.run_id, r.workload, r.family, r.suite, r.suite_case, r.label, r.repetition, r.ranks, r.device_kind AS "
+      "device, r.timing, r.sync, r.warmup, r.steps, r.until_relative_error, r.passes, r.started_at, "
+      "r.invocation_id, r.case_key, r.plan_key, r.status, r.detail, r.failed_pass, r.failed_phase, r.failed_step, "
+      "r.verification, p.file AS plugin_file, p.sha256 AS plugin_sha256 FROM run r "
+      "JOIN plugin p ON p.plugin_id = r.plugin_id WHERE " +
+          condition,
+      [&](Json row) {
+        for (const char* object : {"parameters", "phases", "metrics"}) row[object] = Json::object();
+        for (const char* array : {"checks", "warnings"}) row[array] = Json::array();
+        const auto id = row["run_id"].get<std::int64_t>();
+        runs.emplace(id, std::move(row));
+      });
 }
 
 void read_parameters(const ResultsDatabase& database, const std::string& ids, Runs& runs) {

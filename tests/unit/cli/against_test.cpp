@@ -122,8 +122,9 @@ Json result(int run_id, const char* workload, const char* key, double median_ns,
                   {"statistic", "median"},
                   {"unlike_steps", ""},
                   {"clock", "device"}};
-  return {{"run_id", run_id},         {"workload", workload},       {"plan_key", key}, {"status", status},
-          {"parameters", {{"n", 8}}}, {"phases", {{"step", step}}}, {"ranks", 1}};
+  return {
+      {"run_id", run_id},         {"workload", workload},       {"plan_key", key}, {"status", status}, {"family", ""},
+      {"parameters", {{"n", 8}}}, {"phases", {{"step", step}}}, {"ranks", 1}};
 }
 
 TEST(AgainstRows, CompareMediansOfRuns) {
@@ -189,6 +190,41 @@ TEST(AgainstRows, StateTheIntervalAndTheVerdict) {
   EXPECT_THAT(
       against_sentences(rows),
       ElementsAre("a:n=9 is 10.0 % faster than a:n=8 by the median step (95 % interval 10.0 to 10.0 %), 5 runs"));
+}
+
+TEST(AgainstSentences, NameTheCaseWhereThereAreSeveral) {
+  Json results{result(1, "a", "k8", 2e6), result(2, "b", "l8", 1e6), result(3, "a", "k9", 2e6),
+               result(4, "b", "l9", 1e6)};
+  for (const int i : {2, 3}) results[i]["parameters"]["n"] = 9;
+  const auto sentences = against_sentences(against_rows(results, {}, {{"k8", "l8"}, {"k9", "l9"}}));
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_THAT(sentences[0], testing::StartsWith("n=8: no verdict: b measured "));
+  EXPECT_THAT(sentences[1], testing::StartsWith("n=9: no verdict: b measured "));
+}
+
+TEST(UnlikeWork, IsThatOfOperationsOrOfParameters) {
+  Json first{{"workload", "a"}, {"family", ""}, {"parameters", {{"n", 8}}}};
+  Json second{{"workload", "b"}, {"family", ""}, {"parameters", {{"n", 8}}}};
+  EXPECT_EQ(unlike_work(first, {}, second, {}), "");
+  EXPECT_EQ(unlike_work(first, {100e9, 0}, second, {101e9, 0}), "");
+  EXPECT_EQ(unlike_work(first, {100e9, 0}, second, {250e9, 0}),
+            "a and b do not do the same work: 100 and 250 GFLOP per step");
+  second["parameters"]["size"] = "small";
+  EXPECT_EQ(unlike_work(first, {100e9, 0}, second, {101e9, 0}), "");
+  EXPECT_EQ(unlike_work(first, {100e9, 0}, second, {}),
+            "nothing shows that a and b do the same work: only b has size=small");
+  first["family"] = second["family"] = "attention";
+  EXPECT_EQ(unlike_work(first, {}, second, {}), "");
+  second["workload"] = "a";
+  EXPECT_EQ(unlike_work(first, {100e9, 0}, second, {250e9, 0}), "");  // parameters that differ are what is compared
+}
+
+TEST(AgainstSentences, WarnOfUnlikeWorkOnce) {
+  Json results{result(1, "a", "ka", 2e6), result(2, "b", "kb", 1e6)};
+  results[1]["parameters"]["size"] = 1;
+  const auto sentences = against_sentences(against_rows(results, {}, {{"ka", "kb"}}));
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_EQ(sentences[1], "warning: nothing shows that a and b do the same work: only b has size=1");
 }
 
 TEST(VerdictSentence, NamesTheSides) {
