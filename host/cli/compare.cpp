@@ -101,8 +101,24 @@ SideRuns selected_side(const ResultsDatabase& database, const std::string& side)
   return runs_with(database, ids);
 }
 
+bool is_label(const ResultsDatabase& database, const std::string& side) {
+  return !database.query("SELECT 1 FROM run WHERE label = :side LIMIT 1", {{"side", side}}).rows.empty();
+}
+
+/// 'kymo ab' labels runs with the candidate, which may be a path. A damaged or missing database has no labels.
+bool is_label_in(const std::filesystem::path& file, const std::string& side) {
+  try {
+    if (is_missing(file)) return false;
+    ResultsDatabase database(file, ResultsDatabase::Mode::kReadOnly);
+    database.set_limits(kQueryLimits);
+    return is_label(database, side);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 SideRuns side_from(const std::string& side, const std::filesystem::path& file) {
-  if (!is_file(side)) return selected_side(*open_results(file), side);
+  if (!is_file(side) || is_label_in(file, side)) return selected_side(*open_results(file), side);
   const auto database = open_results(side);
   const std::vector<std::string> ids = ids_where(*database, "TRUE", side);
   if (ids.empty()) throw UsageError("no finished run in " + quote(side));
@@ -139,7 +155,7 @@ ResultsDatabase::ComparedRuns compared_runs(const ResultsDatabase& database, con
                                             const std::string& after) {
   require_different(before, after);
   for (const std::string& side : {before, after})
-    if (is_file(side))
+    if (is_file(side) && !is_label(database, side))
       throw UsageError("a report compares labels or invocations of one database, not the file " + quote(side) +
                        "; combine both databases with 'kymo merge' first");
   const Json rows =
@@ -189,8 +205,10 @@ void add_compare(CLI::App& app, Session& session) {
   command->add_flag("--json", arguments->json, "print JSON instead of a table");
   add_database_option(*command, arguments->database);
   command->footer(
-      "A verdict needs 5 runs on each side: run 'kymo run W --repeat 5 --fresh --label before', then repeat it with "
-      "another label after the change.\nExample: kymo compare before after");
+      "A verdict needs 5 runs on each side: run 'kymo run W --repeat 5 --fresh --label before', or 'kymo trace "
+      "--repeat 5 "
+      "--label before -- python train.py', then repeat it with another label after the change.\nA label of --db comes "
+      "before a file of the same name; ./FILE.db is the file.\nExample: kymo compare before after");
   session.on(*command, [arguments] { return compare(*arguments); });
 }
 

@@ -132,6 +132,16 @@ void note_statistics(const Group& before, const Group& after, const TimeComparis
     notes.push_back(other);
 }
 
+/// How to make more runs of a side.
+void note_few_runs(const Json& row, Json& notes) {
+  const auto first = integer_at(row["before"], "runs"), second = integer_at(row["after"], "runs");
+  if (std::min(first, second) >= measure::kRunsForVerdict) return;
+  const std::string enough = std::to_string(measure::kRunsForVerdict);
+  notes.push_back(
+      fmt::format("too few runs for a verdict, {} before and {} after, where {} of each are needed: {} --repeat {}",
+                  first, second, enough, row["timing"] == "free" ? "kymo trace" : "kymo run --fresh", enough));
+}
+
 Json row_of(const Group& before, const Group& after, const std::string& phase, double margin) {
   const Json& run = before.any.is_null() ? after.any : before.any;
   const StepStatistic statistic = measure::common_statistic({before.times.statistics(), after.times.statistics()});
@@ -161,6 +171,7 @@ Json row_of(const Group& before, const Group& after, const std::string& phase, d
   const TimeComparison compared = compare_times(before.times, after.times, margin);
   put_time_comparison(row, compared);
   note_statistics(before, after, compared, margin, notes);
+  note_few_runs(row, notes);
   return row;
 }
 
@@ -218,8 +229,10 @@ std::string verdict_text(const Json& row, bool brief) {
   if (row["after"]["time_ns"].is_null()) return "only before";
   if (row["verdict"].is_null()) return "not compared";
   std::string text = text_at(row, "verdict");
-  if (!brief && !row["more_runs"].is_null())
-    text += " (needs about " + row["more_runs"].dump() + " more runs on each side)";
+  if (brief) return text;
+  if (std::min(integer_at(row["before"], "runs"), integer_at(row["after"], "runs")) < measure::kRunsForVerdict)
+    return text + " (needs " + std::to_string(measure::kRunsForVerdict) + " runs on each side)";
+  if (!row["more_runs"].is_null()) text += " (needs about " + row["more_runs"].dump() + " more runs on each side)";
   return text;
 }
 

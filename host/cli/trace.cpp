@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -7,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
@@ -18,8 +21,10 @@
 #include "cli/run_details.hpp"
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
+#include "cli/step_times.hpp"
 #include "cli/typed_option.hpp"
 #include "cli/window_option.hpp"
+#include "measure/statistics.hpp"
 #include "supervisor/program.hpp"
 #include "supervisor/supervisor.hpp"
 
@@ -33,10 +38,12 @@ struct TraceArguments {
   WindowOption steps{.windows = {{.first = 5, .steps = measure::kMaxFreeSteps, .warmup = kWarmupSteps}}, .period = 0};
   bool waits = false;
   std::optional<bool> stop;
-  std::optional<std::int64_t> ranks;
+  std::optional<std::int64_t> ranks, repeat;
   std::vector<int> observed_ranks;  // empty: all
   std::vector<std::string> command;
 };
+
+constexpr std::int64_t kMaxRepetitions = 1000;
 
 measure::Method method_of(const TraceArguments& arguments, measure::DeviceKind device) {
   const RunOptions& options = arguments.options;
@@ -47,6 +54,7 @@ measure::Method method_of(const TraceArguments& arguments, measure::DeviceKind d
   method.observation.warmup = method.warmup;
   method.observation.steps = window.observed();
   method.passes = {device == measure::DeviceKind::kCuda ? Pass::kTrace : Pass::kOps};
+  if (arguments.repeat) method.passes.insert(method.passes.begin(), Pass::kTime);
   if (options.passes) method.passes = *options.passes;
   if (std::ranges::count(method.passes, Pass::kVerify) > 0)
     throw UsageError("--passes: a program has no reference, so it cannot be verified");
@@ -96,6 +104,21 @@ supervisor::PlannedRun plan(const TraceArguments& arguments) {
   return run;
 }
 
+/// The repetitions of a run. Only the last one has the passes that observe, so that there are findings once.
+std::vector<supervisor::PlannedRun> repetitions(const supervisor::PlannedRun& run, std::optional<std::int64_t> count) {
+  if (!count) return {run};
+  if (run.program.further_windows.any()) throw UsageError("--repeat: several windows are observed in a single start");
+  if (!contains(run.method.passes, Pass::kTime))
+    throw UsageError("--repeat repeats the time pass, which 'kymo compare' compares; add time to --passes");
+  std::vector<supervisor::PlannedRun> runs(static_cast<std::size_t>(*count), run);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].repetition = static_cast<int>(i);
+    runs[i].plan_index = i;
+    if (i + 1 < runs.size()) runs[i].method.passes = {Pass::kTime};
+  }
+  return runs;
+}
+
 /// The program's exit code, as a shell reports it; if the program succeeded but the run did not, that of failed runs.
 int exit_code_of(const measure::Outcome& run) {
   if (run.signal) return exit_code_of_signal(*run.signal);
@@ -103,25 +126,43 @@ int exit_code_of(const measure::Outcome& run) {
   return static_cast<int>(run.status == measure::RunStatus::kOk ? ExitCode::kOk : ExitCode::kRunFailed);
 }
 
-/// That of the program; of several windows, the first one that failed.
+/// That of the program; of several windows or repetitions, the first one that failed.
 int exit_code_of(const supervisor::Summary& summary, bool has_windows) {
   if (has_windows) {
     measure::Outcome end;
     end.exit_code = summary.program_end.exit_code;
     end.signal = summary.program_end.signal;
     if (const int code = exit_code_of(end); code != 0) return code;
-    for (const measure::Outcome& run : summary.runs)
-      if (const int code = exit_code_of(run); code != 0) return code;
-    return 0;
+  } else if (summary.runs.empty()) {
+    return exit_code_of_signal(summary.signal);
   }
-  return summary.runs.empty() ? exit_code_of_signal(summary.signal) : exit_code_of(summary.runs.front());
+  for (const measure::Outcome& run : summary.runs)
+    if (const int code = exit_code_of(run); code != 0) return code;
+  return 0;
 }
 
-void show(const store::ResultsDatabase& database, std::int64_t invocation, const RunOptions& options) {
-  const Json results = invocation_results(database, invocation);
+/// "median over 5 runs: mean step 12.3 ms, 12.1 to 12.6 ms with a confidence of 94 %"; empty for less than two runs.
+std::string median_over_runs(const Json& results) {
+  SideTimes times;
+  for (const Json& run : results)
+    if (run["status"] == "ok" && run["phases"].contains("step")) times.add(run["phases"]["step"]);
+  if (times.runs() < 2) return "";
+  const StepStatistic statistic = measure::common_statistic({times.statistics()});
+  const measure::Statistics over = measure::summarize(times.values_ns(statistic));
+  return fmt::format("median over {} runs: {} step {}, {} to {} with a confidence of {:.0f} %\n", times.runs(),
+                     measure::to_string(statistic), format_duration(over.median), format_duration(*over.median_low),
+                     format_duration(*over.median_high), 100 * *over.median_confidence);
+}
+
+void show(const store::ResultsDatabase& database, std::int64_t invocation, const RunOptions& options, bool repeated) {
+  Json results = invocation_results(database, invocation);
+  // Repetitions are one row, although only the last one is observed. Windows differ in their parameters.
+  if (repeated)
+    for (Json& run : results) run["plan_key"] = results.front()["plan_key"];
   const TableStyle style{
       .wide = options.wide, .markdown = false, .colour = false, .columns = output_columns(STDERR_FILENO)};
   std::string text = "\n" + program_text(database, results, options.database.string(), style);
+  if (repeated) text += style.text(median_over_runs(results));
   text += style.text("results: " + visible(options.database.string()) + ", invocation " + std::to_string(invocation) +
                      "\n");
   std::fputs(text.c_str(), stderr);  // stdout is the program's
@@ -132,6 +173,7 @@ int trace(TraceArguments arguments, const std::string& command_line) {
   const std::filesystem::path shown = options.database;
   options.database = std::filesystem::absolute(options.database);  // the program may change its working directory
   const supervisor::PlannedRun run = plan(arguments);
+  const std::vector<supervisor::PlannedRun> runs = repetitions(run, arguments.repeat);
   if (!arguments.stop &&
       std::ranges::any_of(run.method.passes, [&](Pass pass) { return supervisor::stops(run, pass); }))
     log::info("pass trace ends the program after the steps to observe; --no-stop lets it continue");
@@ -139,9 +181,14 @@ int trace(TraceArguments arguments, const std::string& command_line) {
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
   supervisor::Options supervisor_options;
   supervisor_options.keep = options.keep;
+  supervisor_options.proceed = [&](std::size_t finished) {
+    if (finished > 0 && brief_result(database, invocation, finished - 1)["status"] != "ok") return false;
+    if (runs.size() > 1) log::info("start " + std::to_string(finished + 1) + " of " + std::to_string(runs.size()));
+    return true;
+  };
   supervisor::Summary summary;
   try {
-    summary = supervisor::execute_runs(database, invocation, {run}, supervisor_options);
+    summary = supervisor::execute_runs(database, invocation, runs, supervisor_options);
   } catch (const Error& error) {
     database.end_invocation(invocation, static_cast<int>(error.code()));
     throw;
@@ -150,7 +197,7 @@ int trace(TraceArguments arguments, const std::string& command_line) {
   database.end_invocation(invocation, code);
   options.database = shown;
   if (!summary.runs.empty())
-    show(database, invocation, options);
+    show(database, invocation, options, runs.size() > 1);
   else if (arguments.waits)
     log::info("the program has ended, and no window was requested: nothing was observed");
   return code;
@@ -184,6 +231,9 @@ void add_trace(CLI::App& app, Session& session) {
       "[--nproc-per-node of torchrun, else as many as the program's first process group has]");
   typed_option(*command, "--ranks-observed", arguments->observed_ranks, "LIST",
                "ranks to observe, such as 0,3; the others run as without kymo [all]", observed_ranks);
+  number_option(*command, "--repeat", arguments->repeat, 1, kMaxRepetitions,
+                "start the program this often for its time pass, each start being a run, as 'kymo compare' needs 5 of "
+                "each label; the passes that observe follow the last one [1]");
   CLI::Option* stop = command->add_flag_callback(
       "--stop", [arguments] { arguments->stop = true; },
       "end the program after these steps, with exit code 0 [in the trace pass on a GPU]");
@@ -203,7 +253,9 @@ void add_trace(CLI::App& app, Session& session) {
   add_database_option(*command, options.database);
   command->footer(
       "The program keeps its input, output and exit code; kymo writes to stderr. Example: kymo trace --steps 10:20 -- "
-      "python train.py --lr 0.1");
+      "python train.py --lr 0.1\n"
+      "To compare: kymo trace --repeat 5 --label before -- python train.py, the same with --label after, then "
+      "kymo compare before after");
   session.on(*command, [&session, arguments] { return trace(*arguments, session.command_line); });
 }
 

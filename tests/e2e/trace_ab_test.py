@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kymo ab` of two programs: they are started in turn, and the verdict comes from the starts."""
+"""Programs that are started several times: `kymo ab` of two programs in turn, and `kymo trace --repeat` before and
+after a change; the verdict comes from the starts."""
 
 import json
 import shutil
@@ -137,6 +138,57 @@ class AbTest(TraceTest):
         self.assertEqual(self.rows("SELECT DISTINCT ranks FROM run"), [(2,)])
         self.assertEqual(self.rows("SELECT count(DISTINCT rank) FROM sample"), [(2,)])
         self.assertEqual(len(self.rows("SELECT DISTINCT case_key FROM run")), 2)
+
+
+# Each step sleeps for the time in the file `pause`, and the file `starts` has a line for each start.
+PAUSE = """\
+import sys, time, light_torch, torch
+with open("starts", "a") as starts:
+    starts.write("start\\n")
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+pause = float(open("pause").read())
+for _ in range(8):
+    model(torch.ones(2, 2)).mean().backward()
+    optimizer.step()
+    time.sleep(pause)
+sys.exit(len(open("starts").readlines()) == int(sys.argv[1]))
+"""
+
+
+@needs_torch_parts
+class RepeatTest(TraceTest):
+    def setUp(self):
+        super().setUp()
+        (self.work / "pause.py").write_text(PAUSE)
+        shutil.copy(PROGRAMS / "light_torch.py", self.work)
+
+    def trace(self, pause, *options, fails_at=0, code=0):
+        (self.work / "pause").write_text(str(pause))
+        return self.kymo("trace", "--steps", "2:7", *options, "--", PYTHON, "pause.py", fails_at, code=code)
+
+    def test_repetitions_before_and_after_a_change_have_a_verdict(self):
+        done = self.trace(0.005, "--repeat", "5", "--label", "before")
+        self.assertRegex(done.stderr, r"median over 5 runs: mean step [\d.]+ ms, [\d.]+ ms to [\d.]+ ms with a confid")
+        self.assertIn("1, 2 … 5", done.stderr)
+        runs = self.rows("SELECT label, repetition, passes FROM run ORDER BY run_id")
+        self.assertEqual(runs, [*(("before", i, "time") for i in range(4)), ("before", 4, "time,ops")])
+        self.assertEqual(self.rows("SELECT count(DISTINCT case_key) FROM run"), [(1,)])
+        self.trace(0.5, "--repeat", "5", "--label", "after", "--passes", "time")
+        (case,) = json.loads(self.kymo("compare", "before", "after", "--json").stdout)["cases"]
+        self.assertEqual((case["verdict"], case["before"]["runs"], case["after"]["runs"]), ("SLOWER", 5, 5), case)
+        self.assertFalse([note for note in case["notes"] if "too few" in note])
+
+    def test_single_runs_have_none_and_are_told_how(self):
+        for label in ("before", "after"):
+            self.trace(0.001, "--label", label, "--passes", "time")
+        done = self.kymo("compare", "before", "after")
+        self.assertIn("AMBIGUOUS", done.stdout)
+        self.assertIn("1 before and 1 after, where 5 of each are needed: kymo trace --repeat 5", done.stderr)
+
+    def test_a_start_that_fails_is_the_last_one(self):
+        self.trace(0.001, "--repeat", "5", "--passes", "time", fails_at=2, code=1)
+        self.assertEqual(self.rows("SELECT status FROM run ORDER BY run_id"), [("ok",), ("failed",)])
 
 
 if __name__ == "__main__":

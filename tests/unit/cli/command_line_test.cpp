@@ -70,7 +70,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         ErrorCase{{"help", "trase"}, "did you mean 'trace'"},
         ErrorCase{{"trace", "--pass", "ops", "--", "python", "x.py"}, "unknown option '--pass'"},
-        ErrorCase{{"trace", "--repeat", "3", "--", "python", "x.py", "--lr", "1"}, "unknown option '--repeat'"},
+        ErrorCase{{"trace", "--repeats", "3", "--", "python", "x.py", "--lr", "1"}, "unknown option '--repeats'"},
+        ErrorCase{{"trace", "--repeat", "2", "--passes", "time", "--steps", "1:2,5:6", "--", "true"},
+                  "--repeat: several windows"},
+        ErrorCase{{"trace", "--repeat", "2", "--passes", "ops", "--", "true"}, "add time to --passes"},
         ErrorCase{{"trace", "--stop", "--no-stop", "--", "python", "x.py"}, "--stop excludes --no-stop"},
         ErrorCase{{"show", "x.db"}, "--db x.db"}, ErrorCase{{"lst"}, "did you mean 'list'"},
         ErrorCase{{"run"}, "workload"}, ErrorCase{{"frobnicate"}, "unknown command"},

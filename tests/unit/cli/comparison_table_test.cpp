@@ -103,7 +103,8 @@ TEST(ComparisonRows, LeaveFailedRunsOutAndSaySo) {
   EXPECT_EQ(rows[0]["after"]["failed"], 2);
   EXPECT_EQ(rows[0]["verdict"], "AMBIGUOUS") << "three runs take no verdict";
   EXPECT_EQ(comparison_table(rows).rows.at(0).at(5), "3 of 5");
-  EXPECT_THAT(comparison_notes(rows), ElementsAre("w: after: 2 runs excluded (status: oom, verify_failed)"));
+  EXPECT_THAT(comparison_notes(rows), ElementsAre("w: after: 2 runs excluded (status: oom, verify_failed)",
+                                                  HasSubstr("too few runs for a verdict, 5 before and 3 after")));
 }
 
 TEST(ComparisonRows, ASideOfFailuresIsNotCompared) {
@@ -253,6 +254,17 @@ TEST(ComparisonTable, SaysHowManyMoreRunsWouldDecide) {
   EXPECT_EQ(table.rows.at(0).at(9), "AMBIGUOUS");
   EXPECT_EQ(table.header.back(), "more runs needed");
   EXPECT_THAT(table.rows.at(0).back(), testing::MatchesRegex("about [0-9]+"));
+}
+
+TEST(ComparisonTable, SaysHowToMakeEnoughRuns) {
+  const Json few = comparison_rows(side({90e3}), side({92e3, 98e3}), "step", kMargin);
+  EXPECT_EQ(comparison_table(few).rows.at(0).back(), "AMBIGUOUS (needs 5 runs on each side)");
+  EXPECT_THAT(comparison_notes(few), Contains(HasSubstr("too few runs for a verdict, 1 before and 2 after, where 5 of "
+                                                        "each are needed: kymo run --fresh --repeat 5")));
+  Json program = side({90e3});
+  for (Json& each : program) each["timing"] = "free";
+  EXPECT_THAT(comparison_notes(comparison_rows(program, program, "step", kMargin)),
+              Contains(HasSubstr(": kymo trace --repeat 5")));
 }
 
 TEST(ComparisonTable, NamesThePhaseIfItIsNotTheStep) {
