@@ -5,6 +5,7 @@
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 
 #include "base/clock.hpp"
 #include "base/descendant_reaper.hpp"
@@ -42,6 +44,21 @@ struct Pipe {
       if (end >= 0) close(end);
   }
   int take(int which) { return std::exchange(ends[static_cast<std::size_t>(which)], -1); }
+};
+
+/// What a child knows right before its program begins, in memory that it shares with its parent: a message would wake
+/// the parent, which could take the processor from the child.
+struct ExecRecord {
+  std::int64_t exec_ns = 0;
+  std::int64_t processor_ns = 0;
+  std::int64_t resident_peak_bytes = 0;
+
+  static ExecRecord* map() {
+    void* const page = mmap(nullptr, sizeof(ExecRecord), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+    return new (page) ExecRecord();
+  }
+  static void unmap(ExecRecord* record) { munmap(record, sizeof(ExecRecord)); }
 };
 
 /// Without empty elements, which would mean the current directory, where anybody's `as` or `ld` may be.
@@ -81,7 +98,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 /// Runs in the child between fork and exec, with async-signal-safe calls only. Writes errno to `report` if exec fails.
 [[noreturn]] void become(const char* file, char* const* arguments, char* const* environment, pid_t parent,
-                         const SpawnOptions& options, int out, int err, int report) {
+                         const SpawnOptions& options, int out, int err, int report, ExecRecord& record) {
   setpgid(0, 0);
   if (options.inherit_streams) give_terminal(0);
   if (options.die_with_parent) {
@@ -95,12 +112,17 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   if (!options.inherit_streams) {
     const int nothing = open("/dev/null", O_RDONLY);
     dup2(nothing, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
+    dup2(options.discard_stdout ? open("/dev/null", O_WRONLY) : out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
   }
   close_range(
       3, ~0U,
       CLOSE_RANGE_CLOEXEC);  // library sockets may lack close-on-exec; the child must not keep their connections open
+  rusage before{};
+  getrusage(RUSAGE_SELF, &before);
+  record.processor_ns = processor_ns(before);
+  record.resident_peak_bytes = before.ru_maxrss * 1024;
+  record.exec_ns = now_ns();
   execve(file, arguments, environment);
   const int reason = errno;
   [[maybe_unused]] const ssize_t written = ::write(report, &reason, sizeof reason);
@@ -108,16 +130,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 void set_nonblocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
-
-ProcessEnd end_from(int status) {
-  ProcessEnd end;
-  if (WIFSIGNALED(status)) {
-    end.signal = WTERMSIG(status);
-  } else {
-    end.exit_code = WEXITSTATUS(status);
-  }
-  return end;
-}
 
 ProcessEnd reap(pid_t pid) {
   int status = 0;
@@ -133,6 +145,23 @@ bool is_executable(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+std::int64_t processor_ns(const rusage& usage) {
+  const auto in_ns = [](const timeval& time) {
+    return (static_cast<std::int64_t>(time.tv_sec) * 1'000'000 + time.tv_usec) * 1'000;
+  };
+  return in_ns(usage.ru_utime) + in_ns(usage.ru_stime);
+}
+
+ProcessEnd end_from(int status) {
+  ProcessEnd end;
+  if (WIFSIGNALED(status)) {
+    end.signal = WTERMSIG(status);
+  } else {
+    end.exit_code = WEXITSTATUS(status);
+  }
+  return end;
+}
 
 bool drain(int fd, std::string& text, std::size_t bound) {
   std::array<char, 1 << 16> block{};
@@ -187,13 +216,14 @@ Child spawn(const SpawnOptions& options) {
   const auto argument_pointers = pointers(arguments);
   const auto environment_pointers = pointers(environment);
   Pipe out, err, report;
+  const std::unique_ptr<ExecRecord, void (*)(ExecRecord*)> record(ExecRecord::map(), ExecRecord::unmap);
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
     const pid_t above = options.end_descendants ? fork_below_reaper(parent, report.ends[1]) : parent;
     become(file.c_str(), argument_pointers.data(), environment_pointers.data(), above, options, out.ends[1],
-           err.ends[1], report.ends[1]);
+           err.ends[1], report.ends[1], *record);
   }
   setpgid(pid, pid);  // called in both parent and child, to avoid a race on the process group
   close(report.take(1));
@@ -207,6 +237,9 @@ Child spawn(const SpawnOptions& options) {
   }
   Child child;
   child.pid = pid;
+  child.exec_ns = record->exec_ns;
+  child.processor_ns_before = record->processor_ns;
+  child.resident_peak_bytes_before = record->resident_peak_bytes;
   if (options.inherit_streams) return child;
   child.stdout_fd = out.take(0);
   child.stderr_fd = err.take(0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -34,6 +35,7 @@ struct SpawnOptions {
                                  ///< thread that outlives the child
   bool inherit_streams = false;  ///< the child has the caller's stdin, stdout and stderr; if stdin is the terminal, its
                                  ///< group becomes that of the foreground, which receives Ctrl-C
+  bool discard_stdout = false;   ///< its stdout is /dev/null instead of a pipe
   bool end_descendants = false;  ///< a reaper process between the caller and the command: docs/decisions/0004
 };
 
@@ -44,6 +46,10 @@ struct Child {
   pid_t pid = -1;      ///< also the process group id
   int stdout_fd = -1;  ///< -1 if it inherits the streams
   int stderr_fd = -1;
+  std::int64_t exec_ns = 0;  ///< host clock, right before the program took the place of the forked process
+  // Of the forked process until then, which the system counts as the program's:
+  std::int64_t processor_ns_before = 0;
+  std::int64_t resident_peak_bytes_before = 0;
 };
 
 /// Returns the executable that a word stands for: a path is used as it is, a name is looked up in PATH. Empty elements
@@ -73,6 +79,12 @@ bool drain(int fd, std::string& text, std::size_t bound);
 
 inline constexpr std::size_t kMaxStdoutBytes = 8u << 20;
 inline constexpr std::size_t kMaxStderrBytes = 1u << 20;
+
+/// User and system time.
+std::int64_t processor_ns(const rusage& usage);
+
+/// How a process ended, from its wait status.
+ProcessEnd end_from(int status);
 
 /// Reaps the child if it has exited. Never blocks.
 std::optional<ProcessEnd> try_reap(pid_t pid);

@@ -1,39 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // `kymo ab X Y`: measures candidates in turn until there is a verdict.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <set>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
+#include "cli/ab_candidates.hpp"
 #include "cli/ab_experiment.hpp"
-#include "cli/ab_programs.hpp"
+#include "cli/ab_report.hpp"
 #include "cli/against.hpp"
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
 #include "cli/execute.hpp"
-#include "cli/fit_table.hpp"
 #include "cli/results_table.hpp"
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
-#include "cli/step_times.hpp"
 #include "cli/typed_option.hpp"
-#include "cli/verdict.hpp"
 #include "measure/sequential.hpp"
-#include "measure/statistics.hpp"
 #include "worker/devices.hpp"
 
 namespace kymo::cli {
 namespace {
 
 using measure::SequentialComparison;
-using End = Experiment::End;
 
 constexpr std::size_t kMaxCandidates = 10;
 
@@ -44,7 +39,17 @@ struct AbArguments {
   double margin = measure::kDefaultMargin;
   bool fail_on_slower = false;
   RunOptions options;
+  CommandOptions commands;
 };
+
+catalog::Found find_candidate(Targets& targets, const std::string& workload) {
+  try {
+    return targets.find(workload);
+  } catch (const UsageError& error) {
+    if (!find_program(workload)) throw;
+    throw UsageError(std::string(error.what()) + "; to time the program of this name, pass --command");
+  }
+}
 
 /// The settings of --set apply to each candidate that has the parameter and does not set it itself.
 CaseSpec spec_of(const std::string& text, const AbArguments& arguments, Targets& targets, std::set<std::string>& used) {
@@ -52,7 +57,7 @@ CaseSpec spec_of(const std::string& text, const AbArguments& arguments, Targets&
   CaseSpec spec;
   spec.workload = candidate.workload;
   spec.set = candidate.set;
-  const catalog::Workload& workload = *targets.find(candidate.workload).workload;
+  const catalog::Workload& workload = *find_candidate(targets, candidate.workload).workload;
   for (const std::string& shared : arguments.set) {
     const auto [name, value] = name_and_value("--set", shared);
     const auto has_name = [&](const auto& each) { return each.first == name; };
@@ -89,17 +94,31 @@ std::vector<supervisor::PlannedRun> planned_workloads(const AbArguments& argumen
 }
 
 /// One planned run for each candidate.
-std::vector<supervisor::PlannedRun> candidates_of(const AbArguments& arguments) {
+std::vector<supervisor::PlannedRun> candidates_of(const AbArguments& arguments, CandidateKind kind) {
   if (arguments.candidates.size() > kMaxCandidates)
     throw UsageError("'kymo ab' compares at most " + std::to_string(kMaxCandidates) + " candidates");
-  const bool programs = are_programs(arguments.candidates);
-  if (programs && !arguments.set.empty())
+  const bool commands = kind == CandidateKind::kWholeCommands;
+  if (kind != CandidateKind::kWorkloads && !arguments.set.empty())
     throw UsageError("--set does not apply to programs; write their arguments into the commands");
+  if (commands && arguments.ranks) throw UsageError("--ranks does not apply to whole commands");
   std::vector<supervisor::PlannedRun> runs =
-      programs ? planned_programs(arguments.candidates, arguments.ranks, arguments.options)
-               : planned_workloads(arguments);
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].label = arguments.candidates[i].substr(0, kMaxLabelBytes);
+      commands                           ? planned_commands(arguments.candidates, arguments.commands, arguments.options)
+      : kind == CandidateKind::kPrograms ? planned_programs(arguments.candidates, arguments.ranks, arguments.options)
+                                         : planned_workloads(arguments);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    runs[i].label = std::string(utf8_prefix(arguments.candidates[i], kMaxLabelBytes));
   return runs;
+}
+
+/// The candidates as they are called in the verdicts. Whole commands may be the same.
+std::vector<std::string> names_of(const std::vector<std::string>& candidates) {
+  std::vector<std::string> names;
+  for (const std::string& text : candidates) {
+    const auto same = std::ranges::count(candidates, text);
+    const auto before = std::count(candidates.begin(), candidates.begin() + std::ssize(names), text);
+    names.push_back(same > 1 ? text + " #" + std::to_string(before + 1) : text);
+  }
+  return names;
 }
 
 /// The rounds, up to the maximum. Every second round is in reverse order, so that a machine that becomes slower or
@@ -117,170 +136,14 @@ std::vector<supervisor::PlannedRun> rounds_of(const std::vector<supervisor::Plan
   return runs;
 }
 
-std::string seconds_text(double seconds) { return fmt::format("{:.0f} s", std::ceil(seconds)); }
-
-/// 1 + the number of candidates that are faster.
-std::size_t rank_of(const SequentialComparison& comparison, std::size_t candidate) {
-  return 1 + static_cast<std::size_t>(std::ranges::count_if(comparison.pairs(), [&](const auto& pair) {
-           return (pair.first == candidate && pair.result.verdict == measure::Verdict::kFaster) ||
-                  (pair.second == candidate && pair.result.verdict == measure::Verdict::kSlower);
-         }));
-}
-
-std::string runs_each(std::size_t runs) { return std::to_string(runs) + (runs == 1 ? " run each" : " runs each"); }
-
-/// The pair of two candidates, seen from the first one.
-Json pair_json(const Experiment& experiment, std::size_t index, const std::vector<std::string>& names, double margin) {
-  const SequentialComparison::Pair& pair = experiment.comparison().pairs().at(index);
-  const TimeComparison compared = experiment.time_comparison(index);
-  const std::string &first = names[pair.first], &second = names[pair.second];
-  Json json{{"first", first}, {"second", second}, {"runs", pair.runs}};
-  put_time_comparison(json, compared);
-  json["sentence"] =
-      verdict_sentence(first, second, pair.result, margin, compared.statistic) + ", " + runs_each(pair.runs);
-  json["other_sentence"] = other_sentence(first, second, compared, margin);
-  return json;
-}
-
-Json candidates_json(const Experiment& experiment, const std::vector<std::string>& names) {
-  Json candidates = Json::array();
-  const SequentialComparison& comparison = experiment.comparison();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::vector<double>& values = comparison.values(i);
-    const measure::Statistics between = measure::summarize(values);
-    const Json& run = experiment.first_result(i);
-    const SideTimes& times = experiment.times(i);
-    candidates.push_back({{"candidate", names[i]},
-                          {"rank", rank_of(comparison, i)},
-                          {"workload", run["workload"]},
-                          {"parameters", run["parameters"]},
-                          {"runs", values.size()},
-                          {"min_ns", between.min},
-                          {"max_ns", between.max},
-                          {"times_ns", values},
-                          {"medians_ns", times.values_ns(StepStatistic::kMedian)},
-                          {"means_ns", times.values_ns(StepStatistic::kMean)}});
-    put_times(candidates.back(), times, experiment.statistic());
-  }
-  const auto position = [](const Json& each) {
-    return std::pair{each["rank"].get<std::size_t>(), each["time_ns"].get<double>()};
-  };
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](const Json& left, const Json& right) { return position(left) < position(right); });
-  return candidates;
-}
-
-/// The statistic that is compared comes first, with its range; the other one is shown where it disagrees.
-TextTable candidates_table(const Json& candidates, StepStatistic statistic) {
-  TableBuilder builder(candidates.size());
-  const auto duration = [&](const char* name) {
-    return [&candidates, name](std::size_t row) { return format_duration(real_at(candidates[row], name)); };
-  };
-  const StepStatistic other = other_than(statistic);
-  const bool disagree = std::ranges::any_of(
-      candidates, [](const Json& each) { return !each["unlike_steps"].get_ref<const std::string&>().empty(); });
-  builder.add("rank", true, 0, [&](std::size_t row) { return candidates[row]["rank"].dump(); });
-  builder.add("candidate", false, 0, [&](std::size_t row) { return value_text(candidates[row]["candidate"]); });
-  builder.add("runs", true, 1, [&](std::size_t row) { return candidates[row]["runs"].dump(); });
-  builder.add(std::string(to_string(statistic)) + " step", true, 0, duration("time_ns"));
-  builder.add("between runs", true, 2, [&](std::size_t row) {
-    return format_duration(real_at(candidates[row], "min_ns")) + " to " +
-           format_duration(real_at(candidates[row], "max_ns"));
-  });
-  if (disagree) builder.add(std::string(to_string(other)) + " step", true, 0, duration(member_of(other)));
-  return builder.table();
-}
-
-/// Why there is no verdict, and what to do about it.
-std::string hint(const Experiment& experiment, double max_time_s) {
-  const SequentialComparison& comparison = experiment.comparison();
-  switch (experiment.end()) {
-    case End::kVerdict:
-      return "";
-    case End::kInterrupted:
-      return "interrupted after " + runs_each(comparison.rounds()) + "\n";
-    case End::kFailed:
-      return "ended after " + runs_each(comparison.rounds()) + ", because the next run failed\n";
-    case End::kMaxRuns:
-      return "no verdict after the maximum of " + runs_each(comparison.rounds()) + "\n";
-    case End::kMaxTime:
-      break;
-  }
-  std::int64_t more = 0;
-  for (const auto& pair : comparison.pairs()) more = std::max(more, pair.result.more_runs.value_or(0));
-  const auto rounds = static_cast<double>(comparison.rounds());
-  const double wanted_s = 1.2 * experiment.seconds() / rounds * (rounds + static_cast<double>(more));
-  return "the time of " + seconds_text(max_time_s) + " is over" +
-         (more > 0 && comparison.rounds() + static_cast<std::size_t>(more) <= SequentialComparison::kLooks.back()
-              ? "; about " + std::to_string(more) + " more runs each are needed: --max-time " +
-                    fmt::format("{:.0f}", std::ceil(wanted_s))
-              : "") +
-         "\n";
-}
-
-/// The warnings of the runs, without those that the candidates state once.
-std::vector<std::string> other_warnings(Json results) {
-  for (Json& run : results) {
-    Json kept = Json::array();
-    for (Json& warning : run["warnings"])
-      if (warning["kind"] != "unlike steps") kept.push_back(std::move(warning));
-    run["warnings"] = std::move(kept);
-  }
-  return warnings(results);
-}
-
-void print_verdicts(const Experiment& experiment, const Json& candidates, const Json& pairs, double max_time_s,
-                    const TableStyle& style) {
-  print(table_text(candidates_table(candidates, experiment.statistic()), style) + "\n");
-  for (const Json& pair : pairs) {
-    print(style.text(visible(value_text(pair["sentence"])) + ", " + seconds_text(experiment.seconds()) + "\n"));
-    if (const std::string other = text_at(pair, "other_sentence"); !other.empty())
-      print(style.text(visible(other) + "\n"));
-  }
-  for (const Json& each : candidates)
-    if (const std::string unlike = text_at(each, "unlike_steps"); !unlike.empty())
-      print(style.text(visible(text_at(each, "candidate")) + ": " + unlike + "\n"));
-  print(style.text(hint(experiment, max_time_s)));
-}
-
-int report_verdicts(const Experiment& experiment, const AbArguments& arguments, const store::ResultsDatabase& database,
-                    std::int64_t invocation, int code) {
-  const std::vector<std::string>& names = arguments.candidates;
-  const std::vector<SequentialComparison::Pair>& compared = experiment.comparison().pairs();
-  Json pairs = Json::array();
-  for (std::size_t i = 0; i < compared.size(); ++i) pairs.push_back(pair_json(experiment, i, names, arguments.margin));
-  const bool slower = std::ranges::any_of(
-      compared, [](const auto& pair) { return pair.first == 0 && pair.result.verdict == measure::Verdict::kSlower; });
-  if (code == 0 && slower && arguments.fail_on_slower) code = static_cast<int>(ExitCode::kRunFailed);
-  const Json candidates = candidates_json(experiment, names);
-  if (arguments.options.json) {
-    print(json_text({{"database", database.file().string()},
-                     {"invocation_id", invocation},
-                     {"exit_code", code},
-                     {"seconds", experiment.seconds()},
-                     {"max_time_s", arguments.max_time_s},
-                     {"margin", arguments.margin},
-                     {"statistic", to_string(experiment.statistic())},
-                     {"ended_by", to_string(experiment.end())},
-                     {"candidates", candidates},
-                     {"pairs", pairs}}));
-    return code;
-  }
-  const TableStyle style = output_style(arguments.options.wide, arguments.options.markdown);
-  print_verdicts(experiment, candidates, pairs, arguments.max_time_s, style);
-  for (const std::string& line : other_warnings(invocation_results(database, invocation)))
-    print(style.text("warning: " + line + "\n"));
-  print(style.text("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) +
-                   "\n"));
-  return code;
-}
-
 int ab(const AbArguments& arguments, const std::string& command_line) {
-  const std::vector<supervisor::PlannedRun> candidates = candidates_of(arguments);
+  const CandidateKind kind = kind_of(arguments.candidates, arguments.commands, arguments.options);
+  const std::vector<supervisor::PlannedRun> candidates = candidates_of(arguments, kind);
   const std::vector<supervisor::PlannedRun> runs = rounds_of(candidates);
   store::ResultsDatabase database(arguments.options.database, store::ResultsDatabase::Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
-  Experiment experiment(database, invocation, candidates.size(), arguments.max_time_s, arguments.margin);
+  Experiment experiment(database, invocation, candidates.size(), arguments.max_time_s, arguments.margin,
+                        kind == CandidateKind::kWholeCommands);
   supervisor::Options options;
   options.proceed = [&](std::size_t finished) { return experiment.proceed(finished); };
   constexpr bool kFailOnOom = true;
@@ -292,7 +155,17 @@ int ab(const AbArguments& arguments, const std::string& command_line) {
   experiment.finish(interrupted);
   if (code != 0)
     for (const std::string& line : failures(invocation_results(database, invocation))) log::error(line);
-  if (experiment.rounds() > 0) return report_verdicts(experiment, arguments, database, invocation, code);
+  if (experiment.rounds() > 0) {
+    const AbReport report{.names = names_of(arguments.candidates),
+                          .max_time_s = arguments.max_time_s,
+                          .margin = arguments.margin,
+                          .fail_on_slower = arguments.fail_on_slower,
+                          .kind = kind,
+                          .in_shell = candidates.front().command.in_shell};
+    return report_verdicts(experiment, report, arguments.options, database, invocation, code);
+  }
+  if (kind == CandidateKind::kPrograms && code == static_cast<int>(ExitCode::kRunFailed))
+    log::info("the steps of PyTorch programs are compared; to compare the times of the whole commands, pass --command");
   if (interrupted) log::error("interrupted before each candidate had a run: nothing is compared");
   return code;
 }
@@ -303,12 +176,14 @@ void add_ab(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<AbArguments>();
   CLI::App* command = app.add_subcommand(
       "ab",
-      "Compare workloads, builds, parameters or programs: run them in turn until there is a verdict or the time is "
-      "over");
+      "Compare workloads, builds, parameters, programs or commands: run them in turn until there is a verdict or the "
+      "time is over");
   command
-      ->add_option("candidates", arguments->candidates,
-                   "two or more of WORKLOAD, FILE.so or FILE.so:NAME, each with parameters of its own; or the commands "
-                   "of two or more PyTorch programs, each in quotes")
+      ->add_option(
+          "candidates", arguments->candidates,
+          "two or more of WORKLOAD, FILE.so or FILE.so:NAME, each with parameters of its own; or commands, each "
+          "in quotes: if all of them start a Python script or module, or with --steps, the steps of PyTorch "
+          "programs are compared, otherwise whole commands")
       ->required()
       ->expected(2, static_cast<int>(kMaxCandidates))
       ->type_name("WORKLOAD[:P=V,...]|COMMAND");
@@ -325,6 +200,22 @@ void add_ab(CLI::App& app, Session& session) {
                "largest relative difference treated as no difference [1%]", relative_error);
   command->add_flag("--fail-on-slower", arguments->fail_on_slower,
                     "exit with 3 if a candidate is slower than the first one");
+  CommandOptions& commands = arguments->commands;
+  command->add_flag("--command", commands.all,
+                    "the candidates are whole commands, also without a space: compare their wall and processor times; "
+                    "--warmup are executions before the first round [1], --min-time is the time of the executions "
+                    "that a run of a short command consists of [0.1]");
+  command->add_option("--prepare", commands.prepare, "execute this before each execution of a whole command, untimed")
+      ->type_name("COMMAND")
+      ->check(error_if_empty);
+  command->add_flag("--ignore-failure", commands.ignore_failure, "accept exit codes of whole commands other than 0");
+  typed_option(*command, "--output", commands.store_output, "null|store",
+               "stdout of whole commands: discarded, or stored for 'kymo log', as their stderr is [null]",
+               [](const std::string& option, const std::string& text) {
+                 if (text != "null" && text != "store")
+                   throw UsageError(option + " takes null or store, not " + quote(text));
+                 return text == "store";
+               });
   add_worker_options(*command, arguments->options);
   add_step_options(*command, arguments->options);
   add_output_options(*command, arguments->options);
@@ -332,7 +223,8 @@ void add_ab(CLI::App& app, Session& session) {
   add_plugin_options(*command, arguments->options.plugins);
   command->footer(
       "Examples: kymo ab attention_flash attention_sdpa:backend=cudnn --set sequence=4096\n"
-      "          kymo ab --steps 50 \"python train.py\" \"python train.py --compile\"");
+      "          kymo ab --steps 50 \"python train.py\" \"python train.py --compile\"\n"
+      "          kymo ab \"./convert a.bin\" \"./convert --threads 4 a.bin\"");
   session.on(*command, [&session, arguments] { return ab(*arguments, session.command_line); });
 }
 

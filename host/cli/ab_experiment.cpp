@@ -14,14 +14,16 @@ namespace kymo::cli {
 using measure::SequentialComparison;
 
 Experiment::Experiment(const store::ResultsDatabase& database, std::int64_t invocation, std::size_t candidates,
-                       double max_time_s, double margin)
+                       double max_time_s, double margin, bool of_commands)
     : database_(database),
       invocation_(invocation),
       max_time_s_(max_time_s),
+      of_commands_(of_commands),
       by_median_(candidates, margin),
       by_mean_(candidates, margin),
       times_(candidates),
-      round_(candidates) {}
+      round_(candidates),
+      run_ids_(candidates) {}
 
 bool Experiment::proceed(std::size_t finished) {
   if (finished == 0) return true;
@@ -75,10 +77,9 @@ bool Experiment::take(std::size_t index) {
   if (failed_) return false;
   const std::size_t round = index / count();
   const std::size_t candidate = round % 2 == 0 ? index % count() : count() - 1 - index % count();
-  const Json& step = run["phases"]["step"];
-  clocks_.insert(step["clock"].get<std::string>());
+  clocks_.insert(run["phases"]["step"]["clock"].get<std::string>());
   if (clocks_.size() > 1) throw UsageError("the candidates are timed on different clocks: host and device");
-  round_[candidate] = step;
+  round_[candidate] = run;
   if (round == 0) first_results_[candidate] = run;
   return true;
 }
@@ -86,9 +87,11 @@ bool Experiment::take(std::size_t index) {
 bool Experiment::add_round() {
   std::vector<double> medians, means;
   for (std::size_t i = 0; i < count(); ++i) {
-    times_[i].add(round_[i]);
-    medians.push_back(value_ns(round_[i], StepStatistic::kMedian));
-    means.push_back(value_ns(round_[i], StepStatistic::kMean));
+    const Json& step = round_[i]["phases"]["step"];
+    times_[i].add(step);
+    medians.push_back(value_ns(step, StepStatistic::kMedian));
+    means.push_back(value_ns(step, StepStatistic::kMean));
+    run_ids_[i].push_back(round_[i]["run_id"].dump());
   }
   const bool open_by_median = by_median_.add_round(medians);
   const bool open_by_mean = by_mean_.add_round(means);
@@ -97,6 +100,7 @@ bool Experiment::add_round() {
 }
 
 void Experiment::choose_statistic() {
+  if (of_commands_) return;
   std::vector<std::vector<StepStatistic>> sides;
   for (const SideTimes& times : times_) sides.push_back(times.statistics());
   statistic_ = measure::common_statistic(sides);

@@ -23,7 +23,8 @@ namespace kymo::cli {
 ///
 /// The candidates are compared by their means and by their medians. Which of both counts is decided at the first look,
 /// by the steps within the runs, and then kept, so that choosing gives chance no further opportunity to find a
-/// difference.
+/// difference. Whole commands are compared by their medians: slow executions of a short command are usually due to
+/// other processes.
 class Experiment {
  public:
   enum class End { kVerdict, kMaxTime, kMaxRuns, kInterrupted, kFailed };
@@ -38,7 +39,7 @@ class Experiment {
 
   /// `candidates` is their number; `margin` is the largest relative difference that counts as none.
   Experiment(const store::ResultsDatabase& database, std::int64_t invocation, std::size_t candidates, double max_time_s,
-             double margin);
+             double margin, bool of_commands = false);
 
   /// Reads the run that finished last of `finished` runs. Returns whether to start another one. Throws UsageError if
   /// the candidates are timed on different clocks.
@@ -56,6 +57,8 @@ class Experiment {
   double seconds() const { return seconds_; }
   /// Why the experiment ended.
   End end() const;
+  /// Of the complete rounds, by candidate.
+  const std::vector<std::vector<std::string>>& run_ids() const { return run_ids_; }
   const Json& first_result(std::size_t candidate) const { return first_results_.at(candidate); }
 
   /// Shows the time within the maximum instead of the number of runs, which nobody knows in advance.
@@ -73,10 +76,12 @@ class Experiment {
   const store::ResultsDatabase& database_;
   std::int64_t invocation_;
   double max_time_s_;
+  bool of_commands_;
   measure::SequentialComparison by_median_, by_mean_;
   StepStatistic statistic_ = StepStatistic::kMedian;
   std::vector<SideTimes> times_;  // by candidate
-  std::vector<Json> round_;       // the phase `step` of each candidate
+  std::vector<Json> round_;       // the run of each candidate
+  std::vector<std::vector<std::string>> run_ids_;
   std::map<std::size_t, Json> first_results_;
   std::set<std::string> clocks_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -295,7 +295,7 @@ std::vector<std::string> comparison_notes(const Json& rows) {
   if (std::ranges::none_of(rows, on_both))
     notes.push_back(
         "no case has runs on both sides: workload, parameters, ranks, device, timing and sync must match; use "
-        "'kymo run --against' to compare workloads");
+        "'kymo ab' to compare workloads");
   return notes;
 }
 

@@ -65,6 +65,11 @@ bool is_launcher(const std::string& module) {
          module == "accelerate.commands.launch";
 }
 
+bool is_launching_program(const std::string& word) {
+  const std::string name = std::filesystem::path(word).filename();
+  return name == "torchrun" || name == "accelerate" || name == "deepspeed";
+}
+
 /// The number of processes that a launcher is asked to start, if it is a plain number.
 std::optional<std::int64_t> ranks_of(Words::const_iterator word, Words::const_iterator end) {
   for (; word != end; ++word) {
@@ -81,6 +86,14 @@ std::optional<std::int64_t> ranks_of(Words::const_iterator word, Words::const_it
 }
 
 }  // namespace
+
+bool starts_python(const std::vector<std::string>& command) {
+  if (command.empty()) return false;
+  if (!is_python(command.front())) return is_script(command.front()) || is_launching_program(command.front());
+  ProgramCommand parsed;
+  const auto script = after_options(command.begin() + 1, command.end(), parsed);
+  return parsed.name.empty() ? script != command.end() && is_script(*script) : parsed.name != "python -c";
+}
 
 ProgramCommand parse_program_command(const std::vector<std::string>& command) {
   if (command.empty() || command.front().empty())

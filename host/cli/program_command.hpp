@@ -23,4 +23,8 @@ struct ProgramCommand {
 /// the arguments. Throws UsageError if there is no such script or program.
 ProgramCommand parse_program_command(const std::vector<std::string>& command);
 
+/// Returns true if a command starts a Python script or module, such as `python train.py`, `./train.py`, `python -m
+/// package.module` or `torchrun train.py`.
+bool starts_python(const std::vector<std::string>& command);
+
 }  // namespace kymo::cli

@@ -61,10 +61,15 @@ bool calls_env(const std::vector<std::string>& command) {
 
 }  // namespace
 
+std::vector<std::string> without_environment(const std::vector<std::string>& command) {
+  return {std::find_if_not(command.begin() + (calls_env(command) ? 1 : 0), command.end(), is_assignment),
+          command.end()};
+}
+
 supervisor::PlannedRun plan_program(const ProgramRequest& request) {
   const auto begin = request.command.begin() + (calls_env(request.command) ? 1 : 0);
-  const auto first = std::find_if_not(begin, request.command.end(), is_assignment);
-  const std::vector<std::string> command(first, request.command.end());
+  const std::vector<std::string> command = without_environment(request.command);
+  const auto first = request.command.end() - std::ssize(command);
   const ProgramCommand program = parse_program_command(command);
   const Versions versions = versions_of(program.python);
   const bool cuda = request.device == DeviceChoice::kCuda || (request.device == DeviceChoice::kAuto && has_gpu());

@@ -26,6 +26,10 @@ supervisor::PlannedRun plan_program(const ProgramRequest& request);
 /// What the method of every program has: unsynchronized steps in a process of its own, and the limits of the options.
 measure::Method program_method(const RunOptions& options);
 
+/// The words of a command without those in front of the program that set variables of its environment: NAME=VALUE, also
+/// after `env`.
+std::vector<std::string> without_environment(const std::vector<std::string>& command);
+
 /// Splits the text of a command as a shell does, without expanding anything. Throws UsageError if a quote is not
 /// closed.
 std::vector<std::string> shell_words(const std::string& text);

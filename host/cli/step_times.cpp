@@ -123,11 +123,11 @@ TimeComparison compare_times(const SideTimes& first, const SideTimes& second, do
 }
 
 std::string other_sentence(const std::string& first, const std::string& second, const TimeComparison& compared,
-                           double margin) {
+                           double margin, const std::string& time) {
   if (!compared.other_differs()) return "";
   const StepStatistic other = other_than(compared.statistic);
   return std::string("the ") + measure::to_string(other) +
-         "s say something else: " + verdict_sentence(first, second, compared.by_other, margin, other);
+         "s say something else: " + verdict_sentence(first, second, compared.by_other, margin, other, time);
 }
 
 void put_time_comparison(Json& row, const std::optional<TimeComparison>& compared) {

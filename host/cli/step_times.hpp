@@ -76,9 +76,9 @@ struct TimeComparison {
 TimeComparison compare_times(const SideTimes& first, const SideTimes& second, double margin);
 
 /// The verdict by the other statistic in one sentence, without the final period: "the medians say something else: B is
-/// …"; empty if it is the same.
+/// …"; empty if it is the same. `time`: as for verdict_sentence().
 std::string other_sentence(const std::string& first, const std::string& second, const TimeComparison& compared,
-                           double margin);
+                           double margin, const std::string& time = "step");
 
 /// Sets the members of put_comparison(), `statistic`, and `by_other`: null, or an object with the same members if the
 /// other statistic leads to another conclusion.

@@ -13,9 +13,9 @@ std::string in_parentheses(const std::string& interval) { return " (95 % interva
 }  // namespace
 
 std::string verdict_sentence(const std::string& first, const std::string& second, const measure::Comparison& found,
-                             double margin, measure::StepStatistic statistic) {
+                             double margin, measure::StepStatistic statistic, const std::string& time) {
   using measure::Verdict;
-  const std::string by = std::string(" by the ") + measure::to_string(statistic) + " step";
+  const std::string by = std::string(" by the ") + measure::to_string(statistic) + " " + time;
   if (found.verdict == Verdict::kSame)
     return first + " and " + second + " take the same time within " + measure::percent_text(margin) + " %" + by +
            in_parentheses(measure::ratio_range_text(*found.low, *found.high));

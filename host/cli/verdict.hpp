@@ -12,9 +12,9 @@ namespace kymo::cli {
 
 /// A verdict in words, without the final period, as measure::ratio_text() states the ratio: "B is 5.1 % faster than A
 /// by the median step (95 % interval 4.2 to 6.0 %)", "B takes 2.50 times as long as A by the mean step (95 %
-/// interval 2.30 to 2.70 times)". `statistic` is what was compared.
+/// interval 2.30 to 2.70 times)". `statistic` of `time` is what was compared.
 std::string verdict_sentence(const std::string& first, const std::string& second, const measure::Comparison& found,
-                             double margin, measure::StepStatistic statistic);
+                             double margin, measure::StepStatistic statistic, const std::string& time = "step");
 
 /// Sets the members ratio, ratio_low, ratio_high, probability, verdict and more_runs; all are null without a
 /// comparison.

@@ -32,11 +32,12 @@ std::string OutputCapture::text() const {
          std::to_string(total_bytes_) + " bytes omitted at [...]]";
 }
 
-std::string OutputCapture::last_line() const {
-  std::string end = tail_.empty() ? head_ : tail_;
-  end.erase(end.find_last_not_of(" \t\r\n") + 1);
-  const std::size_t line = end.find_last_of('\n');
-  return trim(valid_utf8(line == std::string::npos ? end : end.substr(line + 1)));
+std::string OutputCapture::last_lines(std::size_t count) const {
+  const std::vector<std::string> all = split(valid_utf8(tail_.empty() ? head_ : tail_), '\n');
+  std::vector<std::string> lines;
+  for (auto line = all.rbegin(); line != all.rend() && lines.size() < count; ++line)
+    if (std::string text = trim(*line); !text.empty()) lines.insert(lines.begin(), std::move(text));
+  return join(lines, " | ");
 }
 
 }  // namespace kymo::supervisor

@@ -20,7 +20,9 @@ class OutputCapture {
   /// The captured output as UTF-8 (invalid bytes become U+FFFD). If bytes were omitted, the last line states how many.
   std::string text() const;
   /// The last non-blank line, or empty. This is usually the error message of a crashed process.
-  std::string last_line() const;
+  std::string last_line() const { return last_lines(1); }
+  /// The last non-blank lines, separated by " | ".
+  std::string last_lines(std::size_t count) const;
 
  private:
   std::string head_;

@@ -15,6 +15,7 @@
 #include "base/log.hpp"
 #include "base/tcp.hpp"
 #include "base/text.hpp"
+#include "supervisor/command_run.hpp"
 #include "supervisor/pass_execution.hpp"
 #include "supervisor/process_reaper.hpp"
 #include "supervisor/program.hpp"
@@ -174,7 +175,9 @@ struct RunExecutor::Impl {
   void cancel(int number, const std::string& name) {
     if (signal_number != 0) return;
     signal_number = number;
-    log::warning(name + ": stopping after the current step; send the signal again to stop immediately");
+    log::warning(name + (executes_command ? ": ending the command"
+                                          : ": stopping after the current step; send the signal again to stop "
+                                            "immediately"));
     if (execution) execution->cancel(name);
   }
 
@@ -182,6 +185,12 @@ struct RunExecutor::Impl {
 
   ExecutedRun make(std::int64_t run_id, const PlannedRun& planned, const TimeLimit& time_limit) {
     all_runs = time_limit;
+    executes_command = !planned.command.words.empty();
+    if (executes_command)
+      return execute_command(run_id, planned, scratch, meter, *reaper, [this] {
+        loop.poll();
+        return own_signals > 1 ? SIGKILL : signal_number;
+      });
     PlannedRun run = planned;
     ExecutedRun made;
     workers.prepare_for(run);
@@ -426,6 +435,7 @@ struct RunExecutor::Impl {
   std::optional<WindowRequests> requests;
   int signal_number = 0;
   int own_signals = 0;  ///< signals received by this process itself
+  bool executes_command = false;
 };
 
 RunExecutor::RunExecutor(const SupervisorConfig& config, const Scratch& scratch, ProgressMeter& meter,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/process.hpp"
+#include "event/device.hpp"
 #include "measure/outcome.hpp"
 #include "store/results.hpp"
 
@@ -57,11 +58,22 @@ struct ObservedProgram {
   bool captures_output = false;          ///< as that of a worker; otherwise it has the streams of kymo
 };
 
+/// A command that is measured as a whole: each step of its run is an execution (supervisor/command_run.hpp).
+struct WholeCommand {
+  std::vector<std::string> words;         ///< the program and its arguments; empty: the run has no command
+  bool in_shell = false;                  ///< the program is a shell
+  std::vector<std::string> prepare = {};  ///< a command that is executed before each step
+  bool ignores_failure = false;           ///< an exit code other than 0 is none
+  bool stores_output = false;             ///< its stdout, too; otherwise it is discarded
+  event::Device device = {};              ///< the machine's
+};
+
 /// One run to execute.
 struct PlannedRun : store::RunRow {
   std::string skip_reason;         ///< not empty: store a `skipped` row and start no worker
   std::string plugin_description;  ///< JSON; empty for shared libraries, which workers load without it
   ObservedProgram program;         ///< observed instead of a worker, if it has a command
+  WholeCommand command;            ///< executed instead of a worker, if it has words
   std::size_t plan_index = 0;      ///< index in the plan before any run was removed; followers identify the run by it
 };
 

@@ -118,10 +118,11 @@ class AbTest(TraceTest):
         for words, message in (
             ([one, one], "identical"),
             ([one, "saxpy"], "cannot be compared with a workload"),
+            (["--steps", "5", one, "missing-program x"], "no program 'missing-program'"),
             ([one, f"{PYTHON} missing.py"], "no script 'missing.py'"),
             ([one, "missing-program x"], "no program 'missing-program'"),
             ([one, f"{PYTHON} 'work.py 2"], "quote is not closed"),
-            ([one, "A=1 B=2"], "a program is required"),
+            (["--steps", "5", one, "A=1 B=2"], "a program is required"),
             (["--set", "n=1", one, two], "--set does not apply"),
             (["--timing", "hot", one, two], "--timing does not apply"),
             (["--until", "1%", one, two], "--until does not apply"),

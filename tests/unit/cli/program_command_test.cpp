@@ -102,5 +102,16 @@ TEST_F(ProgramCommandTest, RejectsWhatCannotBeStarted) {
   EXPECT_THAT(rejection({"./torchrun", "missing.py"}), HasSubstr("no script 'missing.py'"));
 }
 
+TEST(StartsPython, IfACommandRunsAScriptOrAModule) {
+  EXPECT_TRUE(starts_python({"python3", "-u", "train.py"}));
+  EXPECT_TRUE(starts_python({"/usr/bin/python3", "-m", "package.module"}));
+  EXPECT_TRUE(starts_python({"./train.py", "1"}));
+  EXPECT_TRUE(starts_python({"torchrun", "--nproc-per-node", "2", "train.py"}));
+  EXPECT_FALSE(starts_python({"python3", "-c", "pass"}));
+  EXPECT_FALSE(starts_python({"python3", "--version"}));
+  EXPECT_FALSE(starts_python({"wc", "train.py"}));
+  EXPECT_FALSE(starts_python({}));
+}
+
 }  // namespace
 }  // namespace kymo::cli

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
-#include "cli/ab_programs.hpp"
+#include "cli/ab_candidates.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -39,10 +39,53 @@ TEST(ProgramPlan, VariablesInFrontOfTheCommandAreItsEnvironment) {
             measure::equivalence_key(without, measure::Equivalence::kCase));
 }
 
-TEST(AbPrograms, CandidatesWithASpaceAreCommands) {
-  EXPECT_TRUE(are_programs({"python a.py", "python b.py"}));
-  EXPECT_FALSE(are_programs({"saxpy", "saxpy:n=8"}));
-  EXPECT_THROW(are_programs({"saxpy", "python b.py"}), UsageError);
+TEST(AbCandidates, WithASpaceAreCommandsOfProgramsIfTheyStartPython) {
+  const auto kind = [](const std::vector<std::string>& candidates, const CommandOptions& commands = {},
+                       const RunOptions& options = {}) { return kind_of(candidates, commands, options); };
+  EXPECT_EQ(kind({"saxpy", "saxpy:n=8"}), CandidateKind::kWorkloads);
+  EXPECT_THROW(kind({"saxpy", "python b.py"}), UsageError);
+  EXPECT_THROW(kind({"saxpy", "saxpy:n=8"}, {.prepare = "sync"}), UsageError);
+  EXPECT_EQ(kind({"python a.py", "LR=1 python -u b.py", "torchrun c.py"}), CandidateKind::kPrograms);
+  EXPECT_EQ(kind({"python a.py", "./b x"}), CandidateKind::kWholeCommands);
+  EXPECT_EQ(kind({"python -c pass", "python -c 1"}), CandidateKind::kWholeCommands);
+  EXPECT_EQ(kind({"cd a && python a.py", "python b.py"}), CandidateKind::kWholeCommands);
+  EXPECT_EQ(kind({"python a.py", "python b.py"}, {.all = true}), CandidateKind::kWholeCommands);
+  EXPECT_EQ(kind({"python a.py", "python b.py"}, {.prepare = "sync"}), CandidateKind::kWholeCommands);
+  EXPECT_EQ(kind({"ls", "true"}, {.all = true}), CandidateKind::kWholeCommands);
+  RunOptions steps;
+  steps.steps = 5;
+  EXPECT_EQ(kind({"./train.sh 1", "./train.sh 2"}, {}, steps), CandidateKind::kPrograms);
+}
+
+TEST(AbCandidates, NeedAShellForItsSyntaxAndItsBuiltins) {
+  for (const char* direct : {"sleep 0.1", "echo 'a*b' \"c|d\" e\\;f", "env A=1 true", "/bin/echo x=1"})
+    EXPECT_FALSE(needs_shell(direct)) << direct;
+  for (const char* in_shell :
+       {"echo a | cat", "echo *", "echo \"$HOME\"", "A=1 true", "cd /tmp", "true; true", "echo \"a\\b\""})
+    EXPECT_TRUE(needs_shell(in_shell)) << in_shell;
+  EXPECT_THROW(needs_shell("no-such-program x"), UsageError);
+  EXPECT_THROW(needs_shell(" "), UsageError);
+  EXPECT_THROW(needs_shell("echo 'a"), UsageError);
+}
+
+TEST(AbCommands, AreRunByAShellIfOneNeedsIt) {
+  const auto direct = planned_commands({"sleep 0.1", "sleep 0.1"}, {}, {});
+  EXPECT_THAT(direct[0].command.words, ElementsAre("sleep", "0.1"));
+  EXPECT_EQ(direct[0].what.workload, "sleep 0.1");
+  EXPECT_EQ(direct[0].method.warmup, 1);
+  RunOptions options;
+  options.warmup = 3;
+  options.min_time_s = 2;
+  const auto in_shell = planned_commands({"sleep 0.1", "true | true"}, {.prepare = "sync"}, options);
+  EXPECT_THAT(in_shell[0].command.words, ElementsAre("sh", "-c", "sleep 0.1"));
+  EXPECT_TRUE(in_shell[0].command.in_shell);
+  EXPECT_THAT(in_shell[0].command.prepare, ElementsAre("sh", "-c", "sync"));
+  EXPECT_EQ(in_shell[0].method.warmup, 3);
+  EXPECT_EQ(in_shell[0].method.until->min_seconds, 2);
+  EXPECT_NE(measure::equivalence_key(in_shell[0], measure::Equivalence::kCase),
+            measure::equivalence_key(direct[0], measure::Equivalence::kCase));
+  options.steps = 5;
+  EXPECT_THROW(planned_commands({"sleep 0.1", "true x"}, {}, options), UsageError);
 }
 
 TEST(AbPrograms, StopOnlyAfterAGivenNumberOfSteps) {

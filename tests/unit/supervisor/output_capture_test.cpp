@@ -51,6 +51,7 @@ TEST(OutputCapture, LastLineSkipsBlankEnds) {
   OutputCapture capture;
   capture.append("terminate called\n  what(): bad \xFF thing \n\n \n");
   EXPECT_EQ(capture.last_line(), "what(): bad \xEF\xBF\xBD thing");
+  EXPECT_EQ(capture.last_lines(5), "terminate called | what(): bad \xEF\xBF\xBD thing");
 }
 
 }  // namespace
