@@ -223,17 +223,19 @@ Json comparison_rows(const SideRuns& before, const SideRuns& after, const std::s
   return rows;
 }
 
-std::string verdict_text(const Json& row, bool brief) {
+std::string verdict_text(const Json& row) {
   if (row["before"]["time_ns"].is_null() && row["after"]["time_ns"].is_null()) return "no runs to compare";
   if (row["before"]["time_ns"].is_null()) return "only after";
   if (row["after"]["time_ns"].is_null()) return "only before";
-  if (row["verdict"].is_null()) return "not compared";
-  std::string text = text_at(row, "verdict");
-  if (brief) return text;
-  if (std::min(integer_at(row["before"], "runs"), integer_at(row["after"], "runs")) < measure::kRunsForVerdict)
-    return text + " (needs " + std::to_string(measure::kRunsForVerdict) + " runs on each side)";
-  if (!row["more_runs"].is_null()) text += " (needs about " + row["more_runs"].dump() + " more runs on each side)";
-  return text;
+  return row["verdict"].is_null() ? "not compared" : text_at(row, "verdict");
+}
+
+std::string needed_runs(const Json& row) {
+  const bool compared = !row["verdict"].is_null();
+  if (compared &&
+      std::min(integer_at(row["before"], "runs"), integer_at(row["after"], "runs")) < measure::kRunsForVerdict)
+    return std::to_string(measure::kRunsForVerdict) + " on each side";
+  return row["more_runs"].is_null() ? "" : "about " + row["more_runs"].dump() + " more on each side";
 }
 
 std::vector<std::string> comparison_titles(const Json& rows) {
@@ -248,7 +250,7 @@ TextTable comparison_table(const Json& rows) {
   const std::string statistic = common_statistic_name(rows);
   const std::string what = (statistic.empty() ? "" : statistic + " ") + (phase == "step" ? "" : phase + " ");
   TextTable table{{"workload", "parameters", what + "before", "runs", what + "after", "runs", "change", "95 % interval",
-                   "p", "verdict", "more runs needed"},
+                   "p", "verdict", "needs runs"},
                   {false, false, true, true, true, true, true, true, true, false, true},
                   {},
                   {1, 0, 0, 3, 0, 3, 0, 2, 4, 0, 3}};
@@ -257,10 +259,9 @@ TextTable comparison_table(const Json& rows) {
     const Json& row = rows[i];
     table.rows.push_back({text_at(row, "workload"), parameters[i], side_text(row["before"]), runs_text(row["before"]),
                           side_text(row["after"]), runs_text(row["after"]), ratio_or_dash(row), interval_or_dash(row),
-                          probability_text(row["probability"]), verdict_text(row, true),
-                          row["more_runs"].is_null() ? "" : "about " + row["more_runs"].dump()});
+                          probability_text(row["probability"]), verdict_text(row), needed_runs(row)});
   }
-  const auto needs_none = [](const Json& row) { return row["more_runs"].is_null(); };
+  const auto needs_none = [](const Json& row) { return needed_runs(row).empty(); };
   if (std::ranges::all_of(rows, needs_none)) {
     table.header.pop_back();
     table.right.pop_back();

@@ -31,8 +31,11 @@ TextTable comparison_table(const Json& rows);
 /// The workload of each row, with the settings that distinguish it from the other rows of its workload.
 std::vector<std::string> comparison_titles(const Json& rows);
 
-/// The verdict of a row, or why it has none; unless `brief`, with the runs that one of them would need.
-std::string verdict_text(const Json& row, bool brief = false);
+/// The verdict of a row, or why it has none.
+std::string verdict_text(const Json& row);
+/// The runs that a verdict would need: "5 on each side", "about 12 more on each side"; empty if it has one.
+std::string needed_runs(const Json& row);
+unless `brief`, with the runs that one of them would need.std::string verdict_text(const Json& row, bool brief = false);
 
 /// The warnings of all rows, each listed once with the cases it applies to.
 std::vector<std::string> comparison_notes(const Json& rows);
