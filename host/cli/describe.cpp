@@ -64,7 +64,7 @@ int describe(const std::string& word, const catalog::Options& options, bool as_j
   table.wraps = true;
   for (const catalog::Parameter& parameter : workload.parameters)
     table.rows.push_back({parameter.name, measure::to_text(parameter.default_value), description(parameter)});
-  if (!table.rows.empty()) text += "\n" + table_text(std::move(table), style);
+  if (!table.rows.empty()) text += "\n" + table_text(table, style);
   print(text);
   return 0;
 }

@@ -42,7 +42,7 @@ int doctor(const DoctorArguments& arguments) {
   if (arguments.json) {
     print(json_text(json));
   } else {
-    print(table_text(std::move(table), style) + "\n" + style.text(remedies) +
+    print(table_text(table, style) + "\n" + style.text(remedies) +
           (broken ? "kymo is not usable on this machine\n" : "kymo is usable on this machine\n"));
   }
   return static_cast<int>(broken ? ExitCode::kToolError : ExitCode::kOk);

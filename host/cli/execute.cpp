@@ -143,7 +143,7 @@ int print_plan(const std::vector<PlannedRun>& runs, const RunOptions& options) {
                           full_title(run) + (run.skip_reason.empty() ? "" : " (skipped: " + run.skip_reason + ")")});
   }
   table.wraps = true;
-  print(table_text(std::move(table), output_style(options.wide, options.markdown)));
+  print(table_text(table, output_style(options.wide, options.markdown)));
   return 0;
 }
 

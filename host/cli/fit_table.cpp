@@ -230,13 +230,13 @@ std::size_t output_columns(int stream) {
 
 TableStyle output_style(bool wide, bool markdown) { return {wide, markdown, colour_on_stdout(), output_columns()}; }
 
-std::string table_text(TextTable table, const TableStyle& style) {
+std::string table_text(const TextTable& table, const TableStyle& style) {
   if (style.markdown) return markdown(table);
   if (style.wide) return render(table, style.colour);
-  std::vector<std::string> left_out = fit(table, style.columns);
-  const std::string text = fits(table, style.columns) || table.wraps || table.rows.empty()
-                               ? render(table, style.colour, style.columns)
-                               : render_lists(table, style.columns);
+  TextTable fitted = table;
+  std::vector<std::string> left_out = fit(fitted, style.columns);
+  if (!fits(fitted, style.columns) && !table.wraps && !table.rows.empty()) return render_lists(table, style.columns);
+  const std::string text = render(fitted, style.colour, style.columns);
   if (left_out.empty()) return text;
   const std::size_t more = left_out.size() - std::min(left_out.size(), kMaxLeftOut);
   left_out.resize(left_out.size() - more);

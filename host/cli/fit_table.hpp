@@ -30,7 +30,7 @@ struct TableStyle {
 TableStyle output_style(bool wide = false, bool markdown = false);
 
 /// The table in this style and, if columns do not fit, a line that names them and the option that shows them (--wide).
-std::string table_text(TextTable table, const TableStyle& style);
+std::string table_text(const TextTable& table, const TableStyle& style);
 
 /// Leaves out optional columns until the lines have at most `columns` columns of a terminal, and then shortens the
 /// cells of the widest left-aligned columns, as shortened_apart() does. Left-aligned columns without which two rows

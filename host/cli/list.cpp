@@ -47,7 +47,7 @@ int list(const catalog::Options& options, bool wide, bool as_json) {
   });
   TextTable table = builder.table();
   table.wraps = true;
-  print(table_text(std::move(table), output_style(wide)));
+  print(table_text(table, output_style(wide)));
   for (const catalog::Rejected& rejected : found.rejected) {
     std::fprintf(stderr, "kymo: plugin %s: %s: %s\n", rejected.may_be_usable ? "not described" : "rejected",
                  visible(rejected.file.string()).c_str(), visible(rejected.reason).c_str());

@@ -58,7 +58,7 @@ int make_report(const ReportArguments& arguments) {
     table.wraps = true;
     for (const std::string& name : report::list_reports())
       table.rows.push_back({name, report::find_report(name).title});
-    print(table_text(std::move(table), output_style()));
+    print(table_text(table, output_style()));
     return 0;
   }
   report::Request request = arguments.request;

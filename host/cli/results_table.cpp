@@ -228,8 +228,11 @@ void add_identity(TableBuilder& builder, const std::vector<CaseRuns>& cases, Set
                            [&](std::size_t row) { return value_text(cases[row].first()["label"]); });
 }
 
+/// A fixed number of steps and a target for the mean ask for the mean.
 bool shows_mean(const std::vector<CaseRuns>& cases) {
-  return std::ranges::any_of(cases, [](const CaseRuns& each) { return asks_for_mean(each.first()); });
+  return std::any_of(cases.begin(), cases.end(), [](const CaseRuns& each) {
+    return each.first()["steps"].get<std::int64_t>() > 1 || !each.first()["until_relative_error"].is_null();
+  });
 }
 
 bool represented_by_mean(const CaseRuns& each) { return case_statistic(each) == StepStatistic::kMean; }
@@ -368,7 +371,7 @@ std::string results_text(const Json& results, const TableStyle& style, const std
     fit(fitted, style.columns);
     if (!fits(fitted, style.columns)) table = results_table(shown, Settings::kInOneColumn);
   }
-  std::string text = table_text(std::move(table), style);
+  std::string text = table_text(table, style);
   if (!shows_all)
     text += fmt::format("{} of {} cases (failed, then slowest); all: kymo runs --invocation {}{}\n", kShownCases,
                         cases.size(), value_text(results[0]["invocation_id"]), database_option(database));

@@ -41,15 +41,12 @@ std::string agreement(const Json& results);
 /// The comparisons with references of each run, with their errors.
 TextTable checks_table(const Json& results);
 
-/// A fixed number of steps and a target for the mean ask for the mean.
-bool asks_for_mean(const Json& run);
-
 /// One line per distinct failure reason: "runs 3, 4 crashed: ...".
 std::vector<std::string> failures(const Json& results);
 
 /// One line per kind of warning: "run 3: interference: ...", "4 runs (3, 4, 5 and 1 more): ..." with the warning of the
 /// first run. Leaves out what does not change how the results are to be read: that the verification was not requested,
-/// and an unstable mean that is not shown. `all`: every warning.
+/// and unstable steps. `all`: every warning.
 std::vector<std::string> warnings(const Json& results, bool all = false);
 
 /// One plain line per run, for logs: "run 1: saxpy n=8: ok, median step 12.3 ms ± 0.4 %", or the mean if it represents

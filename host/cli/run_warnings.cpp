@@ -19,10 +19,10 @@ std::string listed(std::vector<std::string> names, std::size_t most = kMaxNamedR
   return join(names, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
 
-/// Whether a warning changes how the results that are shown without --wide are to be read.
-bool matters(const Json& run, const std::string& kind, const std::string& detail) {
-  if (kind == "not verified") return detail != "not requested";
-  return kind != "unstable" || asks_for_mean(run);
+/// Whether a warning changes how the results that are shown are to be read. The standard deviation of unstable steps is
+/// shown beside their mean.
+bool matters(const std::string& kind, const std::string& detail) {
+  return kind != "unstable" && (kind != "not verified" || detail != "not requested");
 }
 
 /// A run may have the same warning several times, for example once for each pass.
@@ -31,10 +31,6 @@ void add_once(std::vector<std::string>& runs, const std::string& run) {
 }
 
 }  // namespace
-
-bool asks_for_mean(const Json& run) {
-  return run["steps"].get<std::int64_t>() > 1 || !run["until_relative_error"].is_null();
-}
 
 std::vector<std::string> failures(const Json& results) {
   std::vector<std::string> reasons;  // in order of first occurrence
@@ -64,7 +60,7 @@ std::vector<std::string> warnings(const Json& results, bool all) {
   for (const Json& run : results) {
     for (const Json& each : run["warnings"]) {
       const auto name = text_at(each, "kind"), detail = text_at(each, "detail");
-      if (!all && !matters(run, name, detail)) continue;
+      if (!all && !matters(name, detail)) continue;
       const auto is_same = [&](const Kind& kind) { return kind.name == name && (!all || kind.detail == detail); };
       auto kind = std::ranges::find_if(kinds, is_same);
       if (kind == kinds.end()) kind = kinds.insert(kind, {name, detail, {}});

@@ -46,7 +46,7 @@ int list_suites(bool as_json) {
     table.rows.push_back(
         {name, std::to_string(cases.size()), join(suite.profiles, ", "), time_limits(suite), suite.title});
   }
-  print(as_json ? json_text(json) : table_text(std::move(table), output_style()));
+  print(as_json ? json_text(json) : table_text(table, output_style()));
   return 0;
 }
 
