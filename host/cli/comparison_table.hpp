@@ -35,7 +35,6 @@ std::vector<std::string> comparison_titles(const Json& rows);
 std::string verdict_text(const Json& row);
 /// The runs that a verdict would need: "5 on each side", "about 12 more on each side"; empty if it has one.
 std::string needed_runs(const Json& row);
-unless `brief`, with the runs that one of them would need.std::string verdict_text(const Json& row, bool brief = false);
 
 /// The warnings of all rows, each listed once with the cases it applies to.
 std::vector<std::string> comparison_notes(const Json& rows);
