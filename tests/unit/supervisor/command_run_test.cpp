@@ -122,17 +122,17 @@ TEST_F(CommandRuns, ThatTakeTooLongAreKilled) {
 
 TEST_F(CommandRuns, EndAtASignalAndKeepTheExecutionsBeforeIt) {
   PlannedRun run =
-      script("if [ -e " + path("again") + " ]; then kill -INT $PPID; sleep 600; fi; touch " + path("again"));
+      script("if [ -e " + path("again") + " ]; then kill -TERM $PPID; sleep 600; fi; touch " + path("again"));
   run.method.until->min_samples = 5;
   const Summary summary = make({run, script("exit 0")});
-  EXPECT_EQ(summary.signal, SIGINT);
+  EXPECT_EQ(summary.signal, SIGTERM);
   ASSERT_THAT(summary.runs, SizeIs(1));
   EXPECT_EQ(summary.runs[0].status, measure::RunStatus::kInterrupted);
   EXPECT_THAT(lines("SELECT count(*) FROM sample"), ElementsAre("1"));
 }
 
 TEST_F(CommandRuns, ThatIgnoreASignalAreKilled) {
-  EXPECT_EQ(make({script("trap '' INT; kill -INT $PPID; while :; do sleep 0.01; done")}).signal, SIGINT);
+  EXPECT_EQ(make({script("trap '' TERM; kill -TERM $PPID; while :; do sleep 0.01; done")}).signal, SIGTERM);
 }
 
 TEST_F(CommandRuns, LeaveNoProcessBehind) {
