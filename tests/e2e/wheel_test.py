@@ -184,7 +184,10 @@ class WheelTest(KymoTest):
             "            sum(range(n))\n"
             "    return step\n"
         )
-        code = "import kymo; print([run['status'] for run in kymo.run('count.py', steps=3, passes='time').runs])"
+        code = (
+            "import kymo; "
+            "print([run['status'] for run in kymo.run('count.py', steps=3, passes='time', database='kept.db').runs])"
+        )
         for interpreter in other_interpreters():
             with self.subTest(interpreter=interpreter), tempfile.TemporaryDirectory() as folder:
                 run(interpreter, "-m", "venv", "--without-pip", folder)
