@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -58,10 +59,17 @@ std::string memory_text(const Json& rows, const Json& categories, const TableSty
   builder.add("phase", false, 0, [&](std::size_t row) { return text_of(rows[row], "phase"); });
   builder.add("peak", true, 0,
               [&](std::size_t row) { return format_bytes(rows[row]["peak_allocated_bytes"].get<std::int64_t>()); });
+  std::map<std::string, std::int64_t> largest;  // by category
+  for (const Json& category : categories)
+    for (const Json& row : rows)
+      largest[bytes_key(category)] =
+          std::max(largest[bytes_key(category)], row[bytes_key(category)].get<std::int64_t>());
   for (const Json& category : categories) {
-    const std::string name = text_of(category, "title");
-    const int optional = name == "inputs" ? 3 : name == "workspace" ? 2 : 1;
-    builder.add(name, true, optional, [&](std::size_t row) {
+    // Where the columns do not fit, those of the smallest categories are left out first.
+    const auto optional = 1 + std::ranges::count_if(largest, [&](const auto& other) {
+                            return other.second > largest[bytes_key(category)];
+                          });
+    builder.add(text_of(category, "title"), true, static_cast<int>(optional), [&](std::size_t row) {
       const auto bytes = rows[row][bytes_key(category)].get<std::int64_t>();
       return bytes == 0 ? "" : format_bytes(bytes);
     });

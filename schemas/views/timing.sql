@@ -128,16 +128,16 @@ SELECT
   t.clock,
   -- number of ranks of the run
   t.ranks,
-  -- mean time of the slowest rank
-  t.mean_ms,
+  -- time of the slowest rank: the mean or the median, whichever represents the run
+  t.time_ms,
   -- floating-point operations per rank; NULL if not declared
   t.flops,
   -- bytes of memory traffic per rank; NULL if not declared
   t.bytes,
   -- floating-point operations per second and rank
-  t.flops / (t.mean_ms / 1e3) AS flops_per_s,
+  t.flops / (t.time_ms / 1e3) AS flops_per_s,
   -- bytes per second and rank
-  t.bytes / (t.mean_ms / 1e3) AS bytes_per_s,
+  t.bytes / (t.time_ms / 1e3) AS bytes_per_s,
   -- arithmetic intensity
   t.flops / t.bytes AS flops_per_byte
 FROM (
@@ -148,7 +148,7 @@ FROM (
     p.phase,
     p.clock,
     r.ranks,
-    nullif(p.mean_ms, 0) AS mean_ms,
+    nullif(p.time_ms, 0) AS time_ms,
     nullif(w.flops, 0) / r.ranks AS flops,
     nullif(w.bytes, 0) / r.ranks AS bytes
   FROM (
