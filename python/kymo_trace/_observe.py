@@ -53,6 +53,7 @@ class Observation:
         self.torch = torch
         self.names = Names(torch)
         self.results = DiscardedResults()
+        self.script = getattr(sys.modules["__main__"], "__file__", None) or ""  # Python deletes it before it ends
         self.begin_process(start_ns)
         self.tags = Tags(torch)
         self.tags.root, self.tags.gradients, self.tags.optimizer = map(  # type: ignore[method-assign]
@@ -441,8 +442,8 @@ class Observation:
             self.end()
             return
         out_of_memory = _exceptions.is_out_of_memory(uncaught)
-        script = getattr(sys.modules.get("__main__"), "__file__", None) or ""
-        self.end(_program.OUT_OF_MEMORY if out_of_memory else _program.FAILED, _exceptions.describe(uncaught, script))
+        status = _program.OUT_OF_MEMORY if out_of_memory else _program.FAILED
+        self.end(status, _exceptions.describe(uncaught, self.script))
 
     def replaced(self, arguments: Any) -> None:
         """Another program is about to take the place of this one, in the same process."""

@@ -301,6 +301,9 @@ class EndsTest(TraceTest):
         done = self.check("raise", 1, "failed", "ValueError: bad value (ends.py:", 2)
         self.assertIn("Traceback", done.stderr)
 
+    def test_with_an_exception_of_torch(self):
+        self.check("raise_deep", 1, "failed", "(ends.py:", 3)
+
     def test_out_of_memory(self):
         self.check("memory", 1, "oom", "DefaultCPUAllocator", 2)
 

@@ -61,13 +61,16 @@ if how == "evaluate":
     sys.exit(0)
 if how == "group_early":
     torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
-train(2 if how == "short" else 8 if how.endswith("_early") or how in ("_exit", "raise", "memory", "hang") else 30)
+ends_early = how.endswith("_early") or how in ("_exit", "raise", "raise_deep", "memory", "hang")
+train(2 if how == "short" else 8 if ends_early else 30)
 if how == "exit_early":
     sys.exit(3)
 if how == "_exit":
     os._exit(5)
 if how == "raise":
     raise ValueError("bad value")
+if how == "raise_deep":
+    model(torch.ones(2))
 if how == "memory":
     torch.empty(1 << 50)
 if how == "damage_early":
