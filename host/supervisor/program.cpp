@@ -176,15 +176,22 @@ std::optional<RankProcess::MemoryUse> RankOfProgram::memory_use(std::int64_t bou
   return MemoryUse{*bytes, exceeds ? available_host_bytes() : std::nullopt};
 }
 
-std::map<int, std::vector<event::Metric>> later_steps(const std::filesystem::path& notes) {
+std::map<int, std::vector<event::Metric>> noted_metrics(const std::filesystem::path& notes) {
   std::map<int, std::vector<event::Metric>> by_rank;
   std::ifstream file(notes);
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string kind;
     int rank = 0;
+    if (!(words >> kind >> rank)) continue;
+    if (kind == "unobserved") {
+      event::Metric text;
+      text.name = "not_observed";
+      std::getline(words >> std::ws, text.text);
+      by_rank[rank].push_back(text);
+    }
     double count = 0, median_ns = 0;
-    if (!(words >> kind >> rank >> count >> median_ns) || kind != "later") continue;
+    if (kind != "later" || !(words >> count >> median_ns)) continue;
     event::Metric steps;
     steps.name = "later_steps";
     steps.number = count;
@@ -193,7 +200,7 @@ std::map<int, std::vector<event::Metric>> later_steps(const std::filesystem::pat
     median.name = "later_step_median";
     median.number = median_ns / 1e6;
     median.unit = "ms";
-    by_rank[rank] = {steps, median};
+    by_rank[rank].insert(by_rank[rank].end(), {steps, median});
   }
   return by_rank;
 }

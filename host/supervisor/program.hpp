@@ -65,9 +65,9 @@ Window first_window(const PlannedRun& program);
 /// The run that a window of the program is, from the run of the program.
 PlannedRun run_of_window(const PlannedRun& program, const Window& window);
 
-/// The metrics of the steps that the program ran after those to observe, by rank, from the `notes` that it left: their
-/// number and median time.
-std::map<int, std::vector<event::Metric>> later_steps(const std::filesystem::path& notes);
+/// The metrics of what the program did after the steps to observe, by rank, from the `notes` that it left: the number
+/// and median time of its steps, and what was not observed.
+std::map<int, std::vector<event::Metric>> noted_metrics(const std::filesystem::path& notes);
 
 /// The warning about processes that trained and were not observed, from the `notes` that they left, with what to do to
 /// observe them instead of those that are (`processes`).

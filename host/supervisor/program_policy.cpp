@@ -50,7 +50,7 @@ void ProgramPolicy::add_results(PassExecution& execution, ExecutedRun& made) con
   if (execution.late_ranks() > 0) warnings.push_back(late_ranks_warning(execution.late_ranks()));
   if (auto warning = unobserved_processes_warning(notes_, run_.program.processes)) warnings.push_back(*warning);
   try {
-    for (const auto& [rank, metrics] : later_steps(notes_))
+    for (const auto& [rank, metrics] : noted_metrics(notes_))
       store::add_metrics(scratch_.rank_file(run_id, rank, pass), run_id, rank, pass, metrics);
     for (const event::Warning& warning : warnings)
       for (int rank = 0; rank < execution.team().count(); ++rank)

@@ -44,6 +44,15 @@ def miscount_text(steps: int) -> str:
     )
 
 
+def inference_text(what: str, calls: int) -> str:
+    """Why this was not observed of a program whose first backward pass follows so many complete calls of a module."""
+    begin = calls + 4  # after the calls and three warm-up steps
+    return (
+        f"{what}: the {calls + 1} calls of a module before the first backward pass count as steps of inference; to "
+        f"observe the training, choose later steps, such as --steps {begin}:{begin + 10}"
+    )
+
+
 class Observation:
     """What is observed in this process, from the import of torch to its end."""
 
@@ -198,9 +207,14 @@ class Observation:
         calls, self.counted = self.counted, 0
         if self.state == BEFORE:
             self.compilations.are_in_step(0)
-        elif self.state == _DURING and calls:
+            return
+        if not calls:
+            return
+        if self.state == _DURING:
             self.counted = calls
-            self.cannot_observe(f"the first step: the {calls + 1} calls of a module in it are steps of their own")
+            self.cannot_observe(inference_text("the first step of the training", calls))
+        elif self.state == _AFTER:
+            _note(self.setting["notes"], f"unobserved {self.place.rank} {inference_text('the training', calls)}")
 
     def connect(self) -> bool:
         self.state = _DURING

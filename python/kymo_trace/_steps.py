@@ -34,7 +34,7 @@ OPTIMIZER_STEPPED = "optimizer"
 NO_OPTIMIZER = "assumed: first forward pass after a backward pass, because the program has no optimizer"
 UNUSED_OPTIMIZER = "assumed: first forward pass after a backward pass, because the program's optimizer has not stepped"
 EACH_BACKWARD = "assumed: each backward pass, because no optimizer has stepped, and modules compute little or nothing"
-NO_BACKWARD = "assumed: each call of the first module, because the program has no backward pass"
+NO_BACKWARD = "assumed: each call of the first module, because the program had made no backward pass"
 
 #: Calls of a module that may be trained, in which a program is expected to make a backward pass.
 EXPECTED_CALLS = 16

@@ -28,6 +28,7 @@ KINDS = {
     "unused_zeroed_after": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
     "unused_with_grad": ({"forward": 1, "backward": 1}, "assumed: first forward pass after a backward pass"),
     "unused_forward": ({"forward": 1}, "assumed: each call of the first module"),
+    "features": ({"forward": 1}, "assumed: each call of the first module"),
     "episodes": ({"forward": 40, "backward": 1, "optimizer": 1}, None),
     "accumulated": ({"forward": 20, "backward": 20, "optimizer": 1}, None),
     "adversarial": ({"forward": 8, "backward": 8, "optimizer": 1}, None),
@@ -55,6 +56,13 @@ class BoundariesTest(SharedRunTest, TraceTest):
 
     def test_both_passes_did_the_same(self):
         self.assertEqual(self.rows("SELECT detail FROM run_warning WHERE kind = 'different executions'"), [])
+
+    def test_a_training_that_follows_calls_of_a_module(self):
+        """In the time pass, it begins within the steps to observe."""
+        rest = f"the {STEPS} calls of a module before the first backward pass count as steps of inference; to observe "
+        rest += "the training, choose later steps, such as --steps 23:33"  # and warm-up from step 20 on, not before it
+        texts = self.metric("not_observed", [*KINDS].index("features"))
+        self.assertEqual(texts, {f"the training: {rest}", f"the first step of the training: {rest}"})
 
     def test_a_closure_is_not_the_optimizer(self):
         phases = self.rows(PHASES_OF_LOSS, [*KINDS].index("closure"))

@@ -61,6 +61,21 @@ def unused_forward(steps):
     del optimizer
 
 
+def features(steps):
+    """A frozen model computes features before another one is trained with them."""
+    frozen = classifier().requires_grad_(False)
+    with torch.no_grad():
+        inputs = [frozen(batch()[0]) for _ in range(steps)]
+    model = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in inputs:
+        loss = model(x).logsumexp(1).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        show(loss)
+
+
 def episodes(steps):
     """Reinforcement learning, whose backward pass is that of the results of many calls."""
     model = classifier()
@@ -318,6 +333,7 @@ KINDS = {
     "unused_zeroed_after": lambda steps: unused(steps, "after"),
     "unused_with_grad": unused_with_grad,
     "unused_forward": unused_forward,
+    "features": features,
     "episodes": episodes,
     "accumulated": accumulated,
     "adversarial": adversarial,

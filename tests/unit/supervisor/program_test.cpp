@@ -124,8 +124,8 @@ TEST_F(ProgramTest, StopsByDefaultInTheTracePassOnAGpu) {
 }
 
 TEST_F(ProgramTest, LaterStepsAreMetricsOfTheirRank) {
-  std::ofstream(notes) << "python\ntorch\nlater 1 30 2500000\nlater x\nlater 0 4 1000\n";
-  const auto found = later_steps(notes);
+  std::ofstream(notes) << "python\ntorch\nlater 1 30 2500000\nlater x\nlater 0 4 1000\nunobserved 0 the training\n";
+  const auto found = noted_metrics(notes);
   ASSERT_EQ(found.size(), 2u);
   const std::vector<event::Metric>& metrics = found.at(1);
   ASSERT_EQ(metrics.size(), 2u);
@@ -134,6 +134,9 @@ TEST_F(ProgramTest, LaterStepsAreMetricsOfTheirRank) {
   EXPECT_EQ(metrics[1].name, "later_step_median");
   EXPECT_EQ(metrics[1].number, 2.5);
   EXPECT_EQ(metrics[1].unit, "ms");
+  ASSERT_EQ(found.at(0).size(), 3u);
+  EXPECT_EQ(found.at(0)[2].name, "not_observed");
+  EXPECT_EQ(found.at(0)[2].text, "the training");
 }
 
 TEST_F(ProgramTest, BeginsTheMemoryPassWithThePreparationOfTheProgram) {
