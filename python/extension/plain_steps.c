@@ -19,6 +19,7 @@ static struct {
   int stepping;          /* depth of its steps, which may call those of its base class */
   int loading, backward; /* depths */
   int closures;          /* the same, of those that the optimizer calls */
+  int direct;            /* a backward pass begins, and no call of a module was its forward pass */
 } steps;
 
 static PyObject* observation;                              /* has the methods that are called below */
@@ -40,8 +41,9 @@ static int call(const char* method, PyObject* argument) {
 /* 0, or -1 with an exception set. */
 static int hand_over(void) {
   steps.mode = kGeneral;
-  PyObject* result = PyObject_CallMethod(observation, "take_over", "liiiiii", steps.count, steps.stepped,
-                                         steps.stepping, steps.loaded, steps.loading, steps.backward, steps.closures);
+  PyObject* result =
+      PyObject_CallMethod(observation, "take_over", "liiiiiii", steps.count, steps.stepped, steps.stepping,
+                          steps.loaded, steps.loading, steps.backward, steps.closures, steps.direct);
   steps.count = 0;
   Py_XDECREF(result);
   return result ? 0 : -1;
@@ -131,8 +133,10 @@ static PyObject* region_ends(int* depth, const char* method, PyObject* begun) {
 static PyObject* backward_begins(PyObject* self, PyObject* unused) {
   (void)self, (void)unused;
   if (steps.mode != kCounted && torch_traces()) return PyLong_FromLong(kUnobserved);
-  /* No call of a module was its forward pass. */
-  if (is_main_thread() && steps.mode != kGeneral && steps.stepped && !steps.backward && hand_over()) return NULL;
+  if (is_main_thread() && steps.mode != kGeneral && steps.stepped && !steps.backward) {
+    steps.direct = 1;
+    if (hand_over()) return NULL;
+  }
   return region_begins(&steps.backward, kBackward, "backward_begins");
 }
 
@@ -269,8 +273,7 @@ PyMethodDef step_functions[] = {
      "the "
      "first call of a module after a step of the optimizer with this id(), no Python function is called. Without "
      "phases, there must be no pass. What deviates ends it: take_over(boundaries, stepped, stepping, loaded, loading, "
-     "backward) "
-     "is called first."},
+     "backward, closures, direct) is called first."},
     {"call_at_boundary", call_at_boundary, METH_NOARGS,
      "call_at_boundary(): the next boundary ends follow() with phases."},
     {"boundaries", boundaries, METH_NOARGS, "boundaries() -> int: passed since follow()"},

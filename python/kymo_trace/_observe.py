@@ -24,7 +24,7 @@ from ._names import Names
 from ._process import watch_process
 from ._ranks import Place
 from ._replacement import skipped_frames, without_dynamo
-from ._seen import Seen
+from ._seen import Seen, inference_text, miscount_text
 from ._steps import Steps
 from ._windows import Windows
 
@@ -32,25 +32,6 @@ from ._windows import Windows
 BEFORE, _DURING, _AFTER, _UNOBSERVED, NOTHING = range(5)
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # lib/kymo
-
-
-def miscount_text(steps: int) -> str:
-    """What the corrections of the number of steps within the pass add up to; empty if they cancel out."""
-    if steps == 0:
-        return ""
-    return (
-        f"the numbers of the program's steps: {abs(steps)} too {'many' if steps < 0 else 'few'} were counted before "
-        "the order of its optimizers was known"
-    )
-
-
-def inference_text(what: str, calls: int) -> str:
-    """Why this was not observed of a program whose first backward pass follows so many complete calls of a module."""
-    begin = calls + 4  # after the calls and three warm-up steps
-    return (
-        f"{what}: the {calls + 1} calls of a module before the first backward pass count as steps of inference; to "
-        f"observe the training, choose later steps, such as --steps {begin}:{begin + 10}"
-    )
 
 
 class Observation:
@@ -173,12 +154,20 @@ class Observation:
             _program.follow(optimizer, boundaries, with_phases)
 
     def take_over(
-        self, boundaries: int, stepped: bool, stepping: bool, loaded: bool, loading: int, backward: int, closures: int
+        self,
+        boundaries: int,
+        stepped: bool,
+        stepping: int,
+        loaded: bool,
+        loading: int,
+        backward: int,
+        closures: int,
+        direct: bool,
     ) -> None:
         """The end of follow(): what _program followed, and what is open now."""
         self.counted += boundaries
         self.steps.loading, self.steps.backward, self.steps.closures = loading, backward, closures
-        self.steps.take_over(self.followed, boundaries, bool(stepped), stepping, bool(loaded))
+        self.steps.take_over(self.followed, boundaries, bool(stepped), stepping, bool(loaded), bool(direct))
 
     def assume(self, reason: str) -> None:
         """Stores once why the current step is an assumption."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program did before its first step was complete, to say why it has none."""
+"""What a program did before its first step was complete, to say why it has none, and what is not known of its steps."""
 
 from __future__ import annotations
 
@@ -9,6 +9,25 @@ from ._steps import EXPECTED_CALLS
 def _number(count: int, what: str) -> str:
     plural = "" if count == 1 else "es" if what.endswith("s") else "s"
     return f"{count or 'no'} {what}{plural}"
+
+
+def miscount_text(steps: int) -> str:
+    """What the corrections of the number of steps within the pass add up to; empty if they cancel out."""
+    if steps == 0:
+        return ""
+    return (
+        f"the numbers of the program's steps: {abs(steps)} too {'many' if steps < 0 else 'few'} were counted before "
+        "the order of its optimizers was known"
+    )
+
+
+def inference_text(what: str, calls: int) -> str:
+    """Why this was not observed of a program whose first backward pass follows so many complete calls of a module."""
+    begin = calls + 4  # after the calls and three warm-up steps
+    return (
+        f"{what}: the {calls + 1} calls of a module before the first backward pass count as steps of inference; to "
+        f"observe the training, choose later steps, such as --steps {begin}:{begin + 10}"
+    )
 
 
 class Seen:

@@ -159,7 +159,8 @@ class Steps:
 
     def only_optimizer(self) -> int | None:
         """The id of the optimizer whose steps alone decide where the program's steps begin, for _program.follow()."""
-        return self.cycle.only() if self.is_plain and not self.is_direct else None
+        begun_by_call = self.first_root is not None  # others may compute their model outside of root calls
+        return self.cycle.only() if self.is_plain and begun_by_call and not self.is_direct else None
 
     def root_ends(self) -> None:
         is_aside = self._is_aside()
@@ -319,14 +320,19 @@ class Steps:
         if not self.has_ended:
             self._update()
 
-    def take_over(self, optimizer: int, boundaries: int, stepped: bool, stepping: int, loaded: bool) -> None:
-        """_program has followed this optimizer and passed these boundaries. `stepping`: depth of its steps."""
+    def take_over(
+        self, optimizer: int, boundaries: int, stepped: bool, stepping: int, loaded: bool, direct: bool
+    ) -> None:
+        """_program has followed this optimizer and passed these boundaries. `stepping`: depth of its steps; `direct`: a
+        backward pass begins, whose operators no root call has called."""
         self.stepped_in_step = stepped
         self.work.begin_step(0)
-        self.work.resume()
+        self.work.resume(int(direct))
         self.optimizers = [optimizer] * stepping
         self.closure_is_open = self.closures > 0
         self.direct.step_begins()
+        if direct:
+            self.direct.reach("loading" if loaded else ("optimizer", optimizer), False)
         self.cycle.followed(boundaries, optimizer if stepped else None, loaded)
 
     def loading_begins(self) -> bool:

@@ -11,6 +11,7 @@ STEPS = 20
 # Entries of each phase per step, and the beginning of the reason if the boundary is an assumption.
 KINDS = {
     "direct": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
+    "turns_direct": ({"forward": 0.8, "backward": 1, "optimizer": 1}, None),
     "optimizer_anew": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
     "failing": ({"forward": 2, "backward": 2, "optimizer": 2}, None),
     "traced": ({"forward": 1, "backward": 1, "optimizer": 1}, None),
