@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Categories of memory: the parameters of the root modules, their gradients, the state of optimizers, and what
-fully_shard gathers and reduces."""
+"""Categories of memory: the parameters of root modules and of optimizers, their gradients, the state of optimizers, and
+what fully_shard gathers and reduces."""
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import _program, after_import
 from ._replacement import in_place_of
+from ._unused import parameters_of
+
+_DEPTH = 4  # of containers in the state of an optimizer, such as that of LBFGS
 
 
 class Tags:
@@ -19,6 +22,7 @@ class Tags:
         self.torch = torch
         self.wanted = False  # by the pass; otherwise, nothing is called
         self.roots: dict[int, weakref.ref[Any]] = {}
+        self.optimizers: dict[int, weakref.ref[Any]] = {}
 
     def root(self, module: Any) -> None:
         """A root module is called: tags its parameters and buffers the first time."""
@@ -31,16 +35,19 @@ class Tags:
 
     def gradients(self) -> None:
         """A backward pass ends."""
-        for reference in self.roots.values():
-            module = reference()
-            for parameter in module.parameters() if module is not None else ():
+        for module in _existing(self.roots):
+            for parameter in module.parameters():
                 self._tag(parameter.grad, "gradient")
+        for parameter in parameters_of(_existing(self.optimizers)):
+            self._tag(parameter.grad, "gradient")
 
     def optimizer(self, optimizer: Any) -> None:
-        """A step of an optimizer ends."""
-        for state in optimizer.state.values():
-            for value in state.values() if isinstance(state, dict) else ():
-                self._tag(value, "optimizer_state")
+        """A step of an optimizer ends. Its parameters need not be those of modules."""
+        self.optimizers[id(optimizer)] = weakref.ref(optimizer)
+        for parameter in parameters_of([optimizer]):
+            self._tag(parameter, "parameter")
+        for value in _elements(optimizer.state, _DEPTH):
+            self._tag(value, "optimizer_state")
 
     def gathered(self, parameter: Any) -> None:
         """fully_shard has gathered a parameter."""
@@ -68,6 +75,21 @@ class Tags:
             return
         if size:
             _program.tag(address, size, _program.MEMORY_CATEGORIES[category])
+
+
+def _existing(references: dict[int, weakref.ref[Any]]) -> Iterator[Any]:
+    for reference in references.values():
+        if (found := reference()) is not None:
+            yield found
+
+
+def _elements(value: Any, depth: int) -> Iterator[Any]:
+    """What dicts and lists within each other contain."""
+    if depth == 0 or not isinstance(value, (dict, list, tuple)):
+        yield value
+        return
+    for each in value.values() if isinstance(value, dict) else value:
+        yield from _elements(each, depth - 1)
 
 
 def watch_fully_shard(tags: Tags) -> None:

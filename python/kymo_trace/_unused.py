@@ -46,15 +46,15 @@ class UnusedOptimizers:
 
 def may_have_parameter(optimizers: Iterable[Any], tensors: Iterable[Any]) -> bool:
     """Whether one of the tensors is a parameter of the optimizers, as far as can be seen: iterators have ended."""
-    parameters = {id(parameter) for parameter in _parameters(optimizers)}
+    parameters = {id(parameter) for parameter in parameters_of(optimizers)}
     return not isinstance(tensors, (list, tuple)) or any(id(each) in parameters for each in tensors)
 
 
 def _have_gradients(optimizers: Iterable[Any]) -> bool:
-    return any(parameter.grad is not None for parameter in _parameters(optimizers))
+    return any(parameter.grad is not None for parameter in parameters_of(optimizers))
 
 
-def _parameters(optimizers: Iterable[Any]) -> Iterator[Any]:
+def parameters_of(optimizers: Iterable[Any]) -> Iterator[Any]:
     for optimizer in optimizers:
         for group in getattr(optimizer, "param_groups", ()):
             yield from group["params"]

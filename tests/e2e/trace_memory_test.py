@@ -50,5 +50,23 @@ class DataParallelTest(TraceTest):
         self.assertEqual(communication, 0)
 
 
+@needs_torch_parts
+class TensorsTest(TraceTest):
+    """Parameters that belong to no module, of 512 and 256 bytes, and the state of their optimizer."""
+
+    def peak(self, kind):
+        self.trace(PROGRAMS / "boundaries.py", kind, STEPS, options=["--passes", "memory", "--steps", "5:10"])
+        parameters, gradients, state, _, unknown = [size for (size,) in self.rows(CATEGORIES, 0, "optimizer")]
+        self.assertEqual((parameters, gradients), (768, 768))
+        self.assertLess(unknown, 0.3)  # the batch
+        return state
+
+    def test_adam(self):
+        self.assertEqual(self.peak("tensors"), 2 * 768 + 2 * 4)
+
+    def test_lbfgs_with_lists_in_its_state(self):
+        self.assertGreater(self.peak("tensors_with_closure"), 2 * 768 * 5)  # vectors of five steps
+
+
 if __name__ == "__main__":
     unittest.main()
