@@ -123,7 +123,8 @@ std::string unobserved_training(const Notes& notes, ObservedProcesses processes,
 
 constexpr const char* kWithoutKymo =
     "with -S, or with -I or -E, or with a PYTHONPATH that replaces kymo's instead of adding to it "
-    "(PYTHONPATH=FOLDER:$PYTHONPATH), in an environment that does not contain this kymo (pip install its wheel there)";
+    "(PYTHONPATH=FOLDER:$PYTHONPATH), in an environment that does not contain this kymo (pip install its wheel there), "
+    "or without the variables that kymo sets (env -i)";
 
 /// Why no process of the program connected.
 std::string never_observed(const Notes& notes, ObservedProcesses processes) {
