@@ -39,9 +39,12 @@ Words::const_iterator script_among(Words::const_iterator word, Words::const_iter
   return end;
 }
 
+/// A script, or what Python runs of a folder.
 std::filesystem::path existing_script(const std::string& word) {
-  if (!std::filesystem::is_regular_file(word)) throw UsageError("there is no script " + quote(word));
-  return std::filesystem::absolute(word);
+  const std::filesystem::path main = std::filesystem::path(word) / "__main__.py";
+  const std::filesystem::path file = std::filesystem::is_regular_file(main) ? main : std::filesystem::path(word);
+  if (!std::filesystem::is_regular_file(file)) throw UsageError("there is no script " + quote(word));
+  return std::filesystem::absolute(file);
 }
 
 /// The first word after the options of the interpreter; `end` if they take the place of a script.
@@ -106,9 +109,10 @@ ProgramCommand parse_program_command(const std::vector<std::string>& command) {
     word = after_options(word, command.end(), parsed);
     if (!parsed.name.empty() && !is_launcher(parsed.name)) return parsed;
     if (parsed.name.empty()) {
-      if (word == command.end()) throw UsageError("python without a script cannot be observed");
-      parsed.name = std::filesystem::path(*word).filename();
-      parsed.file = existing_script(*word);
+      if (word == command.end())
+        throw UsageError("python without a script cannot be observed; python - reads one from stdin");
+      parsed.name = *word == "-" ? "python -" : (std::filesystem::path(*word) / "").parent_path().filename().string();
+      if (*word != "-") parsed.file = existing_script(*word);
       parsed.arguments = in_shell(word + 1, command.end());
       return parsed;
     }

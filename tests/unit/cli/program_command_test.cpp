@@ -61,6 +61,22 @@ TEST_F(ProgramCommandTest, NamesModulesAndCommands) {
   EXPECT_EQ(parse_program_command({"./python3", "-c", "pass"}).name, "python -c");
 }
 
+TEST_F(ProgramCommandTest, AScriptMayBeAFolderOrComeFromStdin) {
+  std::filesystem::create_directory(folder_ / "pkg");
+  EXPECT_THAT(rejection({"./python3", "pkg"}), HasSubstr("no script 'pkg'"));
+  std::ofstream(folder_ / "pkg" / "__main__.py") << "\n";
+  for (const char* word : {"pkg", "pkg/"}) {
+    const ProgramCommand parsed = parse_program_command({"./python3", word, "--lr"});
+    EXPECT_EQ(parsed.name, "pkg");
+    EXPECT_TRUE(std::filesystem::equivalent(parsed.file, folder_ / "pkg" / "__main__.py"));
+    EXPECT_EQ(parsed.arguments, "--lr");
+  }
+  const ProgramCommand parsed = parse_program_command({"./python3", "-u", "-", "--lr"});
+  EXPECT_EQ(parsed.name, "python -");
+  EXPECT_EQ(parsed.file, "");
+  EXPECT_EQ(parsed.arguments, "--lr");
+}
+
 TEST_F(ProgramCommandTest, FindsTheScriptOfALauncher) {
   for (const std::vector<std::string>& launcher :
        {std::vector<std::string>{"./torchrun"}, {"./python3", "-m", "torch.distributed.run"}}) {
