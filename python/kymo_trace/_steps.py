@@ -275,7 +275,9 @@ class Steps:
         self.cycle.step(id(optimizer))
         self._update()
         self.work.resume()
-        if not (self.backward or self.work.in_call) and self.work.is_direct() and self.cycle.is_alone(id(optimizer)):
+        # Nothing marks where a step begins that computes its model outside of root calls, as the one before may do.
+        is_direct = self.work.is_direct() or (self.begun and self.first_root is None)
+        if is_direct and not (self.backward or self.work.in_call) and self.cycle.is_alone(id(optimizer)):
             self._end_step(None, 0)
             self.has_ended = True
         if not self.backward:

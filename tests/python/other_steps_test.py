@@ -325,6 +325,17 @@ class DirectTest(SequenceTest):
         # Where the optimizer does not step, the step ends before the next backward pass.
         self.assertEqual(self.with_optimizer(body), "BbOo|FfBbOo|FfBb|BbFfOo|F")
 
+    def test_a_model_that_is_called_in_some_steps(self):
+        def body(program):
+            for is_called in (False, False, True, False):
+                program.compute(3)
+                if is_called:
+                    program.forward(operators=20)
+                program.backward()
+                program.step()
+
+        self.assertEqual(self.seen(body, 2), "BbOo|FfBbOo|FfBbOo|BbOo|FfBbOo|FfBbOo|FfBbOo|BbOo|F")
+
     def test_most_work_outside_of_modules(self):
         def before(program, optimizer):
             program.compute(4)
