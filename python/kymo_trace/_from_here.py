@@ -51,12 +51,18 @@ def _begin_again(observation: _observe.Observation, setting: dict[str, Any], sta
     observation.watch()
 
 
+def _end_last_step(observation: _observe.Observation) -> None:
+    """The step that is open is complete, if an optimizer has stepped in it: the program says that its loop is."""
+    if observation.state == _observe.DURING and observation.records_scopes and observation.steps.stepped_in_step:
+        _program.next_step()
+
+
 def end(observation: _observe.Observation, error: BaseException | None) -> None:
     """The program goes on without being observed. `error`: that ends this part of it."""
     if observation.steps.begun:
         observation.note_steps(error)
     if error is None:
-        observation.end_last_step()
+        _end_last_step(observation)
         observation.end()
     else:
         status = _program.OUT_OF_MEMORY if _exceptions.is_out_of_memory(error) else _program.FAILED

@@ -29,7 +29,7 @@ from ._steps import Steps
 from ._windows import Windows
 
 # What is followed: the steps before, in and after the pass; whether a process trains that is not observed.
-BEFORE, _DURING, _AFTER, _UNOBSERVED, NOTHING = range(5)
+BEFORE, DURING, _AFTER, _UNOBSERVED, NOTHING = range(5)
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # lib/kymo
 
@@ -78,11 +78,6 @@ class Observation:
         self.steps_before = 0  # the program's number of the first step of the pass
         self.raised: BaseException | None = None  # by the function that multiprocessing called
 
-    def end_last_step(self) -> None:
-        """The step that is open is complete, if an optimizer has stepped in it: the program says that its loop is."""
-        if self.state == _DURING and self.records_scopes and self.steps.stepped_in_step:
-            _program.next_step()
-
     def watch(self) -> None:
         names = self.names
         _program.watch(self.thread, names.by_id, without_dynamo(names.add), self, self.tracing, self.graph_module)
@@ -98,12 +93,12 @@ class Observation:
         had_steps, self.has_steps = self.has_steps, True
         if reason is not None:
             self.counted += 1
-            if self.state == _DURING and not had_steps:
+            if self.state == DURING and not had_steps:
                 _program.next_step()  # what was before the first step, which was not seen to begin, is one of its own
         if self.state == BEFORE:
             if self.place.rank is None or not self.begin_window():
                 return
-        elif self.state == _DURING:
+        elif self.state == DURING:
             if self.compilations.rows:
                 self.compilations.deliver()
             if not _program.next_step() and not self.end_window():
@@ -180,7 +175,7 @@ class Observation:
         if self.state == BEFORE:
             self.counted += difference
             self.compilations.are_not_after(self.counted)
-        elif self.state == _DURING:
+        elif self.state == DURING:
             self.assume(reason)
             if difference:
                 self.miscounted += difference
@@ -199,14 +194,14 @@ class Observation:
             return
         if not calls:
             return
-        if self.state == _DURING:
+        if self.state == DURING:
             self.counted = calls
             self.cannot_observe(inference_text("the first step of the training", calls))
         elif self.state == _AFTER:
             _note(self.setting["notes"], f"unobserved {self.place.rank} {inference_text('the training', calls)}")
 
     def connect(self) -> bool:
-        self.state = _DURING
+        self.state = DURING
         self.windows.begin()
         setting = self.setting
         begun = _program.begin(
@@ -289,7 +284,7 @@ class Observation:
 
     def profiler_begins(self) -> None:
         self.profilers += 1
-        if self.state == _DURING:
+        if self.state == DURING:
             self.profiler_seen()
 
     def profiler_ends(self) -> None:
@@ -450,7 +445,7 @@ class Observation:
 
     def replaced(self, arguments: Any) -> None:
         """Another program is about to take the place of this one, in the same process."""
-        if self.state == _DURING:
+        if self.state == DURING:
             words = shlex.join(map(os.fsdecode, arguments))
             _note(self.setting["notes"], f"replaced {os.getpid()} {_exceptions.shortened(words)}")
         self.at_exit()
@@ -462,7 +457,7 @@ class Observation:
             is_unobserved = self.windows.count == 0 and not _ranks.is_rank(self.setting, self.place)
             if self.count and self.steps.propagated and is_unobserved:
                 self.trains_unobserved()
-        if self.state in (BEFORE, _DURING) and not self.count and uncaught is None:
+        if self.state in (BEFORE, DURING) and not self.count and uncaught is None:
             _note(self.setting["notes"], f"unstepped {self.seen.why_no_step(self.steps.has_optimizer)}")
 
 
