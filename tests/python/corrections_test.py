@@ -14,7 +14,7 @@ class CorrectionsTest(unittest.TestCase):
         program = mock.Mock()
         program.boundaries.return_value = 0
         observation = _observe.Observation.__new__(_observe.Observation)
-        observation.state, observation.counted = _observe._DURING, 5
+        observation.state, observation.counted = _observe.DURING, 5
         observation.assumed, observation.miscounted = -1, 0
         texts = []
         with mock.patch.object(_observe, "_program", program):
