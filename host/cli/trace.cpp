@@ -126,7 +126,8 @@ int exit_code_of(const measure::Outcome& run) {
   return static_cast<int>(run.status == measure::RunStatus::kOk ? ExitCode::kOk : ExitCode::kRunFailed);
 }
 
-/// That of the program; of several windows or repetitions, the first one that failed.
+/// That of the program; of several windows or repetitions, the first one that failed. A window that the program did not
+/// reach is skipped; they are not all.
 int exit_code_of(const supervisor::Summary& summary, bool has_windows) {
   if (has_windows) {
     measure::Outcome end;
@@ -136,8 +137,12 @@ int exit_code_of(const supervisor::Summary& summary, bool has_windows) {
   } else if (summary.runs.empty()) {
     return exit_code_of_signal(summary.signal);
   }
-  for (const measure::Outcome& run : summary.runs)
+  const bool may_skip =
+      has_windows && std::ranges::count(summary.runs, measure::RunStatus::kOk, &measure::Outcome::status) > 0;
+  for (const measure::Outcome& run : summary.runs) {
+    if (may_skip && run.status == measure::RunStatus::kSkipped) continue;
     if (const int code = exit_code_of(run); code != 0) return code;
+  }
   return 0;
 }
 

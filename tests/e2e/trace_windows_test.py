@@ -59,6 +59,15 @@ class EndsTest(WindowsTest):
         self.assertEqual([steps for steps, _, _ in self.rows(WINDOWS)], ["8:10", "16:18", "24:26"])
         self.assertEqual([self.relus(run) for run in (1, 2, 3)], [[8, 9], [16, 17], [24, 25]])
 
+    def test_the_program_ends_in_the_warmup_of_a_window(self):
+        expected = self.plain(NUMBERED, "plain", 23)
+        done = self.trace(NUMBERED, "plain", 23, options=["--passes", "ops", "--steps", "every 8 for 2"])
+        self.assertEqual(done.stdout, expected)
+        self.assertEqual(
+            self.rows(WINDOWS),
+            [("8:10", "ok", ""), ("16:18", "ok", ""), ("24:26", "skipped", "the program ended before the window")],
+        )
+
     def test_the_program_ends_before_a_window(self):
         done = self.trace(NUMBERED, "plain", 12, options=["--passes", "ops", "--steps", "5:7,100:103,200:203"])
         self.assertEqual(self.rows(WINDOWS), [("5:7", "ok", "")])
