@@ -70,6 +70,7 @@ class Steps:
         self.is_after_update = False  # the current root call began after the backward pass of its step
         self.was_call_update = False  # the last root call did, and has no operators for another one
         self.is_direct = False  # the last step computed most of its model outside of root calls
+        self.is_followed = False  # _program has followed the begin of this step, a root call
         self.direct = DirectForward(lambda: _program.phase_begin(FORWARD), lambda: _program.phase_end())
         self.passes = 0  # backward passes of this step
         self.stepped = False  # an optimizer has stepped, ever
@@ -148,7 +149,8 @@ class Steps:
         self.begun = True
         self.stepped_in_step = self.propagated_in_step = False
         self.first_root = None if module is None else id(module)
-        self.is_direct = self.work.end_step(new)
+        self.is_direct = self.work.end_step(new) and not self.is_followed
+        self.is_followed = False
         self.passes = 0
         self.on_boundary(reason)
         self.direct.step_begins()
@@ -277,7 +279,7 @@ class Steps:
         self.work.resume()
         # Nothing marks where a step begins that computes its model outside of root calls, as the one before may do.
         is_direct = self.work.is_direct() or (self.begun and self.first_root is None)
-        if is_direct and not (self.backward or self.work.in_call) and self.cycle.is_alone(id(optimizer)):
+        if is_direct and not self.is_followed and not (self.backward or self.work.in_call) and self.cycle.is_alone(id(optimizer)):
             self._end_step(None, 0)
             self.has_ended = True
         if not self.backward:
@@ -328,6 +330,7 @@ class Steps:
         """_program has followed this optimizer and passed these boundaries. `stepping`: depth of its steps; `direct`: a
         backward pass begins, whose operators no root call has called."""
         self.stepped_in_step = stepped
+        self.is_followed = not direct
         self.work.begin_step(0)
         self.work.resume(int(direct))
         self.optimizers = [optimizer] * stepping

@@ -336,6 +336,23 @@ class DirectTest(SequenceTest):
 
         self.assertEqual(self.seen(body, 2), "BbOo|FfBbOo|FfBbOo|BbOo|FfBbOo|FfBbOo|FfBbOo|BbOo|F")
 
+    def test_a_step_that_was_followed_elsewhere_has_begun_with_a_call(self):
+        def body(program):
+            for _ in range(3):
+                program.forward(operators=20)
+                program.backward()
+                program.step()
+            program.steps.take_over(id(MODULES["optimizer"]), 3, False, 0, False, direct=False)
+            program.compute(20)  # by the call in which the steps were handed over
+            program.backward()
+            program.step()
+            for _ in range(2):
+                program.forward(operators=20)
+                program.backward()
+                program.step()
+
+        self.assertTrue(self.seen(body, 1).endswith("BbOo|FfBbOo|FfBbOo"), self.seen(body, 1))
+
     def test_most_work_outside_of_modules(self):
         def before(program, optimizer):
             program.compute(4)
