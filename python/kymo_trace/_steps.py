@@ -278,8 +278,8 @@ class Steps:
         self._update()
         self.work.resume()
         # Nothing marks where a step begins that computes its model outside of root calls, as the one before may do.
-        is_direct = self.work.is_direct() or (self.begun and self.first_root is None)
-        if is_direct and not self.is_followed and not (self.backward or self.work.in_call) and self.cycle.is_alone(id(optimizer)):
+        is_direct = not self.is_followed and (self.work.is_direct() or (self.begun and self.first_root is None))
+        if is_direct and not (self.backward or self.work.in_call) and self.cycle.is_alone(id(optimizer)):
             self._end_step(None, 0)
             self.has_ended = True
         if not self.backward:

@@ -246,7 +246,7 @@ std::vector<TableContent> event_contents() {
        "2|forward|0|10100|10250|2|50|50|0|0|0|50|50|50|1|50"},
       {"idle_total",
        "sequence, " + text("phase_id") + ", " + text("scope_id") + ", activity, steps, gaps, total_ns, after_copy_ns",
-       "0|backward|block_0/attention|operator|2|3|400|100;1|NULL|NULL|host code|2|0|1|0"},
+       "0|backward|block_0/attention|operator|2|3|400|100;1|||host code|2|0|1|0"},
       {"kernel_outlier",
        "sequence, " + text("name_id") + ", step, " + text("phase_id") + ", " + text("scope_id") +
            ", duration_ns, group_size, group_median_ns, deviation, first_use, concurrent, gap_before_ns, sm_clock_mhz",
