@@ -18,7 +18,7 @@ from kymo_tool import KYMO, KymoTest, needs_torch_parts
 from small_model import ALL_PASSES, CASE, METHOD
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "cmake"))
-from document_cli import COMMANDS  # noqa: E402: the commands that docs/cli.md documents
+from document_cli import sections  # noqa: E402: the commands that docs/cli.md documents
 
 WIDTHS = (80, 100, 120)
 PIPE_COLUMNS = 100
@@ -102,7 +102,7 @@ class WidthTest(KymoTest):
             self.check(done.stdout, PIPE_COLUMNS, *words)
 
     def test_help(self):
-        for words in COMMANDS:
+        for words, _ in sections(KYMO):
             self.check_everywhere(*words, "--help")
 
     def test_lists(self):
