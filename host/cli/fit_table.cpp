@@ -20,7 +20,6 @@ namespace kymo::cli {
 namespace {
 
 constexpr std::size_t kDefaultColumns = 100;
-constexpr std::size_t kGap = 2;           // between two columns
 constexpr std::size_t kShortestCell = 8;  // cells are not shortened below this
 constexpr std::size_t kWrappedText =
     40;  // columns that a wrapped column has at least, if there are others to leave out
@@ -44,7 +43,7 @@ std::vector<std::size_t> widths_of(const TextTable& table) {
 
 std::size_t line_width(const std::vector<std::size_t>& widths) {
   const std::size_t gaps = widths.empty() ? 0 : widths.size() - 1;
-  return std::accumulate(widths.begin(), widths.end(), gaps * kGap);
+  return std::accumulate(widths.begin(), widths.end(), gaps * kColumnGap);
 }
 
 template <typename T>
@@ -265,7 +264,7 @@ std::vector<std::string> fit(TextTable& table, std::size_t columns) {
     optional.pop_back();
     is_left_out[column] = true;
     if (is_right(original, column) || distinct_rows(original, is_left_out) == distinct)
-      width -= std::min(width, widths[column] + kGap);  // the last column has no gap
+      width -= std::min(width, widths[column] + kColumnGap);  // the last column has no gap
     else
       is_left_out[column] = false;
   }

@@ -21,7 +21,6 @@ namespace {
 using Cell = store::ResultsDatabase::Cell;
 
 constexpr std::size_t kLeastText = 20;  // columns beside an indentation; with less, text begins on a line of its own
-constexpr std::size_t kGap = 2;         // between columns
 constexpr std::size_t kHanging = 2;     // indentation of such lines, and of the rest of a wrapped line
 
 std::string without_trailing_spaces(std::string line) {
@@ -161,7 +160,7 @@ std::string render_lists(const TextTable& table, std::size_t columns) {
     text += text.empty() ? "" : "\n";
     for (std::size_t column = 0; column < row.size(); ++column) {
       const std::string name = visible(table.header[column]);
-      text += wrapped(name + std::string(width - display_width(name) + kGap, ' '), visible(row[column]), columns);
+      text += wrapped(name + std::string(width - display_width(name) + kColumnGap, ' '), visible(row[column]), columns);
     }
   }
   return text;

@@ -14,6 +14,7 @@
 
 namespace kymo::cli {
 
+inline constexpr std::size_t kColumnGap = 2;  ///< between two columns of a table
 inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
 
 /// Breaks a text between words into lines of at most `columns` columns of a terminal. The first line begins with
