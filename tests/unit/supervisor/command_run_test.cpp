@@ -2,6 +2,7 @@
 // Runs of whole commands.
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -72,7 +73,12 @@ TEST_F(CommandRuns, UseTheProcessorAndMemoryOfTheProcessesThatTheyWaitFor) {
   make({script("sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; true"),
         script("head -c 100000000 /dev/zero | tail -c 100000000 > /dev/null; true")});
   EXPECT_THAT(lines("SELECT cpu_ns > 20000000 FROM sample WHERE run_id = 1"), ElementsAre("1"));
-  EXPECT_THAT(lines("SELECT resident_peak_bytes > 90000000 FROM rank WHERE run_id = 2"), ElementsAre("1"));
+  // Memory below that of the process that forks it, which sanitizers let grow, is not known.
+  rusage own{};
+  getrusage(RUSAGE_SELF, &own);
+  const bool is_known = own.ru_maxrss < 50'000;
+  EXPECT_THAT(lines("SELECT resident_peak_bytes > 90000000 FROM rank WHERE run_id = 2"),
+              ElementsAre(testing::AnyOf("1", is_known ? "1" : "NULL")));
 }
 
 TEST_F(CommandRuns, AFailureNamesTheCommandAndItsLastLines) {
