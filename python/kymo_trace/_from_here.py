@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import sys
 from threading import get_ident, main_thread
 from typing import Any
 
-from . import _exceptions, _observe, _optimizers, _program, _ranks
+from . import _observe, _optimizers, _program, _ranks
 from ._later import LaterSteps
 from ._names import Names
 from ._usable import check_interpreter
@@ -27,13 +28,14 @@ def check() -> None:
 def begin(setting: dict[str, Any], start_ns: int) -> _observe.Observation:
     """Requires check(). Raises RuntimeError in a process that is a part of another program."""
     global _observation
+    optimizers = _optimizers.existing(sys.modules["torch"])
     if _observation is None:
-        _observation = _observe.start(setting, start_ns)
+        _observation = _observe.start(setting, start_ns, optimizers)
         if _observation is None:
             raise RuntimeError("a process that multiprocessing has started cannot be observed")
     else:
         _begin_again(_observation, setting, start_ns)
-    for optimizer in _optimizers.existing(_observation.torch):
+    for optimizer in optimizers:
         _observation.steps.optimizer_created(optimizer)
     return _observation
 
@@ -52,19 +54,14 @@ def _begin_again(observation: _observe.Observation, setting: dict[str, Any], sta
 
 
 def _end_last_step(observation: _observe.Observation) -> None:
-    """The step that is open is complete, if an optimizer has stepped in it: the program says that its loop is."""
+    """The step that is open is complete, if an optimizer has stepped in it: so is the loop."""
     if observation.state == _observe.DURING and observation.records_scopes and observation.steps.stepped_in_step:
         _program.next_step()
 
 
 def end(observation: _observe.Observation, error: BaseException | None) -> None:
     """The program goes on without being observed. `error`: that ends this part of it."""
-    if observation.steps.begun:
-        observation.note_steps(error)
     if error is None:
         _end_last_step(observation)
-        observation.end()
-    else:
-        status = _program.OUT_OF_MEMORY if _exceptions.is_out_of_memory(error) else _program.FAILED
-        observation.end(status, _exceptions.describe(error, ""))
+    observation.finish(error)
     _program.reset()

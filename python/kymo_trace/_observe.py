@@ -10,6 +10,7 @@ import os
 import shlex
 import sys
 import time
+from collections.abc import Sequence
 from threading import get_ident, main_thread
 from typing import Any
 
@@ -433,15 +434,17 @@ class Observation:
         self.watch()
 
     def at_exit(self) -> None:
-        uncaught = getattr(sys, "last_value", None) or self.raised
+        self.finish(getattr(sys, "last_value", None) or self.raised)
+
+    def finish(self, error: BaseException | None) -> None:
+        """The program ends, or the part of it that is observed, with this exception."""
         if self.steps.begun and self.place.rank is not None:
-            self.note_steps(uncaught)
-        if uncaught is None:
+            self.note_steps(error)
+        if error is None:
             self.end()
             return
-        out_of_memory = _exceptions.is_out_of_memory(uncaught)
-        status = _program.OUT_OF_MEMORY if out_of_memory else _program.FAILED
-        self.end(status, _exceptions.describe(uncaught, self.script))
+        status = _program.OUT_OF_MEMORY if _exceptions.is_out_of_memory(error) else _program.FAILED
+        self.end(status, _exceptions.describe(error, self.script))
 
     def replaced(self, arguments: Any) -> None:
         """Another program is about to take the place of this one, in the same process."""
@@ -468,8 +471,8 @@ def _watch_compilations(observation: Observation) -> None:
     after_import("torch._inductor.output_code", kernels.watch_graphs)
 
 
-def start(setting: dict[str, Any], start_ns: int) -> Observation | None:
-    """Called right after torch was imported. None if this process is not to be observed. Raises Unusable."""
+def start(setting: dict[str, Any], start_ns: int, optimizers: Sequence[Any] = ()) -> Observation | None:
+    """Called after torch was imported and these optimizers were created. None: not to be observed. Raises Unusable."""
     torch: Any = sys.modules["torch"]
     place = _ranks.place_at_start(setting)
     if place.rank is None and not place.joins:
@@ -481,7 +484,7 @@ def start(setting: dict[str, Any], start_ns: int) -> Observation | None:
     _calls.watch_backward(torch, observation.returns_gradients)
     # The steps are others in a fork.
     _calls.watch_captures(torch, lambda: observation.steps.capture_begins(), lambda: observation.steps.capture_ends())
-    _optimizers.watch(torch, lambda optimizer: observation.steps.optimizer_created(optimizer))
+    _optimizers.watch(torch, lambda optimizer: observation.steps.optimizer_created(optimizer), optimizers)
     _loaders.watch(observation.disarm)
     _ranges.watch()
     _watch_compilations(observation)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -17,7 +17,7 @@ from ._replacement import in_place_of, skipped_frames, wrap_method
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
 
 
-def _watch_steps(torch: Any, on_created: Callable[[Any], None]) -> None:
+def _watch_steps(torch: Any, on_created: Callable[[Any], None], known: Sequence[Any]) -> None:
     kind = sys.modules["torch.optim.optimizer"].Optimizer  # type: ignore[attr-defined]
     compiling = torch.compiler.is_dynamo_compiling
     begins, ends, fails = _program.optimizer_begins, _program.optimizer_ends, _program.optimizer_fails
@@ -72,7 +72,7 @@ def _watch_steps(torch: Any, on_created: Callable[[Any], None]) -> None:
 
     kind.__init__ = in_place_of(make, __init__)
     kind.profile_hook_step = staticmethod(profile_hook_step)
-    for optimizer in existing(torch):
+    for optimizer in known:
         of_class = type(optimizer).step
         if getattr(of_class, "hooked", None) and not hasattr(of_class, "observed"):
             replacement = observed_step(of_class)
@@ -96,7 +96,7 @@ def without_self(step: Callable[..., Any], of: Any) -> Callable[..., Any]:
 
 
 def existing(torch: Any) -> list[Any]:
-    """The optimizers that were created before; their classes have replaced step() then."""
+    """The optimizers that the program has created so far. Looks at all objects of Python."""
     return [each for each in gc.get_objects() if issubclass(type(each), torch.optim.Optimizer)]
 
 
@@ -122,7 +122,8 @@ def _watch_scaler() -> None:
     wrap_method(kind, "update", wrap)
 
 
-def watch(torch: Any, on_created: Callable[[Any], None]) -> None:
-    """Calls a function with each optimizer that is created. Their steps are passed to _program."""
-    _watch_steps(torch, on_created)
+def watch(torch: Any, on_created: Callable[[Any], None], known: Sequence[Any]) -> None:
+    """Calls a function with each optimizer that is created. Their steps are passed to _program, and so are those of the
+    known ones, whose classes have replaced step() already."""
+    _watch_steps(torch, on_created, known)
     _watch_scaler()
