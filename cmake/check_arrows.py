@@ -9,6 +9,8 @@ import re
 import sys
 from pathlib import Path
 
+from problems import report
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Component (directory below core/ or host/) -> other components that it may include.
@@ -123,8 +125,7 @@ def main():
         for path in sorted((ROOT / top).rglob("*")):
             if path.suffix in SOURCES:
                 problems.extend(problems_of(path))
-    print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
-    return 1 if problems else 0
+    return report(problems)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import re
 import sys
 from pathlib import Path
 
+from problems import report
+
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = 2000
 REFERENCES = {"docs/cli.md", "docs/schema.md"}  # searched, not read
@@ -57,11 +59,5 @@ def problems():
                 yield f"{name(page)}: the link {target} leads to no heading"
 
 
-def main():
-    found = list(problems())
-    print("\n".join(found), file=sys.stderr, end="\n" if found else "")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(problems()))

@@ -10,6 +10,8 @@ import re
 import sys
 from pathlib import Path
 
+from problems import report
+
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ("schemas/views/*.sql", "reports/*/*.sql", "python/**/*.py")
 
@@ -54,11 +56,5 @@ def problems():
         first |= own
 
 
-def main():
-    found = list(problems())
-    print("\n".join(found), file=sys.stderr, end="\n" if found else "")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(problems()))

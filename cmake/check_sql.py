@@ -10,6 +10,8 @@ import re
 import sys
 from pathlib import Path
 
+from problems import report
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Tables that describe what was run, where and with what. Their rows are subjects of reports as they are: a view could
@@ -102,8 +104,7 @@ def workload_problems():
 
 def main():
     problems = [*table_problems(), *view_problems(), *workload_problems()]
-    print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
-    return 1 if problems else 0
+    return report(problems)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ import re
 import sys
 from pathlib import Path
 
+from problems import report
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("cmake", "core", "docs", "host", "plugins", "python", "reports", "schemas", "tests")
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
@@ -71,8 +73,7 @@ def problems_of(path):
 
 def main():
     problems = [problem for path in files() for problem in problems_of(path)]
-    print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
-    return 1 if problems else 0
+    return report(problems)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from problems import report
+
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "cmake/replaced_terms.txt"
 GENERATED = re.compile(r"docs/examples/[^/]+/.*|cmake/replaced_terms\.txt|LICENSE")
@@ -43,8 +45,7 @@ def problems_of(name, words, phrases):
 def main():
     words, phrases = read_terms()
     problems = [problem for name in files() for problem in problems_of(name, words, phrases)]
-    print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
-    return 1 if problems else 0
+    return report(problems)
 
 
 if __name__ == "__main__":
