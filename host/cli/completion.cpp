@@ -15,10 +15,12 @@
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
+#include "cli/option_text.hpp"
 #include "cli/suite.hpp"
 #include "cli/text_table.hpp"
 #include "cli/typed_option.hpp"
 #include "measure/outcome.hpp"
+#include "measure/plan.hpp"
 #include "report/report.hpp"
 #include "store/results.hpp"
 
@@ -140,9 +142,12 @@ class Completion {
 
   Candidates values_of(const CLI::Option& option, const std::string& word) {
     const std::string name = option.get_name(), type = option.get_type_name();
-    if (name == "--passes" || name == "--pass") return list_of({"verify", "time", "memory", "trace", "ops"}, word);
-    if (name == "--trace-detail")
-      return list_of({"none", "memsets", "synchronization", "overhead", "api", "shapes"}, word);
+    if (name == "--passes" || name == "--pass") return list_of(names_of(measure::Pass{}).names(), word);
+    if (name == "--trace-detail") {
+      Candidates found = list_of(trace_details(), word);
+      append_range(found, list_of({"none"}, word));
+      return found;
+    }
     if (name == "--format") return list_of(report::known_formats(), word);
     if (name == "--status") return candidates_of(measure::kRunStatusNames.names());
     if (name == "--set" || name == "--axis") return settings("", word, name == "--axis");

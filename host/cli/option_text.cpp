@@ -19,6 +19,13 @@ bool parse_all(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
+constexpr std::pair<const char*, bool measure::Observation::*> kTraceDetails[] = {
+    {"memsets", &measure::Observation::memsets},
+    {"synchronization", &measure::Observation::synchronization},
+    {"overhead", &measure::Observation::overhead_records},
+    {"api", &measure::Observation::api_calls},
+    {"shapes", &measure::Observation::shapes}};
+
 }  // namespace
 
 std::int64_t whole_number(const std::string& option, const std::string& text, std::int64_t low, std::int64_t high) {
@@ -100,20 +107,19 @@ std::vector<measure::Pass> passes_from(const std::string& option, const std::str
   return passes;
 }
 
+std::vector<std::string> trace_details() {
+  std::vector<std::string> names;
+  for (const auto& [name, member] : kTraceDetails) names.emplace_back(name);
+  return names;
+}
+
 void add_trace_detail(const std::string& option, const std::string& text, measure::Observation& observation) {
-  static constexpr std::pair<const char*, bool measure::Observation::*> kRecords[] = {
-      {"memsets", &measure::Observation::memsets},
-      {"synchronization", &measure::Observation::synchronization},
-      {"overhead", &measure::Observation::overhead_records},
-      {"api", &measure::Observation::api_calls},
-      {"shapes", &measure::Observation::shapes}};
   for (const std::string& word : split(text, ',')) {
     const std::string name = trim(word);
     if (name == "none") continue;
-    const auto* const found = std::ranges::find(kRecords, name, [](const auto& each) { return each.first; });
-    if (found == std::end(kRecords))
-      throw UsageError(option + " takes a list of memsets, synchronization, overhead, api, shapes, or none, not " +
-                       quote(text));
+    const auto* const found = std::ranges::find(kTraceDetails, name, [](const auto& each) { return each.first; });
+    if (found == std::end(kTraceDetails))
+      throw UsageError(option + " takes a list of " + join(trace_details(), ", ") + ", or none, not " + quote(text));
     observation.*found->second = true;
   }
 }

@@ -43,6 +43,8 @@ Shard shard_from(const std::string& text);
 /// Splits "name=value" at the first '='.
 std::pair<std::string, std::string> name_and_value(const std::string& option, const std::string& text);
 
+/// The words of --trace-detail besides "none".
+std::vector<std::string> trace_details();
 /// Enables the records in a list such as "memsets,api"; "none" enables none. Throws UsageError with the accepted words.
 void add_trace_detail(const std::string& option, const std::string& text, measure::Observation& observation);
 /// Parses a list of passes; returns them in execution order.
