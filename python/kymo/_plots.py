@@ -43,7 +43,7 @@ def _label(values, names):
     return ", ".join(str(values[name]) if name == "workload" else f"{name}={values[name]}" for name in names)
 
 
-def _lines(axes):
+def _lines():
     """(color, line style) of each series; further series than colors have other line styles."""
     for style in _LINES:
         for color in COLORS:
@@ -57,12 +57,12 @@ def _interval(step):
     return [0 if step.get(name) is None else abs(step[name] - step["time_ns"]) / 1e6 for name in names]
 
 
-def times(runs, axes, x=None):
+def times(runs, axes, x):
     """Time of a step with its 95 % interval, over a parameter that varies; a line for each other combination."""
     names = varied(runs)
     x = _axis_of(runs, names, x)
     others = [name for name in names if name != x]
-    styles = _lines(axes)
+    styles = _lines()
     values = {run["run_id"]: title_values(run) for run in runs}
     key = lambda run: tuple(str(values[run["run_id"]][name]) for name in others)  # noqa: E731
     runs = sorted(runs, key=lambda run: (key(run), values[run["run_id"]].get(x, 0) if x else 0))
@@ -100,7 +100,7 @@ def times(runs, axes, x=None):
         axes.legend()
 
 
-def phases(runs, axes, x=None):
+def phases(runs, axes):
     """The phases of a step, mean times stacked, a bar for each run."""
     names = varied(runs)
     bottoms = [0.0] * len(runs)
@@ -183,6 +183,8 @@ def plot(results, kind, x, run_id, axes):
         _, axes = pyplot.subplots(layout="constrained")
     if kind == "roofline":
         roofline(results.database, runs, axes)
+    elif kind == "phases":
+        phases(runs, axes)
     else:
-        {"times": times, "phases": phases}[kind](runs, axes, x)
+        times(runs, axes, x)
     return axes

@@ -2,7 +2,9 @@
 """Results.plot: what the figures show, read from their axes."""
 
 import os
+import re
 import unittest
+from pathlib import Path
 
 from results_test import InWork, _results, installed
 
@@ -38,6 +40,11 @@ class PlotTest(InWork):
         lengths = [sum(bar.get_width() for bar in bars) for bars in zip(*axes.containers, strict=True)]
         for length, mean in zip(lengths, results.frame.mean_ms, strict=True):
             self.assertAlmostEqual(length, mean)
+
+    def test_colors_are_those_of_the_reports(self):
+        palette = (Path(__file__).parents[2] / "host" / "report" / "palette.hpp").read_text(encoding="utf-8")
+        light = re.findall(r'\{"([0-9A-F]{6})", "[0-9A-F]{6}"\}', palette)
+        self.assertEqual(_results._plots.COLORS, [f"#{color}" for color in light[: len(_results._plots.COLORS)]])
 
     def test_roofline_needs_the_work_of_operators(self):
         results = _results.run("saxpy", steps=5, warmup=1)
