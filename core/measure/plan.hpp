@@ -132,6 +132,9 @@ struct Method {
 /// Largest number of steps that the time pass of an observed program measures, and its default: those until it ends.
 inline constexpr std::int64_t kMaxFreeSteps = 10'000;
 
+/// Parameter of a run that is one window of an observed program: the steps of the window, such as "100:110".
+inline constexpr const char* kWindowParameter = "steps";
+
 /// Returns true if the pass records events: memory, trace and ops.
 inline bool observes(Pass pass) { return pass != Pass::kTime && pass != Pass::kVerify; }
 

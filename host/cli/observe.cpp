@@ -65,7 +65,7 @@ int observe(const ObserveArguments& arguments) {
   const Json results = results_of(*database, "SELECT " + std::to_string(run));
   const TableStyle style{.wide = arguments.wide, .markdown = false, .colour = false, .columns = output_columns()};
   const std::string text = program_text(*database, results, file.string(), style);
-  const std::string steps = value_text(results.at(0)["parameters"]["steps"]);
+  const std::string steps = value_text(results.at(0)["parameters"][measure::kWindowParameter]);
   print(text +
         style.text("results: " + visible(file.string()) + ", run " + std::to_string(run) + ", steps " + steps + "\n"));
   return static_cast<int>(ExitCode::kOk);

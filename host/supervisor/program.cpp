@@ -277,8 +277,9 @@ PlannedRun run_of_window(const PlannedRun& program, const Window& window) {
   run.method.warmup = run.method.observation.warmup = window.warmup;
   run.method.steps = window.steps;
   run.method.observation.steps = window.observed();
-  run.what.parameters["steps"] = to_text(window);
-  run.title.parameters["steps"] = {.position = 2, .title = ", steps {}", .is_setting = false, .choice = {}};
+  run.what.parameters[measure::kWindowParameter] = to_text(window);
+  run.title.parameters[measure::kWindowParameter] = {
+      .position = 2, .title = ", steps {}", .is_setting = false, .choice = {}};
   return run;
 }
 

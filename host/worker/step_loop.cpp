@@ -125,7 +125,7 @@ void StepLoop::evaluate(std::int64_t first) {
 
 bool StepLoop::measured_before_end() {
   if (log_.size() > warmup_) return true;
-  if (assignment_.what.parameters.contains("steps"))  // a window of several, which the program need not reach
+  if (assignment_.what.parameters.contains(measure::kWindowParameter))  // the program need not reach each window
     return progress_.give_up("the program ended before the window");
   if (log_.size() == 0) return progress_.end(RunStatus::kFailed, "the program ended before the end of the first step");
   return progress_.end(RunStatus::kFailed, "the program ended after " + std::to_string(log_.size()) +
