@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What limits the steps of a run, from all passes that recorded it.
+-- What limits the steps of a run, from all passes that recorded it. step_finding names finding_rule in a WITH clause:
+-- SQLite then reads it once instead of for each measure.
 
 -- Many short operators, or on a GPU kernels, in one module or in the optimizer: at least 500 calls per step of those
 -- that take less than 20 µs on average; for rank 0. Kernels also take the time in which nothing runs on the GPU while
@@ -156,14 +157,151 @@ FROM (
 )
 GROUP BY run_id;
 
--- What takes so much of a step that it is worth looking at, and what to do next; for rank 0. Shares are those of the
--- pass that recorded them and overlap, for example idle time and the phase in which it occurs. Phases are compared by
--- the time of their kernels on a GPU, for which the host does not wait, and on the host otherwise; those of workloads
--- that consist of an optimizer are no finding. Databases of earlier versions have the idle time of the whole step only.
--- Values that the host reads are counted outside of the optimizer, which reads its own step numbers on a CPU.
-CREATE VIEW step_finding AS
-WITH threshold (idle_share, share, copies, dominant_share) AS (VALUES (0.2, 0.1, 1, 0.5)),
-phase_total AS (
+-- The rules by which measures of a step become rows of step_finding, and their texts.
+CREATE VIEW finding_rule AS
+WITH rule (rule, least, subject, evidence, detail, next_step) AS (
+  VALUES
+  (
+    'idle GPU',
+    0.2,
+    'idle GPU',
+    'nothing runs on the GPU for %.3g ms of %.3g ms per step, in %.0f gaps',
+    '; the host is then in %s',
+    'launch fewer kernels: CUDA graphs, torch.compile, fused operators; the timeline shows the gaps'
+  ),
+  (
+    'data loading',
+    0.1,
+    'data loading',
+    '%.3g ms of %.3g ms per step',
+    NULL,
+    'load in more worker processes and further ahead: num_workers, prefetch_factor, pin_memory'
+  ),
+  (
+    'copies to the host',
+    1,
+    'copies to the host',
+    '%.3g per step, %.3g of them in %s',
+    '; nothing runs on the GPU for %.3g ms after them',
+    'the host waits for the GPU at each copy to unpinned memory: keep values on the GPU, '
+    || 'without .item(), .cpu(), .tolist() or printing'
+  ),
+  (
+    'values read by the host',
+    1,
+    'values read by the host',
+    '%.3g per step, by .item(), float() or printing; most in %s',
+    NULL,
+    'on a GPU, the host would wait at each: keep values in tensors, and read them every N steps'
+  ),
+  (
+    'host code',
+    0.2,
+    'host code outside of operators',
+    'operators take %.3g ms of %.3g ms per step',
+    '; data loading takes %.3g ms, communication alone %.3g ms',
+    'the timeline shows what surrounds the time without operators'
+  ),
+  (
+    'exposed communication',
+    0.1,
+    'exposed communication',
+    'only communication runs for %.3g ms of %.3g ms per step',
+    NULL,
+    'start it earlier (buckets, overlap with backward), or exchange less (bf16 gradients)'
+  ),
+  (
+    'short calls in the optimizer',
+    0.1,
+    'many short %s in the optimizer',
+    '%.0f calls of %.3g µs take %.3g ms of %.3g ms per step; most often %s, %.0f times',
+    '; nothing runs on the GPU for %.3g ms of it',
+    'update all parameters with few kernels: fused=True or foreach=True'
+  ),
+  (
+    'short calls in a module',
+    0.1,
+    'many short %s %s',
+    '%.0f calls of %.3g µs take %.3g ms of %.3g ms per step; most often %s, %.0f times',
+    '; nothing runs on the GPU for %.3g ms of it',
+    'compute on whole tensors instead of in a loop, or fuse them with torch.compile'
+  ),
+  (
+    'double precision',
+    0.1,
+    'double precision',
+    'operators of f64 take %.3g ms of %.3g ms per step; most: %s(%s)',
+    ' in %s',
+    'float32 or bf16 unless the result needs it: look for .double(), float64 in NumPy and torch.set_default_dtype'
+  ),
+  (
+    'optimizer',
+    0.5,
+    'optimizer',
+    '%.3g ms of %.3g ms per step',
+    '; %s takes %.0f %% of it',
+    'updates usually take a small part of a step: use few kernels (fused=True, foreach=True), or larger batches'
+  ),
+  (
+    'operator of the optimizer',
+    0.5,
+    'optimizer',
+    '%.3g ms of %.3g ms per step',
+    '; %s takes %.0f %% of it',
+    'updates usually take a small part of a step: replace this operator, or call it less often'
+  ),
+  (
+    'outside of phases',
+    0.5,
+    'outside of forward, backward and optimizer',
+    '%.3g ms of %.3g ms per step',
+    '; %s takes %.0f %% of it',
+    'validation, logging and metrics belong to it: do less of it, or less often'
+  ),
+  ('wrong precision', 0.1, '%s', '%s: %s', NULL, 'use bf16 or TF32: autocast, torch.set_float32_matmul_precision'),
+  ('memory-bound', 0.1, '%s', '%s: %s', NULL, 'fuse it with its neighbors, so that it moves fewer bytes'),
+  ('compute-bound', 0.1, '%s', '%s: %s', NULL, 'it can only do less, or the same in a lower precision'),
+  ('latency-bound', 0.1, '%s', '%s: %s', NULL, 'do more per call: larger batches, fused operators'),
+  ('waiting for communication', 0.1, '%s', '%s: %s', NULL, 'give all ranks the same work before it'),
+  ('communication-bound', 0.1, '%s', '%s: %s', NULL, 'overlap it with compute, or exchange less'),
+  ('cannot be determined from these passes', 0.1, '%s', '%s: %s', NULL, ''),
+  (
+    'compilation',
+    0.1,
+    'compilation in measured steps',
+    '%d compilations take %.3g ms in %d of %d measured steps',
+    '; most often: %s',
+    'mark sizes that change as dynamic (mark_dynamic, dynamic=True), or observe later steps (--steps)'
+  ),
+  (
+    'graph breaks',
+    1,
+    'graph breaks',
+    '%d, the first: %s',
+    NULL,
+    'rewrite the code at these lines: kernels are not fused across them'
+  )
+)
+SELECT
+  -- name of the rule; those of operators are verdicts of op_verdict
+  rule,
+  -- value from which a measure is a finding: share of a step, or number per step
+  least,
+  -- subject of the finding, a printf() format
+  subject,
+  -- format of the numbers that it is based on
+  evidence,
+  -- format of what follows them if it is known; or NULL
+  detail,
+  -- what to do next; empty if the view that has the measure knows it
+  next_step
+FROM rule;
+
+-- Phases outside of forward and backward passes that take most of a step, and the operator that takes most of each; for
+-- rank 0. Phases are compared by the time of their kernels on a GPU, for which the host does not wait, and on the host
+-- otherwise; those of workloads that consist of an optimizer are no finding.
+CREATE VIEW _dominant_phase AS
+WITH phase_total AS (
   SELECT
     s.run_id,
     s.phase,
@@ -188,41 +326,70 @@ phase_total AS (
   WHERE e.rank = 0
   GROUP BY e.run_id, e.phase
 ),
-dominant_phase AS (
+dominant AS (
   SELECT
     p.*,
     r.device_kind
   FROM phase_total p
   JOIN run r ON r.run_id = p.run_id
-  CROSS JOIN threshold t
+  JOIN finding_rule t ON t.rule = 'outside of phases'
   WHERE
-    p.ms > t.dominant_share * p.step_ms
-    AND p.has_passes
-    AND (p.phase = 'optimizer' OR p.phase = 'other' AND r.timing = 'free')
+    p.ms > t.least * p.step_ms AND p.has_passes AND (p.phase = 'optimizer' OR p.phase = 'other' AND r.timing = 'free')
 ),
-dominant_entry AS (
+entry AS (
   SELECT
     e.run_id,
     e.phase,
     e.name,
     sum(e.ms) AS ms,
     row_number() OVER (PARTITION BY e.run_id, e.phase ORDER BY sum(e.ms) DESC, e.name) AS position
-  FROM dominant_phase d
+  FROM dominant d
   CROSS JOIN profile_entry e ON e.run_id = d.run_id AND e.rank = 0 AND e.phase = d.phase
   GROUP BY e.run_id, e.phase, e.name
 )
 SELECT
   -- run
-  g.run_id,
+  d.run_id,
+  -- optimizer or other
+  d.phase,
+  -- time per step
+  d.ms / d.steps AS ms,
+  -- time of a step
+  d.step_ms / d.steps AS step_ms,
+  -- the operator, or on a GPU kernel; NULL if it was not recorded
+  e.name,
+  -- its share of the phase
+  e.ms
+  / CASE d.device_kind
+    WHEN 'cuda' THEN d.ms / d.steps
+    ELSE
+      (
+        SELECT sum(CASE x.phase WHEN d.phase THEN x.host_ns END) / 1e6 / sum(x.phase = 'step')
+        FROM sample x
+        WHERE x.run_id = d.run_id AND x.rank = 0 AND x.pass = 'ops' AND x.warmup = 0
+      )
+  END AS name_share
+FROM dominant d
+LEFT JOIN entry e ON e.run_id = d.run_id AND e.phase = d.phase AND e.position = 1;
+
+-- What takes so much of a step that it is worth looking at, and what to do next, by the rules of finding_rule; for rank
+-- 0. Shares are those of the pass that recorded them and overlap, for example idle time and the phase in which it
+-- occurs. Databases of earlier versions have the idle time of the whole step only. Values that the host reads are
+-- counted outside of the optimizer, which reads its own step numbers on a CPU.
+CREATE VIEW step_finding AS
+WITH rule AS (SELECT * FROM finding_rule)
+SELECT
+  -- run
+  m.run_id,
   -- what takes the time
-  'idle GPU' AS subject,
-  -- share of a step, at least a tenth, or a fifth for idle time; NULL if unknown, or if something was not recorded
-  g.share,
+  r.subject,
+  -- share of a step; NULL if unknown, or if something was not recorded
+  m.share,
   -- the numbers that it is based on
-  printf('nothing runs on the GPU for %.3g ms of %.3g ms per step, in %.0f gaps', g.ms, g.step_ms, g.gaps)
-  || coalesce('; the host is then in ' || g.places, '') AS evidence,
+  printf(r.evidence, m.ms, m.step_ms, m.gaps)
+  || CASE WHEN m.places IS NULL THEN '' ELSE printf(r.detail, m.places) END AS evidence,
   -- what to do next
-  'launch fewer kernels: CUDA graphs, torch.compile, fused operators; the timeline shows the gaps' AS next_step
+  r.next_step
 FROM (
   SELECT
     run_id,
@@ -245,38 +412,35 @@ FROM (
     g.rank = 0
     AND g.phase = 'step'
     AND NOT EXISTS (SELECT 1 FROM idle_total i WHERE i.run_id = g.run_id AND i.rank = 0 AND i.pass = g.pass)
-) g
-CROSS JOIN threshold t
-WHERE g.share >= t.idle_share
+) m
+JOIN rule r ON r.rule = 'idle GPU'
+WHERE m.share >= r.least
 UNION ALL
 SELECT
-  p.run_id,
-  'data loading',
-  p.share,
-  printf('%.3g ms of %.3g ms per step', p.ms, p.step_ms),
-  'load in more worker processes and further ahead: num_workers, prefetch_factor, pin_memory'
+  m.run_id,
+  r.subject,
+  m.ms / m.step_ms,
+  printf(r.evidence, m.ms, m.step_ms),
+  r.next_step
 FROM (
   SELECT
     s.run_id,
     avg(CASE WHEN s.phase IN ('data_loading', 'data') THEN s.host_ms END) AS ms,
-    avg(CASE s.phase WHEN 'step' THEN s.host_ms END) AS step_ms,
-    avg(CASE WHEN s.phase IN ('data_loading', 'data') THEN s.host_ms END)
-    / avg(CASE s.phase WHEN 'step' THEN s.host_ms END) AS share
+    avg(CASE s.phase WHEN 'step' THEN s.host_ms END) AS step_ms
   FROM pass_step_time s
   WHERE s.rank = 0 AND s.warmup = 0 AND s.is_least_observed = 1
   GROUP BY s.run_id
-) p
-CROSS JOIN threshold t
-WHERE p.share >= t.share
+) m
+JOIN rule r ON r.rule = 'data loading'
+WHERE m.ms / m.step_ms >= r.least
 UNION ALL
 SELECT
-  k.run_id,
-  'copies to the host',
-  k.idle_share,
-  printf('%.3g per step, %.3g of them in %s', k.calls, k.calls_of_phase, k.phase)
-  || CASE WHEN k.idle_ms IS NULL THEN '' ELSE printf('; nothing runs on the GPU for %.3g ms after them', k.idle_ms) END,
-  'the host waits for the GPU at each copy to unpinned memory: keep values on the GPU, '
-  || 'without .item(), .cpu(), .tolist() or printing'
+  m.run_id,
+  r.subject,
+  m.share,
+  printf(r.evidence, m.calls, m.calls_of_phase, m.phase)
+  || CASE WHEN m.idle_ms IS NULL THEN '' ELSE printf(r.detail, m.idle_ms) END,
+  r.next_step
 FROM (
   SELECT
     e.run_id,
@@ -284,7 +448,7 @@ FROM (
     max(e.calls) AS calls_of_phase,
     sum(e.calls) AS calls,
     i.ms AS idle_ms,
-    i.ms / i.step_ms AS idle_share
+    i.ms / i.step_ms AS share
   FROM (
     SELECT
       run_id,
@@ -304,22 +468,17 @@ FROM (
     GROUP BY run_id
   ) i ON i.run_id = e.run_id
   GROUP BY e.run_id
-) k
-CROSS JOIN threshold t
-WHERE k.calls >= t.copies
+) m
+JOIN rule r ON r.rule = 'copies to the host'
+WHERE m.calls >= r.least
 UNION ALL
 SELECT
-  h.run_id,
-  'host code outside of operators',
-  1 - (h.operator_ms + h.exposed_ms + h.loading_ms) / h.step_ms,
-  printf(
-    'operators take %.3g ms%s%s of %.3g ms per step',
-    h.operator_ms,
-    CASE WHEN h.exposed_ms > 0 THEN printf(', communication alone %.3g ms', h.exposed_ms) ELSE '' END,
-    CASE WHEN h.loading_ms > 0 THEN printf(', data loading %.3g ms', h.loading_ms) ELSE '' END,
-    h.step_ms
-  ),
-  'the timeline shows what surrounds the time without operators'
+  m.run_id,
+  r.subject,
+  1 - (m.operator_ms + m.loading_ms + m.exposed_ms) / m.step_ms,
+  printf(r.evidence, m.operator_ms, m.step_ms)
+  || CASE WHEN m.loading_ms + m.exposed_ms > 0 THEN printf(r.detail, m.loading_ms, m.exposed_ms) ELSE '' END,
+  r.next_step
 FROM (
   SELECT
     r.run_id,
@@ -346,16 +505,16 @@ FROM (
     ) AS step_ms
   FROM run r
   WHERE r.device_kind = 'cpu'
-) h
-CROSS JOIN threshold t
-WHERE 1 - (h.operator_ms + h.exposed_ms + h.loading_ms) / h.step_ms >= t.idle_share
+) m
+JOIN rule r ON r.rule = 'host code'
+WHERE 1 - (m.operator_ms + m.loading_ms + m.exposed_ms) / m.step_ms >= r.least
 UNION ALL
 SELECT
-  c.run_id,
-  'exposed communication',
-  c.exposed_share,
-  printf('only communication runs for %.3g ms of %.3g ms per step', c.exposed_ms, c.span_ms),
-  'start it earlier (buckets, overlap with backward), or exchange less (bf16 gradients)'
+  m.run_id,
+  r.subject,
+  m.exposed_share,
+  printf(r.evidence, m.exposed_ms, m.span_ms),
+  r.next_step
 FROM (
   SELECT
     run_id,
@@ -374,49 +533,29 @@ FROM (
   JOIN step_activity a ON a.run_id = r.run_id
   WHERE r.device_kind = 'cpu' AND a.rank = 0 AND a.pass = 'ops' AND a.warmup = 0 AND a.phase = 'step'
   GROUP BY a.run_id
-) c
-CROSS JOIN threshold t
-WHERE c.exposed_share >= t.share
+) m
+JOIN rule r ON r.rule = 'exposed communication'
+WHERE m.exposed_share >= r.least
 UNION ALL
 SELECT
-  o.run_id,
-  'many short ' || o.what || CASE
-    WHEN o.is_optimizer THEN ' in the optimizer'
-    WHEN o.module = '' THEN ' outside of modules'
-    ELSE ' in ' || o.module
-  END,
-  o.ms / o.step_ms,
-  printf(
-    '%.0f calls of %.3g µs take %.3g ms of %.3g ms per step%s; most often %s, %.0f times',
-    o.calls,
-    1e3 * (o.ms - coalesce(o.idle_ms, 0)) / o.calls,
-    o.ms,
-    o.step_ms,
-    CASE WHEN o.idle_ms IS NULL THEN '' ELSE printf(', %.3g ms of them with an idle GPU', o.idle_ms) END,
-    o.name,
-    o.calls_of_name
-  ),
-  CASE
-    WHEN o.is_optimizer THEN 'update all parameters with few kernels: fused=True or foreach=True'
-    ELSE 'compute on whole tensors instead of in a loop, or fuse them with torch.compile'
-  END
-FROM _short_operators o
-CROSS JOIN threshold t
-WHERE o.ms >= t.share * o.step_ms
+  m.run_id,
+  printf(r.subject, m.what, CASE m.module WHEN '' THEN 'outside of modules' ELSE 'in ' || m.module END),
+  m.ms / m.step_ms,
+  printf(r.evidence, m.calls, 1e3 * (m.ms - coalesce(m.idle_ms, 0)) / m.calls, m.ms, m.step_ms, m.name, m.calls_of_name)
+  || CASE WHEN m.idle_ms IS NULL THEN '' ELSE printf(r.detail, m.idle_ms) END,
+  r.next_step
+FROM _short_operators m
+JOIN rule r
+  ON r.rule = CASE WHEN m.is_optimizer THEN 'short calls in the optimizer' ELSE 'short calls in a module' END
+WHERE m.ms / m.step_ms >= r.least
 UNION ALL
 SELECT
-  d.run_id,
-  'double precision',
-  d.ms / d.step_ms,
-  printf(
-    'operators of f64 take %.3g ms of %.3g ms per step; most: %s(%s)%s',
-    d.ms,
-    d.step_ms,
-    d.name,
-    d.arguments,
-    coalesce(' in ' || nullif(d.module, ''), '')
-  ),
-  'float32 or bf16 unless the result needs it: look for .double(), float64 in NumPy and torch.set_default_dtype'
+  m.run_id,
+  r.subject,
+  m.ms / m.step_ms,
+  printf(r.evidence, m.ms, m.step_ms, m.name, m.arguments)
+  || CASE WHEN m.module <> '' THEN printf(r.detail, m.module) ELSE '' END,
+  r.next_step
 FROM (
   SELECT
     o.run_id,
@@ -433,20 +572,16 @@ FROM (
   FROM op_roofline o
   WHERE o.rank = 0 AND o.pass = 'ops' AND o.dtype = 'f64' AND o.kind <> 'overhead'
   GROUP BY o.run_id
-) d
-CROSS JOIN threshold t
-WHERE d.ms >= t.share * d.step_ms
+) m
+JOIN rule r ON r.rule = 'double precision'
+WHERE m.ms / m.step_ms >= r.least
 UNION ALL
 SELECT
-  k.run_id,
-  'values read by the host',
+  m.run_id,
+  r.subject,
   NULL,
-  printf(
-    '%.3g per step, by .item(), float() or printing; most in %s',
-    k.calls,
-    coalesce(nullif(k.module, ''), 'phase ' || k.phase)
-  ),
-  'on a GPU, the host would wait at each: keep values in tensors, and read them every N steps'
+  printf(r.evidence, m.calls, coalesce(nullif(m.module, ''), 'phase ' || m.phase)),
+  r.next_step
 FROM (
   SELECT
     o.run_id,
@@ -461,64 +596,32 @@ FROM (
     AND o.name = 'aten::_local_scalar_dense'
     AND o.phase NOT IN ('data_loading', 'data', 'optimizer')
   GROUP BY o.run_id
-) k
-CROSS JOIN threshold t
-WHERE k.calls >= t.copies
+) m
+JOIN rule r ON r.rule = 'values read by the host'
+WHERE m.calls >= r.least
 UNION ALL
 SELECT
-  p.run_id,
-  CASE p.phase WHEN 'optimizer' THEN 'optimizer' ELSE 'outside of forward, backward and optimizer' END,
-  p.share,
-  p.evidence
-  || CASE
-    WHEN p.name_share >= p.least_share THEN printf('; %s takes %.0f %% of it', p.name, 100 * p.name_share)
-    ELSE ''
-  END,
-  CASE
-    WHEN p.name IS NULL THEN '--passes ops names the operators that take it'
-    WHEN p.phase = 'other' THEN 'validation, logging and metrics belong to it: do less of it, or less often'
-    WHEN p.name_share > p.dominant_share
-      THEN 'updates usually take a small part of a step: replace this operator, or call it less often'
-    ELSE 'updates usually take a small part of a step: use few kernels (fused=True, foreach=True), or larger batches'
+  m.run_id,
+  r.subject,
+  m.ms / m.step_ms,
+  printf(r.evidence, m.ms, m.step_ms)
+  || CASE WHEN m.name_share >= 0.1 THEN printf(r.detail, m.name, 100 * m.name_share) ELSE '' END,
+  CASE WHEN m.name IS NULL THEN '--passes ops names the operators that take it' ELSE r.next_step END
+FROM _dominant_phase m
+JOIN rule r
+  ON r.rule = CASE
+    WHEN m.phase = 'other' THEN 'outside of phases'
+    WHEN m.name_share > 0.5 THEN 'operator of the optimizer'
+    ELSE 'optimizer'
   END
-FROM (
-  SELECT
-    d.run_id,
-    d.phase,
-    d.ms / d.step_ms AS share,
-    printf('%.3g ms of %.3g ms per step', d.ms / d.steps, d.step_ms / d.steps) AS evidence,
-    e.name,
-    e.ms
-    / CASE d.device_kind
-      WHEN 'cuda' THEN d.ms / d.steps
-      ELSE
-        (
-          SELECT sum(CASE x.phase WHEN d.phase THEN x.host_ns END) / 1e6 / sum(x.phase = 'step')
-          FROM sample x
-          WHERE x.run_id = d.run_id AND x.rank = 0 AND x.pass = 'ops' AND x.warmup = 0
-        )
-    END AS name_share,
-    t.dominant_share,
-    t.share AS least_share
-  FROM dominant_phase d
-  CROSS JOIN threshold t
-  LEFT JOIN dominant_entry e ON e.run_id = d.run_id AND e.phase = d.phase AND e.position = 1
-) p
+WHERE m.ms / m.step_ms >= r.least
 UNION ALL
 SELECT
-  v.run_id,
-  v.name || coalesce(' in ' || nullif(v.module, ''), ''),
-  v.share,
-  v.verdict || ': ' || v.reason,
-  CASE v.verdict
-    WHEN 'wrong precision' THEN 'use bf16 or TF32: autocast, torch.set_float32_matmul_precision'
-    WHEN 'memory-bound' THEN 'fuse it with its neighbors, so that it moves fewer bytes'
-    WHEN 'compute-bound' THEN 'it can only do less, or the same in a lower precision'
-    WHEN 'latency-bound' THEN 'do more per call: larger batches, fused operators'
-    WHEN 'waiting for communication' THEN 'give all ranks the same work before it'
-    WHEN 'communication-bound' THEN 'overlap it with compute, or exchange less'
-    ELSE v.next_step
-  END
+  m.run_id,
+  printf(r.subject, m.name || coalesce(' in ' || nullif(m.module, ''), '')),
+  m.share,
+  printf(r.evidence, m.verdict, m.reason),
+  coalesce(nullif(m.next_step, ''), r.next_step)
 FROM (
   SELECT
     o.*,
@@ -538,23 +641,17 @@ FROM (
     AND (o.attained IS NOT NULL OR o.verdict <> 'cannot be determined from these passes')
     AND NOT (o.dtype = 'f64' AND o.pass = 'ops')
     AND NOT EXISTS (SELECT 1 FROM _short_operators m WHERE m.run_id = o.run_id AND m.module = coalesce(o.module, ''))
-) v
-CROSS JOIN threshold t
-WHERE v.share >= t.share
+) m
+JOIN rule r ON r.rule = m.verdict
+WHERE m.share >= r.least
 UNION ALL
 SELECT
-  c.run_id,
-  'compilation in measured steps',
-  c.compile_ms / c.step_ms,
-  printf(
-    '%d compilations take %.3g ms in %d of %d measured steps%s',
-    c.compilations,
-    c.compile_ms,
-    c.compiled_steps,
-    c.steps,
-    coalesce('; most often: ' || c.cause, '')
-  ),
-  'mark sizes that change as dynamic (mark_dynamic, dynamic=True), or observe later steps (--steps)'
+  m.run_id,
+  r.subject,
+  m.compile_ms / m.step_ms,
+  printf(r.evidence, m.compilations, m.compile_ms, m.compiled_steps, m.steps)
+  || CASE WHEN m.cause IS NULL THEN '' ELSE printf(r.detail, m.cause) END,
+  r.next_step
 FROM (
   SELECT
     s.run_id,
@@ -581,16 +678,16 @@ FROM (
   FROM compilation_step s
   WHERE s.rank = 0 AND s.measured = 1 AND s.is_least_observed = 1 AND s.compilations > 0
   GROUP BY s.run_id, s.pass
-) c
-CROSS JOIN threshold t
-WHERE c.compile_ms >= t.share * c.step_ms
+) m
+JOIN rule r ON r.rule = 'compilation'
+WHERE m.compile_ms / m.step_ms >= r.least
 UNION ALL
 SELECT
-  b.run_id,
-  'graph breaks',
+  m.run_id,
+  r.subject,
   NULL,
-  b.count || CASE b.count WHEN 1 THEN ' graph break' ELSE ' graph breaks' END || '; the first: ' || b.cause,
-  'rewrite the code at these lines: kernels are not fused across them'
+  printf(r.evidence, m.count, m.cause),
+  r.next_step
 FROM (
   SELECT
     g.run_id,
@@ -605,7 +702,9 @@ FROM (
   FROM compilation_event g
   WHERE g.rank = 0 AND g.kind = 'graph_break' AND g.is_least_observed = 1
   GROUP BY g.run_id, g.pass
-) b;
+) m
+JOIN rule r ON r.rule = 'graph breaks'
+WHERE m.count >= r.least;
 
 -- What a run did not record, and which option records it; for rank 0.
 CREATE VIEW not_recorded AS
