@@ -1,86 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacked curves; each value is held until the next position.
 
+import { AreaWords, BAND_STRIP, drawBands, drawValueAxis } from "./area_axes.js";
+import { Blocks } from "./blocks.js";
+import { BlocksView } from "./blocks_view.js";
+import { AXIS, drawTimeAxis, element, pageColours, paletteOf, RIGHT_MARGIN, Y_MARGIN } from "./canvas.js";
+import { AxisSwitch, EventAxis } from "./event_axis.js";
+import { Overview } from "./overview.js";
+import { Range } from "./range.js";
+import { segmentsBelow } from "./segments_view.js";
+import { TimelineView } from "./timeline.js";
+import { addHelp } from "./toolbar.js";
+import { firstAbove, summed } from "./units.js";
+import { View } from "./view.js";
+
 const AREA_HEIGHT = 330;
-const BAND_STRIP = 20;
-
-// Draws the left margin, heading and ticks of a value axis.
-function drawValueAxis(context, plot, lowest, highest, ink, rows) {
-  const [factor, unit] = rows.bytes ? unitFor(BYTE_UNITS, highest) : [1, rows.yUnit];
-  context.textAlign = "right";
-  for (const tick of axisTicks(lowest, highest, 5, factor)) {
-    const y = Math.round(plot.top + plot.height * (1 - (tick.value - lowest) / (highest - lowest)));
-    context.fillStyle = ink.rule;
-    context.fillRect(plot.left, y, plot.width, 1);
-    context.fillStyle = ink.muted;
-    context.fillText(tick.label, plot.left - 8, y);
-  }
-  context.save();
-  context.translate(11, plot.top + plot.height / 2);
-  context.rotate(-Math.PI / 2);
-  context.textAlign = "center";
-  context.fillStyle = ink.ink;
-  context.fillText(unit ? `${rows.yTitle} (${unit})` : rows.yTitle, 0, 0);
-  context.restore();
-}
-
-function drawBands(context, surface, view, bands, ink) {
-  const { plot } = view;
-  context.textAlign = "center";
-  bands.forEach((band, i) => {
-    const left = clamp(view.xAt(band.start), plot.left, plot.left + plot.width);
-    const right = clamp(view.xAt(band.end), plot.left, plot.left + plot.width);
-    if (right - left < 0.5) return;
-    if (i % 2 === 0) {
-      context.fillStyle = ink.raised;
-      context.fillRect(left, plot.top - BAND_STRIP, right - left, plot.height + BAND_STRIP);
-    }
-    context.fillStyle = ink.rule;
-    context.fillRect(left, plot.top - BAND_STRIP, 1, plot.height + BAND_STRIP);
-    context.fillStyle = ink.muted;
-    context.fillText(surface.fitted(band.label, right - left - 6), (left + right) / 2, plot.top - BAND_STRIP / 2);
-  });
-}
-
-// Formats positions and values of an area chart.
-class AreaWords {
-  constructor(rows) {
-    this.rows = rows;
-    this.axis = null;
-  }
-  ticks(low, high, target) {
-    const { rows } = this;
-    if (this.axis) return { heading: "allocations and frees", ticks: axisTicks(low, high, target, 1) };
-    if (rows.nanoseconds) {
-      const { heading, ticks } = timeTicks(low, high, target);
-      return { heading: heading.replace("time since the first event", rows.xTitle), ticks };
-    }
-    return {
-      heading: rows.xUnit ? `${rows.xTitle} (${rows.xUnit})` : rows.xTitle,
-      ticks: axisTicks(low, high, target, 1),
-    };
-  }
-  position(x) {
-    return this.rows.nanoseconds ? durationText(x) : `${significant(x, 6)} ${this.rows.xUnit}`;
-  }
-  // The bands on the current axis.
-  bands() {
-    const { axis } = this;
-    if (!axis) return this.rows.bands;
-    return this.rows.bands.map(({ label, start, end }) => ({
-      label,
-      start: axis.indexOf(start),
-      end: axis.indexOf(end),
-    }));
-  }
-  value(y) {
-    return this.rows.bytes ? bytesText(Math.round(y)) : `${significant(y, 4)} ${this.rows.yUnit}`;
-  }
-  bandAt(x) {
-    const band = this.bands().find((each) => x >= each.start && x < each.end);
-    return band ? band.label : "";
-  }
-}
 
 class AreaView extends View {
   constructor(root, rows, range) {
@@ -148,7 +82,8 @@ class AreaView extends View {
     const context = this.surface.begin(AREA_HEIGHT);
     const ink = pageColours();
     const palette = paletteOf(this.rows.palette);
-    this.swatches.forEach((swatch, i) => (swatch.style.background = palette[this.colourOf(i) % palette.length]));
+    for (const [i, swatch] of this.swatches.entries())
+      swatch.style.background = palette[this.colourOf(i) % palette.length];
     const top = 6 + (this.rows.bands.length ? BAND_STRIP : 0);
     this.plot = {
       left: Y_MARGIN,
@@ -262,7 +197,7 @@ class AreaView extends View {
 
 // The curves and, if available, the blocks they consist of and the events on the same time axis; all share the visible
 // range.
-function areaViews(root, rows) {
+export function areaViews(root, rows) {
   const x = summed(rows.x);
   let last = x[x.length - 1];
   let first = x[0];

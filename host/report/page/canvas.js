@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colors of the page, and a canvas with a time axis.
 
-const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
+import { clamp } from "./units.js";
 
-function pageColours() {
+export const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
+
+export function pageColours() {
   const style = getComputedStyle(document.documentElement);
   const named = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
   return {
@@ -16,33 +18,35 @@ function pageColours() {
   };
 }
 
-const paletteOf = (pairs) => pairs.map(([light, dark]) => `#${prefersDark.matches ? dark : light}`.toLowerCase());
+export const paletteOf = (pairs) =>
+  pairs.map(([light, dark]) => `#${prefersDark.matches ? dark : light}`.toLowerCase());
 
-function channels(colour) {
+export function channels(colour) {
   const number = parseInt(colour.slice(1), 16);
   return [number >> 16, (number >> 8) & 255, number & 255];
 }
 
 // Black or white, whichever is more readable on the color.
-function textOn(colour) {
+export function textOn(colour) {
   const [red, green, blue] = channels(colour);
   return 0.299 * red + 0.587 * green + 0.114 * blue < 140 ? "#ffffff" : "#16191d";
 }
 
-function element(tag, properties = {}, ...children) {
+export function element(tag, properties = {}, ...children) {
   const made = Object.assign(document.createElement(tag), properties);
   made.append(...children);
   return made;
 }
 
 // Around the plot, so that charts with the same range are aligned.
-const Y_MARGIN = 76;
-const RIGHT_MARGIN = 10;
+export const Y_MARGIN = 76;
+export const RIGHT_MARGIN = 10;
+export const AXIS = 38; // height of a time axis
 
-const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif';
+export const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif';
 
 // A canvas that follows the width of its parent and the screen resolution, and draws at most once per frame.
-class Surface {
+export class Surface {
   constructor(parent, label, draw) {
     this.canvas = element("canvas", { tabIndex: 0 });
     this.canvas.setAttribute("role", "application");
@@ -87,7 +91,8 @@ class Surface {
     let width = this.widths.get(key);
     if (width === undefined) {
       if (this.widths.size > 20000) this.widths.clear();
-      this.widths.set(key, (width = this.context.measureText(text).width));
+      width = this.context.measureText(text).width;
+      this.widths.set(key, width);
     }
     if (width <= pixels) return text;
     for (let letters = Math.ceil((text.length * pixels) / width); letters > 1; --letters) {
@@ -110,7 +115,7 @@ class Surface {
 }
 
 // Draws grid lines and labels of a time axis below a plot.
-function drawTimeAxis(context, range, plot, ink, format) {
+export function drawTimeAxis(context, range, plot, ink, format) {
   const { ticks, heading } = format(range.low, range.high, plot.width / 110);
   context.textAlign = "center";
   for (const tick of ticks) {

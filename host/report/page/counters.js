@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantities over time in lanes of their own: a step line, with the lowest and the highest value of each pixel.
 
-class Counter {
+import { COUNTER } from "./lanes.js";
+import { bytesText, firstAbove, significant, summed } from "./units.js";
+
+export class Counter {
   constructor(rows, shift) {
     Object.assign(this, { name: rows.name, unit: rows.unit, run: rows.run, rank: rows.rank });
     this.x = summed(rows.x).map((x) => x - shift);

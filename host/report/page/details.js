@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a timeline tells about a bar or a range.
 
+import { element } from "./canvas.js";
+import { RangeSummary } from "./measure.js";
+import { factList, linkButton, Panel, smallTable } from "./panel.js";
+import { countText, durationText, percentText } from "./units.js";
+
 const MOST_LISTED = 20;
 
-class Details {
+export class Details {
   constructor(view) {
     this.view = view;
     this.panel = new Panel(view.root, "Details", (hadFocus) => view.forget(hadFocus));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DSTYLE=a.css "-DSCRIPTS=a.js;b.js" -DOUTPUT=file.cpp -P embed.cmake: writes a style sheet, and scripts joined
-# into one function scope, into a C++ source.
+# cmake -DSTYLE=a.css -DSCRIPT=a.js -DOUTPUT=file.cpp -P embed.cmake: writes a style sheet, and a script in a function
+# scope, into a C++ source.
 
 include(${CMAKE_CURRENT_LIST_DIR}/../../../cmake/embed_text.cmake)
 
@@ -21,9 +21,7 @@ endfunction()
 set(style "")
 append_part(style "${STYLE}" kymo_css style)
 set(script "")
-foreach(file IN LISTS SCRIPTS)
-  append_part(script "${file}" kymo_js script)
-endforeach()
+append_part(script "${SCRIPT}" kymo_js script)
 
 file(WRITE "${OUTPUT}" "// SPDX-License-Identifier: Apache-2.0
 // Generated from the files in host/report/page.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // An x axis on which every allocation and free takes the same room, instead of its time.
 
-class EventAxis {
+import { clamp, firstAbove } from "./units.js";
+
+export class EventAxis {
   // Times of events, in any order.
   constructor(times) {
     this.times = Float64Array.from(new Set(times)).sort();
@@ -26,7 +28,7 @@ class EventAxis {
 }
 
 // A button that switches the views of a memory chart between the two axes. Views implement useAxis(axis or null).
-class AxisSwitch {
+export class AxisSwitch {
   constructor(toolbar, range, axis, views, onchange) {
     Object.assign(this, { range, axis, views, onchange, byEvent: false });
     this.extent = [range.first, range.last, range.smallest];

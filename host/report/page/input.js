@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keyboard, wheel and pointers.
 
+import { clamp } from "./units.js";
+
 const KEY_PAN = { a: -0.15, arrowleft: -0.15, d: 0.15, arrowright: 0.15 };
 const KEY_ZOOM = { w: 1 / 1.4, "+": 1 / 1.4, "=": 1 / 1.4, s: 1.4, "-": 1.4, _: 1.4 };
 const KEY_SCROLL = { arrowup: -40, arrowdown: 40, pageup: -240, pagedown: 240 };
@@ -15,7 +17,7 @@ const KEY_BAR = {
   m: (view) => view.mark(),
 };
 
-function onKey(view, event) {
+export function onKey(view, event) {
   const key = event.key.toLowerCase();
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.shiftKey && (key === "w" || key === "s")) view.zoomValues(KEY_ZOOM[key]);
@@ -49,7 +51,7 @@ function onWheel(view, event) {
 }
 
 // Dragging pans, dragging with Shift selects a range, two fingers zoom, a press without movement is a click.
-class PointerControl {
+export class PointerControl {
   constructor(view) {
     this.view = view;
     this.fingers = new Map();

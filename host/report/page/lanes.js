@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lanes of a timeline that are shown, and their positions.
 
-const ROW = 18;
+export const ROW = 18;
 const LANE_GAP = 5;
 const HEADING = 22;
 const RULE = 6;
-const PANEL = 26;
+export const PANEL = 26;
 const PANEL_GAP = 10;
-const COUNTER = 44;
-const NAME_ROW = 14; // of a name in several rows
+export const COUNTER = 44;
+export const NAME_ROW = 14; // of a name in several rows
 
-const HIDDEN = -1e9;
+export const HIDDEN = -1e9;
 
-class Lanes {
+export class Lanes {
   constructor(lanes, counters) {
     this.lanes = lanes;
     this.counters = counters;

@@ -2,9 +2,11 @@
 // Which bars belong together: a kernel, the host call that launched it, the operator that made the call, and the scopes
 // around them.
 
+import { firstAbove, firstAtLeast } from "./units.js";
+
 const TRACK_SHARE = 2 ** 26;
 
-class Links {
+export class Links {
   constructor(tracks) {
     this.tracks = tracks;
     this.byEvent = new Map();

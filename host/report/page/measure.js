@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A selected range, and the distance between two points.
 
-class RangeSelection {
+import { HIDDEN } from "./lanes.js";
+import { clamp, durationText, firstAbove } from "./units.js";
+
+export class RangeSelection {
   constructor(view) {
     this.view = view;
     this.anchor = this.end = null;
@@ -38,7 +41,7 @@ class RangeSelection {
 }
 
 // Two points in time; a third replaces both.
-class Measure {
+export class Measure {
   constructor(view) {
     this.view = view;
     this.points = [];
@@ -77,7 +80,7 @@ class Measure {
 // The bars of the shown lanes in a range: per lane their number, their total time and the share of the range in which
 // at least one of them ran; and the names with the most time. Bars are clipped to the range. Where bars are nested, the
 // time of a name excludes that of the bars within.
-class RangeSummary {
+export class RangeSummary {
   constructor(view, low, high) {
     Object.assign(this, { low, high, lanes: [], names: [], count: 0, total: 0 });
     const names = new Map();
@@ -101,18 +104,9 @@ class RangeSummary {
       sum.count += 1;
       sum.total += to - from;
       const key = track.kind[i] * 2 ** 32 + track.label[i];
-      let name = names.get(key);
-      if (!name)
-        names.set(
-          key,
-          (name = {
-            label: track.label[i],
-            kind: track.kind[i],
-            count: 0,
-            total: 0,
-            first: { track, i, neighbours: 0 },
-          }),
-        );
+      const first = { track, i, neighbours: 0 };
+      const name = names.get(key) ?? { label: track.label[i], kind: track.kind[i], count: 0, total: 0, first };
+      names.set(key, name);
       name.count += 1;
       name.total += to - from - (inner ? nestedTime(inner, from, to, track.end[i]) : 0);
     }

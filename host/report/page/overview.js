@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A strip with the whole range above a chart. The visible window can be dragged and resized.
 
+import { element, pageColours, prefersDark, Surface } from "./canvas.js";
+import { onKey } from "./input.js";
+import { clamp } from "./units.js";
+
 const STRIP = 46;
 const GRIP = 6;
 
-class Overview {
+export class Overview {
   // `paint(context, left, width, height)` draws the whole range. It is called again when `key()` changes.
   constructor(view, label, paint, key) {
     Object.assign(this, { view, paint, key, grabbed: null });
@@ -16,8 +20,10 @@ class Overview {
     const canvas = this.surface.canvas;
     canvas.addEventListener("pointerdown", (event) => this.down(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));
-    canvas.addEventListener("pointerup", () => (this.grabbed = null));
-    canvas.addEventListener("pointercancel", () => (this.grabbed = null));
+    for (const end of ["pointerup", "pointercancel"])
+      canvas.addEventListener(end, () => {
+        this.grabbed = null;
+      });
     canvas.addEventListener("dblclick", () => view.reset());
     canvas.addEventListener("keydown", (event) => onKey(view, event));
     view.range.listeners.push(() => this.surface.request());

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects the rectangles of a frame: adjacent cells with the same appearance are merged, labels are drawn last.
-class Painter {
+
+import { FONT, textOn } from "./canvas.js";
+import { ROW } from "./lanes.js";
+import { clamp } from "./units.js";
+
+export class Painter {
   constructor(context, palette, view) {
     Object.assign(this, {
       context,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A panel below a chart: facts, and tables whose rows lead to what they describe.
 
-class Panel {
+import { element } from "./canvas.js";
+
+export class Panel {
   // `onclose(hadFocus)` is called after the panel was closed.
   constructor(root, label, onclose) {
     this.box = element("section", { className: "kymo-panel", hidden: true });
@@ -35,18 +37,18 @@ class Panel {
 }
 
 // A list of names with a text or an element each.
-function factList(facts) {
+export function factList(facts) {
   const list = element("dl");
   for (const [name, value] of facts) list.append(element("dt", { textContent: name }), element("dd", {}, value));
   return list;
 }
 
-function linkButton(text, onclick) {
+export function linkButton(text, onclick) {
   return element("button", { type: "button", className: "kymo-link", textContent: text, onclick });
 }
 
 // `columns` are [heading, is it a number]; `rows` are arrays of texts or elements.
-function smallTable(caption, columns, rows) {
+export function smallTable(caption, columns, rows) {
   const classOf = (i) => (columns[i][1] ? "num" : "");
   const head = element(
     "tr",
@@ -65,5 +67,3 @@ function smallTable(caption, columns, rows) {
   );
   return element("div", { className: "kymo-small-table", tabIndex: 0 }, table);
 }
-
-const percentText = (part) => `${(100 * part).toFixed(1)} %`;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Select elements for the run, the ranks and the step of a timeline.
 
+import { element } from "./canvas.js";
+
 const ALL = "all";
 
-class Pickers {
+export class Pickers {
   constructor(view) {
     this.view = view;
     this.bar = element("div", { className: "kymo-bar kymo-pickers" });

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { clamp } from "./units.js";
+
 // The visible range of the x axis. Charts that share a range move together.
-class Range {
+export class Range {
   constructor(first, last, smallest) {
     this.listeners = [];
     this.cover(first, last, smallest);

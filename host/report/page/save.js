@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buttons that save the records of a chart as a file for another tool.
 
+import { element } from "./canvas.js";
+
 // `unpack(i)` resolves to the content of the i-th file.
-function addSaveButtons(view, files, unpack) {
+export function addSaveButtons(view, files, unpack) {
   files.forEach((file, i) => {
     const button = view.toolbar.addButton(file.button, `${file.button} (${file.file})`, async () => {
       if (file.embedded) return save(file.file, await unpack(i));

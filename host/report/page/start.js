@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the charts of the page and makes them interactive. If that fails for a chart, its static picture remains.
 
+import { areaViews } from "./area.js";
+import { element } from "./canvas.js";
+import { addSaveButtons } from "./save.js";
+import { TimelineView } from "./timeline.js";
+
 window.kymoTimelines = [];
 window.kymoAreas = [];
 

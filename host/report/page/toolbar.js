@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buttons above a chart, and a search box if `searchLabel` is given.
-class Toolbar {
+
+import { element } from "./canvas.js";
+import { countText } from "./units.js";
+
+export class Toolbar {
   constructor(parent, view, searchLabel) {
     this.input = element("input", { type: "search", placeholder: searchLabel, autocomplete: "off", spellcheck: false });
     this.input.setAttribute("aria-label", searchLabel);
@@ -32,7 +36,10 @@ class Toolbar {
     this.input.addEventListener("input", () => view.search(this.input.value));
     this.input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") view.next(event.shiftKey ? -1 : 1);
-      if (event.key === "Escape") view.search((this.input.value = ""));
+      if (event.key === "Escape") {
+        this.input.value = "";
+        view.search("");
+      }
       if (event.key === "Enter" || event.key === "Escape") event.preventDefault();
     });
     parent.append(this.bar);
@@ -57,7 +64,7 @@ class Toolbar {
 }
 
 // Shortcuts, folded away.
-function addHelp(root, entries) {
+export function addHelp(root, entries) {
   const list = element("dl", { className: "kymo-keys" });
   for (const [keys, meaning] of entries)
     list.append(element("dt", { textContent: keys }), element("dd", { textContent: meaning }));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A box with details of the item under the pointer; a click pins it, so that its text can be selected.
-class Tooltip {
+
+import { element } from "./canvas.js";
+import { clamp } from "./units.js";
+
+export class Tooltip {
   constructor(parent) {
     this.box = element("div", { className: "kymo-tip", hidden: true });
     this.box.setAttribute("role", "status");

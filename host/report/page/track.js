@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Non-overlapping bars in order, and how to draw thousands of them as a few rectangles.
 
+import { firstAtLeast, summed } from "./units.js";
+
 const BLOCK = 64;
 
-class Track {
+export class Track {
   // `shift` is subtracted from the times.
   constructor(rows, shift = 0) {
     const count = rows.start.length;

@@ -7,7 +7,7 @@ const TIME_UNITS = [
   [1e3, "µs"],
   [1, "ns"],
 ];
-const BYTE_UNITS = [
+export const BYTE_UNITS = [
   [2 ** 40, "TiB"],
   [2 ** 30, "GiB"],
   [2 ** 20, "MiB"],
@@ -15,7 +15,7 @@ const BYTE_UNITS = [
   [1, "B"],
 ];
 
-const unitFor = (units, size) => units.find(([factor]) => size >= factor) || units[units.length - 1];
+export const unitFor = (units, size) => units.find(([factor]) => size >= factor) || units[units.length - 1];
 
 function grouped(text) {
   const [whole, fraction] = text.split(".");
@@ -23,7 +23,7 @@ function grouped(text) {
   return fraction === undefined ? digits : `${digits}.${fraction}`;
 }
 
-function significant(value, digits) {
+export function significant(value, digits) {
   if (value === 0) return "0";
   const magnitude = Math.abs(value);
   if (magnitude >= 1e15 || magnitude < 1e-6) return value.toExponential(digits - 1);
@@ -31,17 +31,18 @@ function significant(value, digits) {
   return grouped(value.toFixed(Math.min(decimals, 12)));
 }
 
-function durationText(ns) {
+export function durationText(ns) {
   const [factor, unit] = unitFor(TIME_UNITS, Math.abs(ns));
   return `${significant(ns / factor, unit === "ns" ? 1 : 4)} ${unit}`;
 }
 
-function bytesText(bytes) {
+export function bytesText(bytes) {
   const [factor, unit] = unitFor(BYTE_UNITS, Math.abs(bytes));
   return unit === "B" ? `${grouped(String(bytes))} B` : `${(bytes / factor).toFixed(2)} ${unit}`;
 }
 
-const countText = (count) => grouped(String(count));
+export const percentText = (part) => `${(100 * part).toFixed(1)} %`;
+export const countText = (count) => grouped(String(count));
 
 // 1, 2 or 5 times a power of ten, such that about `target` steps fit into the span.
 function niceStep(span, target) {
@@ -52,7 +53,7 @@ function niceStep(span, target) {
 }
 
 // Values and labels of ticks; all labels of an axis have the same unit and enough decimals to distinguish neighbors.
-function axisTicks(low, high, target, unitSize) {
+export function axisTicks(low, high, target, unitSize) {
   if (!(high > low)) return [];
   const step = niceStep((high - low) / unitSize, target);
   const decimals = Math.min(12, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
@@ -65,13 +66,13 @@ function axisTicks(low, high, target, unitSize) {
 
 // The unit depends on the far end of the visible range, not on the step, so that a position keeps its label while
 // zooming.
-function timeTicks(low, high, target, zero = "the first event") {
+export function timeTicks(low, high, target, zero = "the first event") {
   const [factor, unit] = unitFor(TIME_UNITS, Math.max(Math.abs(low), Math.abs(high)));
   return { heading: `time${zero && ` since ${zero}`} (${unit})`, ticks: axisTicks(low, high, target, factor) };
 }
 
 // First index starting at `from` whose value is at least `limit`; the length if there is none.
-function firstAtLeast(sorted, limit, from = 0) {
+export function firstAtLeast(sorted, limit, from = 0) {
   let low = from;
   let high = sorted.length;
   while (low < high) {
@@ -82,7 +83,7 @@ function firstAtLeast(sorted, limit, from = 0) {
   return low;
 }
 
-function firstAbove(sorted, limit, from = 0) {
+export function firstAbove(sorted, limit, from = 0) {
   let low = from;
   let high = sorted.length;
   while (low < high) {
@@ -94,17 +95,17 @@ function firstAbove(sorted, limit, from = 0) {
 }
 
 // Prefix sums of the differences.
-function summed(differences) {
+export function summed(differences) {
   const out = new Float64Array(differences.length);
   let sum = 0;
   for (let i = 0; i < differences.length; ++i) out[i] = sum += differences[i];
   return out;
 }
 
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+export const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
 // Marks the texts that contain the search string, ignoring case.
-function matchingTexts(texts, wanted) {
+export function matchingTexts(texts, wanted) {
   const lower = wanted.toLowerCase();
   return Uint8Array.from(texts, (text) => (text.toLowerCase().includes(lower) ? 1 : 0));
 }

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Range, tooltip and toolbar of one chart; subclasses implement the chart kinds.
-class View {
+
+import { element, Surface } from "./canvas.js";
+import { PointerControl } from "./input.js";
+import { Panel } from "./panel.js";
+import { Toolbar } from "./toolbar.js";
+import { Tooltip } from "./tooltip.js";
+
+export class View {
   constructor(root, range, label, searchLabel) {
     this.root = root;
     this.range = range;
