@@ -48,7 +48,19 @@ QUESTIONS = [
     ("What happened, event by event?", "kernel_call", "op_call", "range_instance", "collective_call", "cuda_api_call"),
 ]
 # The view files that come first, by use; the others follow by name.
-FIRST_FILES = ["timing", "runs", "comparison", "kernels", "operators", "memory_timeline", "memory", "quality", "events"]
+FIRST_FILES = [
+    "timing",
+    "runs",
+    "comparison",
+    "kernels",
+    "kernel_classes",
+    "operators",
+    "memory_timeline",
+    "memory_blocks",
+    "memory",
+    "quality",
+    "events",
+]
 CONSTRAINT = {"PRIMARY", "UNIQUE", "FOREIGN", "CHECK", "CONSTRAINT"}
 
 
