@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "analysis/operator_arguments.hpp"
 #include "event/derived.hpp"
@@ -22,6 +24,13 @@ struct Call {
   const TensorArgument* tensor(std::size_t position) const { return arguments.tensor(position); }
 };
 using Result = std::optional<event::CallWork>;
+
+inline constexpr double kIndexBytes = 8;  ///< of a position in a tensor, which is an i64
+
+/// Work whose model FLOPs are its FLOPs.
+inline event::CallWork work(event::WorkKind kind, std::string dtype, double flops, double bytes) {
+  return {kind, std::move(dtype), flops, flops, flops, bytes};
+}
 
 // Matrix products: left and right operand; a third one in front is added. Linear: input, weight, bias.
 Result plain_product(const Call& call);

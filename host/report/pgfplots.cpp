@@ -13,7 +13,7 @@
 #include "report/number.hpp"
 #include "report/palette.hpp"
 #include "report/panels.hpp"
-#include "report/roofline_picture.hpp"
+#include "report/roofline_drawing.hpp"
 #include "report/svg_canvas.hpp"
 #include "report/unicode.hpp"
 

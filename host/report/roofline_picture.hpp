@@ -37,10 +37,4 @@ struct RooflinePicture {
   std::vector<Text> texts;
 };
 
-/// Sentences about marks beside the plot and outside of the axes; empty if there are none.
-std::string roofline_notes(const Roofline& roofline);
-
-/// `width` is that of the whole picture.
-RooflinePicture roofline_picture(const Chart& chart, double width);
-
 }  // namespace kymo::report

@@ -13,8 +13,8 @@
 #include "report/number.hpp"
 #include "report/palette.hpp"
 #include "report/panels.hpp"
-#include "report/roofline_picture.hpp"
 #include "report/svg_canvas.hpp"
+#include "report/svg_legend.hpp"
 #include "report/unicode.hpp"
 
 namespace kymo::report {
@@ -22,7 +22,6 @@ namespace {
 
 constexpr double kWidth = 760;
 constexpr double kPlotHeight = 290;
-constexpr double kLineHeight = 18;
 constexpr double kBandHeight = 18;  // height of the strip with the band labels
 constexpr double kRotation = 35;    // rotation of long category labels in degrees
 constexpr double kRight = 20;
@@ -33,55 +32,6 @@ double widest_label(const ScaledAxis& axis) {
   double widest = 0;
   for (const Tick& tick : axis.ticks) widest = std::max(widest, text_width(tick.label));
   return widest;
-}
-
-struct LegendEntry {
-  std::string text;
-  double x = 0;
-  int row = 0;
-};
-
-std::vector<LegendEntry> lay_out_legend(const Chart& chart, double left) {
-  std::vector<std::string> texts;
-  if (chart.series.size() > 1) {
-    for (const Series& series : chart.series) texts.push_back(shortened(printable(series.name), kMaxLegendLength));
-  }
-  if (chart.reference_line) texts.push_back(reference_line_label(chart));
-  std::vector<LegendEntry> legend;
-  double x = left;
-  int row = 0;
-  for (const std::string& text : texts) {
-    LegendEntry entry{text, x, row};
-    const double width = 18 + text_width(entry.text) + 18;
-    if (x + width > kWidth - kRight && x > left) {
-      x = left;
-      entry.x = x;
-      entry.row = ++row;
-    }
-    x += width;
-    legend.push_back(entry);
-  }
-  return legend;
-}
-
-double legend_height(const std::vector<LegendEntry>& legend) {
-  return legend.empty() ? 14 : 12 + kLineHeight * (legend.back().row + 1);
-}
-
-void draw_legend(SvgCanvas& canvas, const Chart& chart, const std::vector<LegendEntry>& legend) {
-  for (std::size_t i = 0; i < legend.size(); ++i) {
-    const LegendEntry& entry = legend[i];
-    const double y = 14 + kLineHeight * entry.row;
-    if (chart.reference_line && i + 1 == legend.size()) {
-      canvas.dashes(entry.x - 1, y - 4, entry.x + 13, y - 4, SvgCanvas::kInk, "");
-    } else if (chart.kind == ChartKind::kLine) {
-      canvas.polyline({{entry.x - 1, y - 4}, {entry.x + 13, y - 4}}, colour_of(chart, i));
-      canvas.marker(entry.x + 6, y - 4, colour_of(chart, i), "");
-    } else {
-      canvas.bar(entry.x, y - 10, 12, 12, colour_of(chart, i), "");
-    }
-    canvas.text(entry.x + 18, y, entry.text, Anchor::kStart);
-  }
 }
 
 void draw_y_heading(SvgCanvas& canvas, const Chart& chart, double top, double bottom) {
@@ -155,7 +105,7 @@ class ChartDrawing {
 
   void lay_out() {
     left_ = frame_.left > 0 ? frame_.left : kHeadingWidth + widest_label(y_) + 10;
-    if (!is_panel()) legend_ = lay_out_legend(chart_, left_);
+    if (!is_panel()) legend_ = lay_out_legend(chart_, left_, kWidth - kRight);
     top_ = frame_.top > 0 ? frame_.top : legend_height(legend_);
     if (!chart_.bands.empty()) top_ += kBandHeight;
     double below = 24;
@@ -356,7 +306,7 @@ SvgDrawing draw_panels(const Chart& chart) {
   const double width =
       (kWidth - kRight - left - kColumnGap * static_cast<double>(grid.columns - 1)) / static_cast<double>(grid.columns);
   SvgCanvas canvas;
-  const std::vector<LegendEntry> legend = lay_out_legend(chart, left);
+  const std::vector<LegendEntry> legend = lay_out_legend(chart, left, kWidth - kRight);
   draw_legend(canvas, chart, legend);
   const double first_top = legend_height(legend) + kTitleHeight;
   std::string plots;
@@ -382,35 +332,9 @@ SvgDrawing draw_panels(const Chart& chart) {
   return {canvas.body() + plots, end};
 }
 
-SvgDrawing draw_roofline(const Chart& chart) {
-  using Stroke = RooflinePicture::Stroke;
-  const RooflinePicture picture = roofline_picture(chart, kWidth);
-  SvgCanvas canvas;
-  if (picture.strip_right > picture.strip_left) {
-    canvas.shade(picture.strip_left, picture.top, picture.strip_right - picture.strip_left,
-                 picture.bottom - picture.top, "no floating-point operations");
-  }
-  const auto draw = [&canvas](const RooflinePicture::Line& line) {
-    const bool grid = line.stroke == Stroke::kGrid;
-    const double thickness = line.stroke == Stroke::kRoof ? 2 : line.stroke == Stroke::kLeader ? 0.7 : 1;
-    canvas.line(line.x1, line.y1, line.x2, line.y2, grid ? "kg" : "ka", grid ? SvgCanvas::kGrid : SvgCanvas::kInk,
-                thickness);
-  };
-  for (const auto& line : picture.lines) {
-    if (line.stroke != Stroke::kLeader) draw(line);
-  }
-  for (const auto& each : picture.circles)
-    canvas.circle(each.x, each.y, each.radius, each.colour, each.filled, each.tooltip);
-  for (const auto& line : picture.lines) {
-    if (line.stroke == Stroke::kLeader) draw(line);
-  }
-  for (const auto& each : picture.texts) canvas.text(each.x, each.y, each.text, each.anchor, each.rotation, each.muted);
-  return {canvas.body(), picture.height};
-}
-
 SvgDrawing drawing_of(const Chart& chart) {
   if (chart.kind == ChartKind::kTimeline) return draw_timeline(chart, kWidth);
-  if (chart.kind == ChartKind::kRoofline) return draw_roofline(chart);
+  if (chart.kind == ChartKind::kRoofline) return draw_roofline(chart, kWidth);
   const Chart shown = chart.kind == ChartKind::kArea ? area_picture(chart).chart : chart;
   if (!shown.panels.empty()) return draw_panels(shown);
   const ChartDrawing drawing(shown, Frame{});

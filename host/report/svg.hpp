@@ -27,5 +27,6 @@ struct SvgDrawing {
 };
 
 SvgDrawing draw_timeline(const Chart& chart, double width);
+SvgDrawing draw_roofline(const Chart& chart, double width);
 
 }  // namespace kymo::report

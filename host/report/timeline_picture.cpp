@@ -10,7 +10,7 @@
 #include "report/area.hpp"
 #include "report/number.hpp"
 #include "report/palette.hpp"
-#include "report/roofline_picture.hpp"
+#include "report/roofline_drawing.hpp"
 
 namespace kymo::report {
 namespace {

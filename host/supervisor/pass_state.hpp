@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <variant>
@@ -57,6 +59,7 @@ struct Kill {
 };
 using Action = std::variant<Release, Collected, SendCancel, SendExit, Kill>;
 using Actions = std::vector<Action>;
+inline void append(Actions& to, Actions from) { std::move(from.begin(), from.end(), std::back_inserter(to)); }
 
 /// The outcome of a rank that was lost after reporting its own outcome but before its measurements were received.
 Outcome lost_after_report(int rank, const std::string& reason);
@@ -104,6 +107,9 @@ class PassState {
   std::int64_t peak_resident_bytes(int rank) const { return at(rank).peak_bytes; }
 
  private:
+  /// Priority of failure causes: until a failed pass is decided, a cause of higher priority replaces one of lower
+  /// priority.
+  enum Weight { kNone = -1, kInterruption, kSkip, kReported, kObserved };
   struct Rank {
     bool connected = false;
     bool failing = false;  ///< it has announced a failure and will report it
@@ -134,7 +140,7 @@ class PassState {
     return read_status_ ? read_status_(rank) : std::nullopt;
   }
   /// `failed_s` is the time of the failure if it lies in the past.
-  Actions fail(Outcome verdict, int weight, double settle_s, double now_s,
+  Actions fail(Outcome verdict, Weight weight, double settle_s, double now_s,
                std::optional<double> failed_s = std::nullopt);
   /// The time without progress after which the pass ends because of the rank; 0 = no limit. Loading, creating and
   /// writing do not count as steps.
@@ -162,7 +168,7 @@ class PassState {
   double failed_s_ = 0;  // time of the failure in verdict_
   std::vector<Rank> ranks_;
   Outcome verdict_;
-  int weight_ = -1;  ///< priority of the verdict: while the pass settles, the cause with the highest priority is kept
+  Weight weight_ = kNone;  ///< of the verdict: while the pass settles, the cause with the highest priority is kept
   double settle_until_s_ = 0;
   bool decided_ = false;
   double kill_reported_s_ = 0;

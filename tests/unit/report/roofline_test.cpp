@@ -10,7 +10,7 @@
 #include "report/palette.hpp"
 #include "report/pgfplots.hpp"
 #include "report/renderer.hpp"
-#include "report/roofline_picture.hpp"
+#include "report/roofline_drawing.hpp"
 #include "report/svg.hpp"
 #include "sample_document.hpp"
 

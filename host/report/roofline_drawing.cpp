@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/roofline_picture.hpp"
+#include "report/roofline_drawing.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +11,7 @@
 #include "report/axis.hpp"
 #include "report/number.hpp"
 #include "report/palette.hpp"
+#include "report/roofline_labels.hpp"
 #include "report/unicode.hpp"
 
 namespace kymo::report {
@@ -55,14 +56,6 @@ double round_time(double limit) {
   return unit;
 }
 
-struct LabelBox {
-  double left = 0, top = 0, right = 0, bottom = 0;
-
-  bool overlaps(const LabelBox& other) const {
-    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
-  }
-};
-
 bool has_marks_beside(const Roofline& roofline) {
   return std::any_of(roofline.marks.begin(), roofline.marks.end(),
                      [&](const RooflineMark& mark) { return mark.flops == 0 && roofline.contains(mark); });
@@ -88,12 +81,11 @@ class RooflineDrawing {
     draw_marks();
     draw_roofs();
     label_marks();
+    picture_.circles.insert(picture_.circles.end(), obstacles_.marks.begin(), obstacles_.marks.end());
     return std::move(picture_);
   }
 
  private:
-  static double height_of_text() { return kSvgFontSize + 2; }
-
   void lay_out() {
     y_ticks_ = ticks_within(data_.y_low, data_.y_high);
     double widest = 0;
@@ -202,10 +194,10 @@ class RooflineDrawing {
     if (from >= to) return;
     const double x1 = x_at(from), y1 = y_at(from * roof.rate), x2 = x_at(to), y2 = y_at(to * roof.rate);
     add_line(x1, y1, x2, y2, Stroke::kRoof);
-    slopes_.push_back({x1, y1, x2, y2});
+    obstacles_.slopes.push_back({x1, y1, x2, y2});
     if (from == data_.x_low && picture_.strip_right > picture_.strip_left)
       add_line(picture_.strip_left, y1, picture_.strip_right, y1, Stroke::kRoof);
-    label_slope(text_of_roof(roof), slopes_.back());
+    label_slope(text_of_roof(roof), obstacles_.slopes.back());
   }
 
   // Along the slope, above it, where it covers the fewest marks.
@@ -223,7 +215,7 @@ class RooflineDrawing {
         const double x = slope.left + along * std::cos(angle) + 6 * std::sin(angle);
         const double y = slope.top + along * std::sin(angle) - 6 * std::cos(angle);
         boxes.push_back({x, y - 14, x + kStep, y + 2});
-        cost += marks_covered(boxes.back());
+        cost += obstacles_.marks_covered(boxes.back());
       }
       if (cost < least) {
         least = cost;
@@ -231,14 +223,14 @@ class RooflineDrawing {
       }
     }
     add_text(best.front().left, best.front().bottom - 2, text, Anchor::kStart, angle * 180 / M_PI);
-    taken_.insert(taken_.end(), best.begin(), best.end());
+    obstacles_.labels.insert(obstacles_.labels.end(), best.begin(), best.end());
   }
 
   void draw_ceiling(const Roof& roof) {
     const double memory = highest(true);
     const double from = memory > 0 ? std::clamp(roof.rate / memory, data_.x_low, data_.x_high) : data_.x_low;
     add_line(x_at(from), y_at(roof.rate), right_, y_at(roof.rate), Stroke::kRoof);
-    ceilings_.push_back({x_at(from), y_at(roof.rate), right_, y_at(roof.rate)});
+    obstacles_.ceilings.push_back({x_at(from), y_at(roof.rate), right_, y_at(roof.rate)});
   }
 
   // Ceilings that look like one line share a label.
@@ -269,12 +261,12 @@ class RooflineDrawing {
       for (double end = right_ - 4; end - width > left_; end -= 24) {
         for (const double baseline : {top - 4, bottom + kLetterHeight + 4}) {
           const LabelBox box{end - width, baseline - kLetterHeight - 2, end, baseline + 3};
-          const bool crossed = std::any_of(ceilings_.begin(), ceilings_.end(), [&](const LabelBox& each) {
+          const bool crossed = std::ranges::any_of(obstacles_.ceilings, [&](const LabelBox& each) {
             return each.top > baseline - kLetterHeight && each.top < baseline + 1;
           });
-          if ((crossed && !any_line) || !is_free(box)) continue;
+          if ((crossed && !any_line) || !obstacles_.is_free(box)) continue;
           add_text(end, baseline, text, Anchor::kEnd);
-          taken_.push_back(box);
+          obstacles_.labels.push_back(box);
           return;
         }
         if (!any_line) break;
@@ -282,19 +274,14 @@ class RooflineDrawing {
     }
   }
 
-  bool is_free(const LabelBox& box) const {
-    return std::none_of(taken_.begin(), taken_.end(), [&box](const LabelBox& each) { return each.overlaps(box); });
-  }
-
   void draw_marks() {
-    first_mark_ = picture_.circles.size();
     for (const RooflineMark& mark : data_.marks) {
       if (!data_.contains(mark)) continue;
       drawn_.push_back(&mark);
       const bool counted = mark.flops > 0;
       const double x = counted ? x_at(mark.intensity()) : (picture_.strip_left + picture_.strip_right) / 2;
       const double y = y_at(data_.height_of(mark));
-      picture_.circles.push_back(
+      obstacles_.marks.push_back(
           {x, y, radius_of(mark.ms), data_.colour_of_class(mark.mark_class), counted, tooltip(mark)});
     }
   }
@@ -306,130 +293,19 @@ class RooflineDrawing {
     return mark.flops > 0 ? text + ", " + significant_text(mark.intensity(), 3) + " FLOP/B" : text;
   }
 
-  struct Place {
-    LabelBox box;
-    double cost = 0;
-    std::optional<RooflinePicture::Line> leader;
-    std::vector<LabelBox> taken;  // by the label and its leader
-  };
-
-  // Each label takes the best place that earlier ones leave; of all orders, that with the least total cost counts.
   void label_marks() {
     std::vector<std::string> texts;
-    std::vector<std::vector<Place>> places;
-    std::vector<std::size_t> order;
+    std::vector<double> widths;
     for (std::size_t i = 0; i < std::min(kLabelledMarks, drawn_.size()); ++i) {
       texts.push_back(shortened(printable(drawn_[i]->label), kMaxLabelLength));
-      places.push_back(places_around(picture_.circles[first_mark_ + i], text_width(texts.back())));
-      order.push_back(i);
+      widths.push_back(text_width(texts.back()));
     }
-    std::vector<const Place*> best;
-    double least = INFINITY;
-    do {
-      std::vector<const Place*> chosen(order.size());
-      double cost = 0;
-      for (const std::size_t i : order) {
-        constexpr double kWithoutLabel = 1000;  // the caption names the mark
-        chosen[i] = first_free(places[i], chosen);
-        cost += chosen[i] != nullptr ? chosen[i]->cost : kWithoutLabel;
-      }
-      if (cost >= least) continue;
-      least = cost;
-      best = chosen;
-    } while (std::next_permutation(order.begin(), order.end()));
-    for (std::size_t i = 0; i < best.size(); ++i) {
-      if (best[i] == nullptr) continue;
-      add_text(best[i]->box.left, best[i]->box.bottom - 4, texts[i], Anchor::kStart);
-      if (best[i]->leader) picture_.lines.push_back(*best[i]->leader);
-    }
-  }
-
-  static const Place* first_free(const std::vector<Place>& places, const std::vector<const Place*>& chosen) {
-    const auto overlap = [](const Place& a, const Place& b) {
-      return std::any_of(a.taken.begin(), a.taken.end(), [&b](const LabelBox& each) {
-        return std::any_of(b.taken.begin(), b.taken.end(), [&](const LabelBox& other) { return each.overlaps(other); });
-      });
-    };
-    const auto found = std::find_if(places.begin(), places.end(), [&](const Place& place) {
-      return std::none_of(chosen.begin(), chosen.end(),
-                          [&](const Place* other) { return other != nullptr && overlap(place, *other); });
-    });
-    return found == places.end() ? nullptr : &*found;
-  }
-
-  // Places for a label around its circle that do not cover the labels of roofs; those that cost the least first.
-  std::vector<Place> places_around(const RooflinePicture::Circle& circle, double width) const {
-    constexpr int kDirections = 16;
-    constexpr double kLeaderGap = 8;  // labels that are farther from their mark have a leader
-    std::vector<Place> places;
-    for (const double gap : {3.0, 14.0, 28.0, 46.0, 70.0, 100.0}) {
-      for (int i = 0; i < kDirections; ++i) {
-        const double angle = 2 * M_PI * i / kDirections;
-        const double x = circle.x + std::cos(angle) * (circle.radius + gap + width / 2);
-        const double y = circle.y + std::sin(angle) * (circle.radius + gap + height_of_text() / 2);
-        Place place{{x - width / 2, y - height_of_text() / 2, x + width / 2, y + height_of_text() / 2}, gap, {}, {}};
-        const bool inside = place.box.left >= picture_.strip_left && place.box.right <= right_ &&
-                            place.box.top >= picture_.top && place.box.bottom <= picture_.bottom;
-        if (!inside || !is_free(place.box)) continue;
-        place.cost += covered(place.box);
-        place.taken = {place.box};
-        if (gap > kLeaderGap) {
-          constexpr double kCrossedLabel = 200;
-          place.leader = leader(circle, place.box);
-          add_boxes_along(*place.leader, place.taken);
-          if (!std::all_of(place.taken.begin(), place.taken.end(),
-                           [this](const LabelBox& each) { return is_free(each); }))
-            place.cost += kCrossedLabel;
-        }
-        places.push_back(std::move(place));
-      }
-    }
-    std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.cost < b.cost; });
-    return places;
-  }
-
-  double marks_covered(const LabelBox& box) const {
-    double cost = 0;
-    for (std::size_t i = first_mark_; i < picture_.circles.size(); ++i) {
-      const auto& circle = picture_.circles[i];
-      const double x = circle.x - std::clamp(circle.x, box.left, box.right);
-      const double y = circle.y - std::clamp(circle.y, box.top, box.bottom);
-      const double depth = circle.radius + 1 - std::hypot(x, y);
-      if (depth > 0) cost += 8 + 4 * depth;
-    }
-    return cost;
-  }
-
-  double covered(const LabelBox& box) const {
-    constexpr double kRoofCost = 150;
-    double cost = marks_covered(box);
-    for (const LabelBox& line : ceilings_) {
-      if (box.overlaps({line.left, line.top - 1, line.right, line.bottom + 1})) cost += kRoofCost;
-    }
-    for (const LabelBox& line : slopes_) {
-      const auto height = [&line](double x) {
-        return line.top + (x - line.left) / (line.right - line.left) * (line.bottom - line.top);
-      };
-      const double left = std::max(box.left, line.left), right = std::min(box.right, line.right);
-      if (left < right && box.overlaps({left, height(right), right, height(left)})) cost += kRoofCost;
-    }
-    return cost;
-  }
-
-  // From the edge of the circle to the nearest point of the box.
-  static RooflinePicture::Line leader(const RooflinePicture::Circle& circle, const LabelBox& box) {
-    const double x = std::clamp(circle.x, box.left, box.right);
-    const double y = std::clamp(circle.y, box.top + 2, box.bottom - 2);
-    const double share = circle.radius / std::hypot(x - circle.x, y - circle.y);
-    return {circle.x + (x - circle.x) * share, circle.y + (y - circle.y) * share, x, y, Stroke::kLeader};
-  }
-
-  // Small boxes along a line, without its ends.
-  static void add_boxes_along(const RooflinePicture::Line& line, std::vector<LabelBox>& boxes) {
-    constexpr int kBoxes = 12;
-    for (int i = 1; i < kBoxes; ++i) {
-      const double x = line.x1 + (line.x2 - line.x1) * i / kBoxes, y = line.y1 + (line.y2 - line.y1) * i / kBoxes;
-      boxes.push_back({x - 1, y - 1, x + 1, y + 1});
+    const LabelBox plot{picture_.strip_left, picture_.top, right_, picture_.bottom};
+    const std::vector<std::optional<LabelPlace>> places = places_of_labels(obstacles_, plot, widths);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (!places[i]) continue;
+      add_text(places[i]->box.left, places[i]->box.bottom - 4, texts[i], Anchor::kStart);
+      if (places[i]->leader) picture_.lines.push_back(*places[i]->leader);
     }
   }
 
@@ -439,11 +315,8 @@ class RooflineDrawing {
   double left_ = 0;
   double right_ = 0;
   std::vector<double> y_ticks_;
-  std::vector<LabelBox> slopes_;  // from the lower left to the upper right end
-  std::vector<LabelBox> ceilings_;
-  std::vector<LabelBox> taken_;  // by labels
+  RooflineObstacles obstacles_;
   std::vector<const RooflineMark*> drawn_;
-  std::size_t first_mark_ = 0;
 };
 
 }  // namespace
