@@ -27,19 +27,8 @@ const FRAME = " ← "; // between a block and the frames of its stack, innermost
 export class BlocksView extends View {
   constructor(root, rows, range, blocks) {
     super(root, range, `${rows.caption} Block by block.`, "Search blocks");
-    Object.assign(this, {
-      rows,
-      blocks,
-      smallest: 0,
-      matches: null,
-      order: [],
-      match: -1,
-      hovered: EMPTY,
-      moment: null,
-      words: new AreaWords(rows),
-      lowest: 0,
-      stretch: 1,
-    });
+    Object.assign(this, { rows, blocks, smallest: 0, matches: null, order: [], match: -1, hovered: EMPTY });
+    Object.assign(this, { moment: null, words: new AreaWords(rows), lowest: 0, stretch: 1 });
     this.addSlider();
     const legend = element("div", { className: "kymo-legend" });
     this.swatches = blocks.rows.categories.map((name, i) => {
