@@ -47,7 +47,7 @@ struct Child {
   int stdout_fd = -1;  ///< -1 if it inherits the streams
   int stderr_fd = -1;
   std::int64_t exec_ns = 0;  ///< host clock, right before the program took the place of the forked process
-  // Of the forked process until then, which the system counts as the program's:
+  // What the forked process used until then, which the system counts as the program's:
   std::int64_t processor_ns_before = 0;
   std::int64_t resident_peak_bytes_before = 0;
 };

@@ -17,7 +17,7 @@ struct Device {
   std::optional<std::int64_t> multiprocessors;
   std::optional<std::int64_t> max_sm_clock_mhz;
   std::optional<std::int64_t> max_memory_clock_mhz;
-  // Of each multiprocessor of a GPU, for the blocks that it runs at a time.
+  // Limits of each multiprocessor of a GPU for the blocks that it runs at a time.
   std::optional<std::int64_t> multiprocessor_threads, multiprocessor_blocks, multiprocessor_registers,
       multiprocessor_shared_bytes;
   std::optional<std::int64_t> reserved_shared_bytes;  ///< per block, by the driver

@@ -31,7 +31,7 @@ struct Sample {
   std::int64_t start_ns = 0;  ///< host clock, relative to the start of the run
   std::int64_t host_ns = 0;   ///< duration on the host clock
   std::optional<std::int64_t> device_ns;  ///< duration between CUDA events on the phase's stream
-  // Of a whole step of the time pass, by all threads of the process:
+  // In the time pass, used by all threads of the process in a whole step:
   std::optional<std::int64_t> cpu_ns;                ///< processor time
   std::optional<std::int64_t> involuntary_switches;  ///< times that a thread lost its processor although it could run
 };

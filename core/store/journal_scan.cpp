@@ -48,7 +48,7 @@ class BlockScan {
   }
 
  private:
-  /// Of the one that contains `at`.
+  /// End of the chunk that contains `at`.
   std::size_t end_of_chunk(std::size_t at) const {
     return at + std::min(chunk_bytes_ - at % chunk_bytes_, file_.size() - at);
   }

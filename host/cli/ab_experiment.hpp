@@ -57,7 +57,7 @@ class Experiment {
   double seconds() const { return seconds_; }
   /// Why the experiment ended.
   End end() const;
-  /// Of the complete rounds, by candidate.
+  /// Runs of the complete rounds, by candidate.
   const std::vector<std::vector<std::string>>& run_ids() const { return run_ids_; }
   const Json& first_result(std::size_t candidate) const { return first_results_.at(candidate); }
 

@@ -109,7 +109,7 @@ class Completion {
     return found;
   }
 
-  /// Of a list whose last item is being written.
+  /// Candidates for a list whose last item is being written.
   static Candidates list_of(const std::vector<std::string>& items, const std::string& word) {
     const std::size_t comma = word.rfind(',');
     return with_prefix(comma == std::string::npos ? "" : word.substr(0, comma + 1), candidates_of(items));

@@ -244,7 +244,7 @@ std::string value_of_reference_line(const Chart& panel) {
       number(1), number(panel.reference_line->value), escape_latex(significant_text(panel.reference_line->value, 3)));
 }
 
-// Of the axes, which all panels share.
+// Options of the axes, which all panels share.
 std::string panel_axes(const Chart& chart, double width) {
   std::string out = value_options(chart) + "  clip=false,\n";
   if (!chart.categories.empty()) return out + category_options(chart, width);

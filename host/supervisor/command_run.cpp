@@ -135,7 +135,7 @@ class CommandRun {
   Outcome outcome_;
   MeasuredCommand last_;
   std::int64_t first_ns_ = 0;
-  // Of the current process:
+  // The state of the current process:
   double begin_s_ = 0, signalled_s_ = 0;  // 0: it was sent no signal
   int interrupted_ = 0;
   bool is_late_ = false, is_killed_ = false;

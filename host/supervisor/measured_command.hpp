@@ -20,7 +20,8 @@ struct MeasuredCommand {
   std::int64_t begin_ns = 0;      ///< host clock, right before the program began
   std::int64_t wall_ns = 0;       ///< without the time for which kymo was suspended
   std::int64_t processor_ns = 0;  ///< user and system time of the command and of the processes that it waited for
-  /// Of the largest of these processes; empty if it is hardly above that of the process in which the command began.
+  /// Peak of the largest of these processes; empty if it is hardly above that of the process in which the command
+  /// began.
   std::optional<std::int64_t> resident_peak_bytes;
   ProcessOutput output;    ///< bounded
   std::string last_lines;  ///< of its stderr

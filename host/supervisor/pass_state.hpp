@@ -134,7 +134,7 @@ class PassState {
   Outcome located(int rank, Outcome outcome) const;
   std::string describe_position(int rank) const;
   Outcome crash_of(int rank, const WorkerEnd& end) const;
-  /// Of the ranks without an outcome, the one whose connection was closed first; otherwise `rank`.
+  /// The rank without an outcome whose connection was closed first; otherwise `rank`.
   int first_to_disconnect(int rank) const;
   std::optional<measure::WorkerStatus> worker_status(int rank) const {
     return read_status_ ? read_status_(rank) : std::nullopt;

@@ -51,7 +51,7 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
 
   const std::filesystem::path& folder() const { return folder_; }
-  /// Of the database; absolute.
+  /// Absolute path of the database.
   const std::filesystem::path& database() const { return database_; }
   std::filesystem::path rank_file(std::int64_t run_id, int rank, measure::Pass pass) const;
   /// Status page of the local worker that writes this rank file.

@@ -66,7 +66,7 @@ class StepDriver {
   virtual bool run(const NextSteps& next, StepLog& log);
   /// Called after between_steps() of the collectors: keeps the steps that run() added, in case the process is killed.
   virtual void journalize(const StepLog& /*log*/) {}
-  /// Of the steps that run() added.
+  /// Interval of the steps that run() added.
   const Interval& interval() const { return interval_; }
   /// Whether the program that runs the steps has ended.
   virtual bool ended() const { return false; }

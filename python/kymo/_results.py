@@ -69,7 +69,7 @@ def _source_of(workload):
     """FILE or FILE:NAME of a workload that is defined in Python."""
     original = inspect.unwrap(workload) if callable(workload) else workload
     name = getattr(original, "__name__", repr(workload))
-    # Of a class, inspect only knows the file of its module, which in a notebook is another one.
+    # For a class, inspect only knows the file of its module, which in a notebook is another one.
     code = (
         next((each for each in vars(original).values() if inspect.isfunction(each)), original)
         if inspect.isclass(original)

@@ -38,9 +38,9 @@ constexpr int kClockAttempts = 64;
 // Prefaulted memory for the activity records of about 100,000 kernels, and for their launches.
 constexpr std::size_t kWarmLowBytes = std::size_t{32} << 20;
 constexpr std::size_t kWarmHighBytes = std::size_t{8} << 20;
-// Of the buffers whose records are wanted as they are delivered: those of about 2,000 kernels.
+// Size of a buffer, in passes whose records are wanted as they are delivered: records of about 2,000 kernels.
 constexpr std::size_t kEarlyBufferBytes = std::size_t{512} << 10;
-// Of the requests for buffers that are not full.
+// In these passes, interval at which CUPTI is asked for buffers that are not full.
 constexpr std::int64_t kEarlyIntervalNs = 1'000'000'000;
 
 // CUPTI's buffer callbacks take no user data.

@@ -15,7 +15,7 @@ class NewActivities {
  public:
   NewActivities() : parser_(ClockConversion(), 0, trace_) {}
 
-  /// Reads the records of a buffer. The thread on which CUPTI delivers it has the time that the program's lacks.
+  /// Reads the records of a buffer on the thread on which CUPTI delivers it, so that the program's threads need not.
   void read(std::uint8_t* buffer, std::size_t valid_bytes);
   /// Adds the records since the last call. Always pass the same object, whose shapes are only those of this one.
   /// `clock` converts CUPTI's times to those of the host, to which `run_start_ns` refers.

@@ -97,7 +97,7 @@ struct BackwardRow {
   int shared_kb = kMinSharedKb;  // required per block
   bool lockstep = false;         // tiles of kLockstepRows queries
 
-  /// Of the fp32 accumulator of dQ.
+  /// Columns of the fp32 accumulator of dQ.
   int columns() const { return path == kHopper ? max_d : 0; }
   bool has_workspace() const { return sums != kNoSums && sums != kNoSumsInPairs; }
   bool reproducible() const { return sums == kDeterministic || !has_workspace(); }
@@ -214,7 +214,7 @@ Path path_of(const Problem& p, Path asked, bool tma, int hopper_d, std::string& 
   return kAutomatic;
 }
 
-/// Of the matching rows: the one with this index, or the first automatic one if it is -1. Null if there is none, with a
+/// The matching row with this index, or the first automatic one if it is -1. Null if there is none, with a
 /// reason if an index was given (an existing reason is kept).
 template <class Rows, class Fits, class Automatic>
 auto pick(const Rows& rows, int variant, const Fits& fits, const Automatic& automatic, std::string& wrong) -> const
