@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "report/keys.hpp"
+#include "base/keys.hpp"
 
 namespace kymo::report {
 

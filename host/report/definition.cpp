@@ -10,10 +10,10 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "base/keys.hpp"
 #include "base/text.hpp"
 #include "report/common_tables.hpp"
 #include "report/file_name.hpp"
-#include "report/keys.hpp"
 #include "report/number.hpp"
 
 namespace kymo::report {
@@ -54,7 +54,6 @@ ColumnSpec parse_column(const Json& table, const std::string& location) {
 std::map<std::string, ColumnSpec> parse_columns(const Json* table, const std::string& location) {
   std::map<std::string, ColumnSpec> columns;
   if (table == nullptr) return columns;
-  if (!table->is_object()) throw UsageError(location + ": key 'columns' must be a table");
   for (const auto& [name, spec] : table->items())
     columns[name] = parse_column(spec, location + ", column " + quote(name));
   return columns;
@@ -179,7 +178,7 @@ std::vector<ValueSpec> read_values(const Json* array, const Scope& scope, const 
     ValueSpec value;
     value.name = keys.text("name");
     value.sql = scope.tables.expand(keys.text("sql"), location + ", value " + quote(value.name));
-    value.columns = parse_columns(keys.find("columns"), location + ", value " + quote(value.name));
+    value.columns = parse_columns(keys.find_table("columns"), location + ", value " + quote(value.name));
     keys.finish();
     values.push_back(std::move(value));
   }

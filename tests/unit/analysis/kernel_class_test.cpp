@@ -252,10 +252,10 @@ TEST_F(UserPatterns, AreRejectedWithLocationAndRemedy) {
   EXPECT_THAT(unknown, HasSubstr("matmul, softmax"));
   EXPECT_THAT(refusal("[[pattern]]\ncontains = \" \"\nclass = \"matmul\"\n"), HasSubstr("non-empty"));
   EXPECT_THAT(refusal("[[pattern]]\ncontains = 3\nclass = \"matmul\"\n"), HasSubstr("must be a non-empty string"));
-  EXPECT_THAT(refusal("[[pattern]]\nclass = \"matmul\"\n"), HasSubstr("missing 'contains'"));
+  EXPECT_THAT(refusal("[[pattern]]\nclass = \"matmul\"\n"), HasSubstr("key 'contains' is missing"));
   EXPECT_THAT(refusal("[[pattern]]\ncontains = \"a\"\nclas = \"matmul\"\n"), HasSubstr("did you mean 'class'"));
   EXPECT_THAT(refusal("[pattern]\ncontains = \"a\"\nclass = \"matmul\"\n"), HasSubstr("two brackets"));
-  EXPECT_THAT(refusal("pattern = [1]\n"), HasSubstr("pattern 1: not a table"));
+  EXPECT_THAT(refusal("pattern = [1]\n"), HasSubstr("pattern 1: must be a table"));
   EXPECT_THAT(refusal("[[patterns]]\ncontains = \"a\"\n"), HasSubstr("unknown key 'patterns'"));
   EXPECT_THROW(Classifier::with_file(folder_ / "missing.toml"), Error);
 }

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/keys.hpp"
+#include "base/keys.hpp"
 
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
-namespace kymo::report {
+namespace kymo {
 
 Keys::Keys(const Json& table, std::string location) : table_(table), location_(std::move(location)) {
-  if (!table.is_object()) throw UsageError(location_ + ": must be a table");
+  if (!table.is_object()) fail("must be a table");
 }
 
+std::string Keys::origin(const std::string& key) const { return location_ + ": " + quote(key); }
+
+void Keys::fail(const std::string& reason) const { throw UsageError(location_ + ": " + reason); }
+
 void Keys::reject(const std::string& key, const std::string& wanted) const {
-  throw UsageError(location_ + ": key " + quote(key) + " must be " + wanted);
+  fail("key " + quote(key) + " must be " + wanted);
 }
 
 const Json* Keys::find(const std::string& key) {
@@ -22,26 +27,39 @@ const Json* Keys::find(const std::string& key) {
   return found == table_.end() ? nullptr : &*found;
 }
 
-const Json* Keys::find_array(const std::string& key) {
+const Json* Keys::find_table(const std::string& key) {
   const Json* found = find(key);
-  if (found != nullptr && !found->is_array()) reject(key, "an array of tables");
+  if (found != nullptr && !found->is_object()) reject(key, "a table");
   return found;
 }
 
-std::string Keys::text(const std::string& key) {
+const Json* Keys::find_array(const std::string& key) {
   const Json* found = find(key);
-  if (found == nullptr) throw UsageError(location_ + ": key " + quote(key) + " is missing");
-  if (!found->is_string()) reject(key, "a string");
-  return found->get<std::string>();
+  if (found != nullptr && !found->is_array()) reject(key, "an array of tables, whose headers have two brackets");
+  return found;
+}
+
+const Json& Keys::required(const std::string& key, const std::string& wanted, bool (*is_valid)(const Json&)) {
+  const Json* found = find(key);
+  if (found == nullptr) fail("key " + quote(key) + " is missing; it must be " + wanted);
+  if (!is_valid(*found)) reject(key, wanted);
+  return *found;
+}
+
+std::string Keys::text(const std::string& key) {
+  return required(key, "a string", [](const Json& value) { return value.is_string(); }).get<std::string>();
+}
+
+std::string Keys::non_empty_text(const std::string& key) {
+  const auto is_valid = [](const Json& value) { return value.is_string() && !trim(value.get<std::string>()).empty(); };
+  return required(key, "a non-empty string", is_valid).get<std::string>();
 }
 
 std::vector<std::string> Keys::texts(const std::string& key) {
-  const Json* found = find(key);
-  if (found == nullptr) throw UsageError(location_ + ": key " + quote(key) + " is missing");
-  const bool valid = found->is_array() && !found->empty() &&
-                     std::all_of(found->begin(), found->end(), [](const Json& each) { return each.is_string(); });
-  if (!valid) reject(key, "an array of strings");
-  return found->get<std::vector<std::string>>();
+  const auto is_valid = [](const Json& value) {
+    return value.is_array() && !value.empty() && std::ranges::all_of(value, &Json::is_string);
+  };
+  return required(key, "an array of strings", is_valid).get<std::vector<std::string>>();
 }
 
 std::string Keys::text_or(const std::string& key, const std::string& fallback) {
@@ -74,10 +92,8 @@ std::size_t Keys::word_or(const std::string& key, const std::vector<std::string>
 }
 
 void Keys::finish() const {
-  for (const auto& [key, value] : table_.items()) {
-    if (std::find(known_.begin(), known_.end(), key) == known_.end())
-      throw UsageError(location_ + ": unknown key " + quote(key) + suggestion(key, known_));
-  }
+  for (const auto& [key, value] : table_.items())
+    if (!contains(known_, key)) fail("unknown key " + quote(key) + suggestion(key, known_));
 }
 
-}  // namespace kymo::report
+}  // namespace kymo

@@ -6,22 +6,30 @@
 
 #include "base/json.hpp"
 
-namespace kymo::report {
+namespace kymo {
 
 /// Reads the keys of one table of a configuration file and rejects unknown keys. Every function throws UsageError with
-/// the place and the key.
+/// the location and the key.
 class Keys {
  public:
   Keys(const Json& table, std::string location);
 
+  const std::string& location() const { return location_; }
+  /// "LOCATION: 'KEY'", for messages of those who parse the value.
+  std::string origin(const std::string& key) const;
+  [[noreturn]] void fail(const std::string& reason) const;
+  [[noreturn]] void reject(const std::string& key, const std::string& wanted) const;
+
   std::string text(const std::string& key);
+  std::string non_empty_text(const std::string& key);
   /// A non-empty array of strings.
   std::vector<std::string> texts(const std::string& key);
   std::string text_or(const std::string& key, const std::string& fallback);
   std::int64_t integer_or(const std::string& key, std::int64_t fallback);
   bool flag_or(const std::string& key, bool fallback);
-  /// The table or array of tables under `key`; null if absent.
+  /// The value under `key`; null if absent.
   const Json* find(const std::string& key);
+  const Json* find_table(const std::string& key);
   const Json* find_array(const std::string& key);
   /// The index of the value within `words`.
   std::size_t word_or(const std::string& key, const std::vector<std::string>& words, std::size_t fallback);
@@ -30,10 +38,11 @@ class Keys {
   void finish() const;
 
  private:
-  [[noreturn]] void reject(const std::string& key, const std::string& wanted) const;
+  const Json& required(const std::string& key, const std::string& wanted, bool (*is_valid)(const Json&));
+
   const Json& table_;
   std::string location_;
   std::vector<std::string> known_;
 };
 
-}  // namespace kymo::report
+}  // namespace kymo
