@@ -88,7 +88,8 @@ Plugin plugin_from_answer(const PluginFile& file, const LimitedResult& result) {
   try {
     answer["interpreter"] = file.interpreter;
     Plugin plugin = plugin_from_json(answer);
-    check_python_description(plugin, file);
+    name_python_plugin(plugin, file);
+    check_description(plugin);
     return plugin;
   } catch (const Error& error) {
     throw PluginRejected(file.file, error.what());

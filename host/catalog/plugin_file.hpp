@@ -63,11 +63,14 @@ PluginFile existing_file(const std::filesystem::path& file, bool trust);
 /// The same for a Python file; also finds its interpreter.
 PluginFile verify_python_file(const std::filesystem::path& file, const Options& options);
 
-/// Checks what the interpreter reported and names the plugin after its file. Throws Error with the reason.
-void check_python_description(Plugin& plugin, const PluginFile& identity);
+/// Names the plugin after its file. Throws Error if it has no workload.
+void name_python_plugin(Plugin& plugin, const PluginFile& identity);
 
-/// Copies a plugin's description from its C table and checks all of it: names, types, defaults, bounds. Throws Error
-/// with the reason. The identity of the file is left empty. Pointers cannot be checked, so only the describing child
+/// Checks what a plugin says of itself, in whatever form: names, defaults, axes, phases, devices, limits. Throws Error
+/// with the reason.
+void check_description(const Plugin& plugin);
+
+/// Copies a plugin's description from its C table and checks all of it. Throws Error with the reason. The identity of the file is left empty. Pointers cannot be checked, so only the describing child
 /// and workers call this.
 Plugin plugin_from_table(const kymo_plugin& table);
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <set>
-
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/installation.hpp"
@@ -21,14 +19,6 @@ std::string python_plugin_name(const fs::path& file) {
   return is_name(name) ? name : "";
 }
 
-void check_names(const std::string& what, const std::vector<std::string>& names) {
-  std::set<std::string> seen;
-  for (const std::string& name : names) {
-    if (!is_name(name)) throw Error(what + " has the invalid name " + quote(name) + ": " + kNameRule);
-    if (!seen.insert(name).second) throw Error(what + " appears twice: " + quote(name));
-  }
-}
-
 }  // namespace
 
 bool is_python_file(const fs::path& file) { return file.extension() == ".py"; }
@@ -41,22 +31,13 @@ PluginFile verify_python_file(const fs::path& file, const Options& options) {
   return identity;
 }
 
-void check_python_description(Plugin& plugin, const PluginFile& identity) {
+void name_python_plugin(Plugin& plugin, const PluginFile& identity) {
   plugin.name = python_plugin_name(identity.file);
   const bool is_installed = identity.file.parent_path() == installation().plugins;
   if (plugin.version.empty()) plugin.version = is_installed ? version() : "0";
   if (plugin.workloads.empty())
     throw Error(
         "it contains no workload: derive a class from kymo.Workload or decorate a function with @kymo.workload");
-  std::vector<std::string> workloads;
-  for (const Workload& workload : plugin.workloads) {
-    workloads.push_back(workload.name);
-    std::vector<std::string> parameters;
-    for (const Parameter& parameter : workload.parameters) parameters.push_back(parameter.name);
-    check_names("a parameter of workload " + quote(workload.name), parameters);
-    check_names("a phase of workload " + quote(workload.name), workload.phases);
-  }
-  check_names("a workload", workloads);
 }
 
 std::string identity_sha256(const PluginFile& file) {

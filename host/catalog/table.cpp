@@ -3,12 +3,12 @@
 
 #include <kymo_plugin.h>
 
+#include <algorithm>
 #include <boost/dll/shared_library.hpp>
 #include <cstddef>
 #include <cstring>
 #include <list>
 #include <mutex>
-#include <set>
 #include <utility>
 
 #include "base/error.hpp"
@@ -41,12 +41,6 @@ std::string text_of(const char* text, const std::string& what) {
   if (strnlen(text, kMaxTextBytes + 1) > kMaxTextBytes)
     throw Error(what + " is longer than " + std::to_string(kMaxTextBytes) + " bytes");
   return text;
-}
-
-std::string name_of(const char* text, const std::string& what) {
-  std::string name = text_of(text, what);
-  if (!is_name(name)) throw Error(what + " is " + quote(name) + "; " + kNameRule);
-  return name;
 }
 
 void check_size(std::uint32_t stated, std::size_t needed, const std::string& what) {
@@ -97,26 +91,10 @@ ParameterType type_of(std::uint32_t type, const std::string& what) {
   }
 }
 
-/// Defaults and axes pass through the same checks as values from the user.
-void check_own_values(const Parameter& parameter, const std::string& what) {
-  if (parameter.type == ParameterType::kChoice && parameter.choices.empty())
-    throw Error(what + " is a choice without choices");
-  try {
-    check_value(parameter, parameter.default_value);
-  } catch (const UsageError& problem) {
-    throw Error(std::string("invalid default: ") + problem.what());
-  }
-  try {
-    for (const std::string& value : parameter.axis) parse_value(parameter, value);
-  } catch (const UsageError& problem) {
-    throw Error(std::string("invalid axis value: ") + problem.what());
-  }
-}
-
 Parameter parameter_from(const kymo_parameter& from, const std::string& workload) {
   check_size(from.size, sizeof(kymo_parameter), "a parameter of workload " + quote(workload));
   Parameter to;
-  to.name = name_of(from.name, "the name of a parameter of workload " + quote(workload));
+  to.name = text_of(from.name, "the name of a parameter of workload " + quote(workload));
   const std::string what = "parameter " + quote(to.name) + " of workload " + quote(workload);
   to.type = type_of(from.type, what);
   to.unit = text_of(from.unit, "the unit of " + what);
@@ -126,7 +104,6 @@ Parameter parameter_from(const kymo_parameter& from, const std::string& workload
   if (from.has_maximum) to.maximum = from.maximum;
   to.choices = texts_of(from.choices, from.choice_count, "the choices of " + what);
   to.axis = texts_of(from.axis, from.axis_count, "the axis of " + what);
-  check_own_values(to, what);
   if (from.title) to.title = text_of(from.title, "the title of " + what);
   to.titled_at_default = (from.flags & KYMO_TITLE_AT_DEFAULT) != 0;
   to.is_setting = (from.flags & KYMO_SETTING) != 0;
@@ -138,54 +115,32 @@ std::vector<Parameter> parameters_from(const kymo_workload& from, const std::str
     throw Error("workload " + quote(workload) + " has an invalid parameter list");
   }
   std::vector<Parameter> result;
-  std::set<std::string> names;
   const auto* at = reinterpret_cast<const char*>(from.parameters);
   for (std::uint32_t i = 0; i < from.parameter_count; ++i) {
     const auto& parameter = *reinterpret_cast<const kymo_parameter*>(at);
     result.push_back(parameter_from(parameter, workload));
-    if (!names.insert(result.back().name).second) {
-      throw Error("workload " + quote(workload) + " declares parameter " + quote(result.back().name) + " twice");
-    }
     at += parameter.size;  // a later minor version may have larger entries
   }
   return result;
 }
 
-std::vector<std::string> phases_from(const kymo_workload& from, const std::string& workload) {
-  std::vector<std::string> phases =
-      texts_of(from.phases, from.phase_count, "the phases of workload " + quote(workload));
-  std::set<std::string> names{"step", "other"};
-  for (const std::string& phase : phases) {
-    name_of(phase.c_str(), "a phase of workload " + quote(workload));
-    if (!names.insert(phase).second) {
-      throw Error("workload " + quote(workload) + " declares the phase " + quote(phase) +
-                  " twice, or its name is reserved");
-    }
-  }
-  return phases;
-}
+/// Numbers beyond every limit remain so in an int.
+int number_from(std::uint32_t number) { return static_cast<int>(std::min<std::uint32_t>(number, 1u << 30)); }
 
 Workload workload_from(const kymo_workload* from, std::uint32_t index) {
   const std::string number = "workload " + std::to_string(index);
   if (!from) throw Error(number + " is missing (NULL)");
   check_size(from->size, sizeof(kymo_workload), number);
   Workload to;
-  to.name = name_of(from->name, "the name of " + number);
+  to.name = text_of(from->name, "the name of " + number);
   const std::string what = "workload " + quote(to.name);
   to.documentation = text_of(from->documentation, "the documentation of " + what);
   to.parameters = parameters_from(*from, to.name);
-  to.phases = phases_from(*from, to.name);
+  to.phases = texts_of(from->phases, from->phase_count, "the phases of " + what);
   to.runs_on_cpu = (from->devices & KYMO_CPU) != 0;
   to.runs_on_cuda = (from->devices & KYMO_CUDA) != 0;
-  if (!to.runs_on_cpu && !to.runs_on_cuda) throw Error(what + " supports no known device");
-  constexpr std::uint32_t kMaxRanks = 1u << 20;
-  if (from->min_ranks < 1 || from->min_ranks > kMaxRanks || from->max_ranks > kMaxRanks ||
-      (from->max_ranks != 0 && from->max_ranks < from->min_ranks)) {
-    throw Error(what + " has invalid rank limits: " + std::to_string(from->min_ranks) + " to " +
-                std::to_string(from->max_ranks));
-  }
-  to.min_ranks = static_cast<int>(from->min_ranks);
-  to.max_ranks = static_cast<int>(from->max_ranks);
+  to.min_ranks = number_from(from->min_ranks);
+  to.max_ranks = number_from(from->max_ranks);
   to.asynchronous_step = (from->flags & KYMO_STEP_IS_ASYNCHRONOUS) != 0;
   for (const auto& [name, is_present] :
        {std::pair{"create", from->create != nullptr}, std::pair{"prepare", from->prepare != nullptr},
@@ -195,12 +150,8 @@ Workload workload_from(const kymo_workload* from, std::uint32_t index) {
   }
   to.title = to.name;
   if (from->title) to.title = text_of(from->title, "the title of " + what);
-  if (from->family && *from->family) to.family = name_of(from->family, "the family of " + what);
-  constexpr std::uint32_t kMaxOrder = 999;
-  if (from->family_order > kMaxOrder)
-    throw Error(what + " has order " + std::to_string(from->family_order) + " in its family; the maximum is " +
-                std::to_string(kMaxOrder));
-  to.family_order = static_cast<int>(from->family_order);
+  if (from->family) to.family = text_of(from->family, "the family of " + what);
+  to.family_order = number_from(from->family_order);
   return to;
 }
 
@@ -227,17 +178,11 @@ void check_table(const kymo_plugin* table, const kymo_note& note) {
 
 Plugin plugin_from_table(const kymo_plugin& table) {
   Plugin plugin;
-  plugin.name = name_of(table.name, "the name of the plugin");
+  plugin.name = text_of(table.name, "the name of the plugin");
   plugin.version = text_of(table.version, "the version of the plugin");
   const std::uint32_t count = table.workload_count();
-  if (count == 0) throw Error("it contains no workloads");
-  std::set<std::string> names;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    plugin.workloads.push_back(workload_from(table.workload(i), i));
-    if (!names.insert(plugin.workloads.back().name).second) {
-      throw Error("it contains two workloads named " + quote(plugin.workloads.back().name));
-    }
-  }
+  for (std::uint32_t i = 0; i < count; ++i) plugin.workloads.push_back(workload_from(table.workload(i), i));
+  check_description(plugin);
   return plugin;
 }
 

@@ -158,9 +158,9 @@ TEST_F(PythonFile, LeavesNoProcessBehind) {
 
 TEST_F(PythonFile, RejectsInvalidNames) {
   answer(description("Softmax"));
-  EXPECT_THAT(rejection(), AllOf(HasSubstr("invalid name 'Softmax'"), HasSubstr("lowercase")));
+  EXPECT_THAT(rejection(), AllOf(HasSubstr("the name of a workload is 'Softmax'"), HasSubstr("lowercase")));
   answer(description("softmax", R"(["forward", "forward"])"));
-  EXPECT_THAT(rejection(), HasSubstr("appears twice: 'forward'"));
+  EXPECT_THAT(rejection(), HasSubstr("workload 'softmax' declares the phase 'forward' twice"));
   fs::rename(file_, folder_ / "7.py");
   EXPECT_THAT(message_of([&] { describe_file(folder_ / "7.py", options_); }), HasSubstr("begins with a letter"));
 }
