@@ -22,7 +22,7 @@ void Keys::reject(const std::string& key, const std::string& wanted) const {
 }
 
 const Json* Keys::find(const std::string& key) {
-  known_.push_back(key);
+  if (!contains(known_, key)) known_.push_back(key);
   const auto found = table_.find(key);
   return found == table_.end() ? nullptr : &*found;
 }

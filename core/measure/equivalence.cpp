@@ -6,15 +6,15 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "measure/settings.hpp"
 
 namespace kymo::measure {
 namespace {
 
 Json method_without_limits(const Method& method) {
   Json json = method;
-  json.erase("timeout_s");
-  json.erase("max_pass_time_s");
-  json.erase("host_memory_bytes");
+  for (const Setting& setting : settings())
+    if (setting.is_limit) json.erase(setting.field());
   return json;
 }
 

@@ -6,18 +6,9 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "measure/settings.hpp"
 
 namespace kymo::measure {
-namespace {
-
-/// The fields of a method that its JSON always has.
-auto settings(auto& m) {
-  return std::forward_as_tuple("warmup", m.warmup, "steps", m.steps, "sync", m.sync, "timing", m.timing, "passes",
-                               m.passes, "seed", m.seed, "timeout_s", m.timeout_s, "max_pass_time_s", m.max_pass_time_s,
-                               "host_memory_bytes", m.host_memory_bytes, "fresh", m.fresh, "wrap", m.wrap);
-}
-
-}  // namespace
 
 std::string to_text(const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
@@ -58,14 +49,16 @@ std::string timing_error(const Method& method, const Case& what, const StepPrope
 }
 
 void to_json(Json& json, const Method& method) {
-  write_fields(json, settings(method));
+  for (const Setting& setting : settings())
+    if (setting.type.to_json) json[setting.field()] = setting.type.to_json(method);
   // Methods without observing passes omit the observation, so that their plan keys do not change.
   if (std::ranges::any_of(method.passes, observes)) json["observation"] = method.observation;
   if (method.until) json["until"] = *method.until;
 }
 
 void from_json(const Json& json, Method& method) {
-  read_fields(json, settings(method));
+  for (const Setting& setting : settings())
+    if (setting.type.from_json) setting.type.from_json(method, json, setting.field());
   if (json.contains("observation")) method.observation = json["observation"].get<Observation>();
   if (json.contains("until")) method.until = json["until"].get<StoppingRule>();
 }

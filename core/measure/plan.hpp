@@ -112,7 +112,10 @@ struct Observation {
   }
 };
 
-/// Measurement settings of a case.
+/// Maximum number of steps of each kind per run: far more than practical, and small enough that sums cannot overflow.
+inline constexpr std::int64_t kMaxSteps = 1'000'000'000'000;
+
+/// Measurement settings of a case. measure/settings.hpp describes them.
 struct Method {
   std::int64_t warmup = 5;
   std::int64_t steps = 10;

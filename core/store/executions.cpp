@@ -65,10 +65,7 @@ std::string difference(const std::string& first, const Steps& before, const std:
 
 void add_warning(const Connection& results, std::int64_t run_id, std::int64_t rank, const std::string& pass,
                  const std::string& detail) {
-  Statement(results,
-            "INSERT INTO main.warning (run_id, rank, pass, sequence, kind, detail) VALUES (?1, ?2, ?3, "
-            "(SELECT coalesce(max(sequence), -1) + 1 FROM main.warning WHERE run_id = ?1 AND rank = ?2 AND pass = ?3), "
-            "?4, ?5)")
+  Statement(results, insert_next_sql("warning", "run_id, rank, pass", "kind, detail"))
       .bind_all(run_id, rank, pass, kDifferentExecutions, detail)
       .run();
 }

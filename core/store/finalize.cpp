@@ -29,12 +29,10 @@ void forget_observations(const Connection& results, std::int64_t run_id) {
 }
 
 void store_worker(const Connection& results, std::int64_t run_id, const WorkerRow& worker) {
-  Statement(
-      results,
-      "INSERT INTO main.rank (run_id, rank, pass, pid, host, status, stdout, stderr) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-      "ON CONFLICT (run_id, rank, pass) DO UPDATE SET pid = excluded.pid, host = excluded.host, status = "
-      "excluded.status, "
-      "stdout = excluded.stdout, stderr = excluded.stderr")
+  Statement(results, insert_sql("rank", "run_id, rank, pass, pid, host, status, stdout, stderr") + R"(
+              ON CONFLICT (run_id, rank, pass) DO UPDATE
+              SET pid = excluded.pid, host = excluded.host, status = excluded.status, stdout = excluded.stdout,
+                  stderr = excluded.stderr)")
       .bind_all(run_id, worker.rank, measure::to_string(worker.pass), worker.pid, worker.host, to_string(worker.status),
                 worker.stdout_text, worker.stderr_text)
       .run();
@@ -46,10 +44,8 @@ std::string pass_of(const Outcome& outcome) { return outcome.pass ? to_string(*o
 void store_out_of_memory(const Connection& results, std::int64_t run_id, const Outcome& outcome) {
   if (!outcome.out_of_memory) return;
   const event::OutOfMemory& o = *outcome.out_of_memory;
-  Statement(results,
-            "INSERT OR IGNORE INTO main.out_of_memory (run_id, rank, pass, location, requested_bytes, free_bytes, "
-            "peak_bytes) VALUES (?, ?, "
-            "?, ?, ?, ?, ?)")
+  constexpr const char* kColumns = "run_id, rank, pass, location, requested_bytes, free_bytes, peak_bytes";
+  Statement(results, insert_sql("out_of_memory", kColumns, "OR IGNORE"))
       .bind_all(run_id, outcome.rank.value_or(-1), pass_of(outcome), o.where, o.requested_bytes, o.free_bytes,
                 o.peak_bytes)
       .run();

@@ -145,11 +145,11 @@ auto out_of_memory_table() {
                            column<&O::free_bytes>("free_bytes"), column<&O::peak_bytes>("peak_bytes")});
 }
 
-/// write_dropped_records() writes its rows.
+/// What the store itself cannot write follows these rows.
 auto dropped_record_table() {
   using D = event::DroppedRecords;
   return declare_table<D>(
-      "dropped_record", Extent::kNoEvent, [](const PassRecord&) { return std::vector<D>(); },
+      "dropped_record", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.dropped_records; },
       {sequence_column<D>(), column<&D::source>("source"), column<&D::count>("count"), column<&D::detail>("detail")});
 }
 
@@ -169,11 +169,6 @@ void add_measurement_tables(Tables& tables) {
   tables.push_back(mark_table());
   tables.push_back(out_of_memory_table());
   tables.push_back(dropped_record_table());
-}
-
-void write_dropped_records(RankTarget& to, const std::vector<event::DroppedRecords>& records) {
-  static const auto table = dropped_record_table();
-  table->write_records(to, records);
 }
 
 }  // namespace kymo::store

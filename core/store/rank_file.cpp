@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "store/rank_import.hpp"
 #include "store/schema_version.hpp"
 #include "store/sqlite.hpp"
 #include "store/table.hpp"
@@ -28,21 +29,22 @@ void write_rank(RankTarget& to, const event::PassRecord& record) {
   std::optional<std::int64_t> device_id;
   if (!d.uuid.empty()) {
     device_id = 1;
-    Statement(to.connection,
-              "INSERT INTO device (device_id, uuid, kind, name, memory_bytes, multiprocessors, max_sm_clock_mhz, "
-              "max_memory_clock_mhz, multiprocessor_threads, multiprocessor_blocks, multiprocessor_registers, "
-              "multiprocessor_shared_bytes, reserved_shared_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    constexpr const char* kColumns =
+        "device_id, uuid, kind, name, memory_bytes, multiprocessors, max_sm_clock_mhz, max_memory_clock_mhz, "
+        "multiprocessor_threads, multiprocessor_blocks, multiprocessor_registers, multiprocessor_shared_bytes, "
+        "reserved_shared_bytes";
+    Statement(to.connection, insert_sql("device", kColumns))
         .bind_all(*device_id, d.uuid, d.kind, d.name, d.memory_bytes, d.multiprocessors, d.max_sm_clock_mhz,
                   d.max_memory_clock_mhz, d.multiprocessor_threads, d.multiprocessor_blocks, d.multiprocessor_registers,
                   d.multiprocessor_shared_bytes, d.reserved_shared_bytes)
         .run();
   }
-  Statement(to.connection,
-            "INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, resident_peak_bytes, "
-            "allocated_peak_bytes, reserved_peak_bytes, "
-            "stdout, stderr, trace_status) VALUES (?, ?, ?, 0, '', '', ?, ?, ?, ?, '', '', ?)")
-      .bind_all(to.run_id, to.rank, to.pass, device_id, record.memory.resident_bytes, record.memory.allocated_bytes,
-                record.memory.reserved_bytes, record.trace_status)
+  constexpr const char* kColumns =
+      "run_id, rank, pass, pid, host, status, device_id, resident_peak_bytes, allocated_peak_bytes, "
+      "reserved_peak_bytes, stdout, stderr, trace_status";
+  Statement(to.connection, insert_sql("rank", kColumns))
+      .bind_all(to.run_id, to.rank, to.pass, 0, "", "", device_id, record.memory.resident_bytes,
+                record.memory.allocated_bytes, record.memory.reserved_bytes, "", "", record.trace_status)
       .run();
 }
 
@@ -68,10 +70,9 @@ void write_tables(RankTarget& to, const event::PassRecord& record,
   for (const auto& table : observed_tables()) {
     if (!table->is_event() || !events_left_out) table->write(to, record);
   }
-  std::vector<event::DroppedRecords> dropped = record.dropped_records;
-  if (events_left_out) dropped.push_back(*events_left_out);
-  dropped.insert(dropped.end(), to.dropped.begin(), to.dropped.end());
-  write_dropped_records(to, dropped);
+  if (events_left_out) to.dropped.insert(to.dropped.begin(), *events_left_out);
+  for (const auto& [source, count, detail] : to.dropped)
+    add_dropped_records(to.connection, to.run_id, to.rank, to.pass, source, count, detail);
 }
 
 /// Number of event rows of a pass by table; empty tables are omitted.
@@ -177,24 +178,22 @@ void add_to(const fs::path& file, Add add) {
 void add_metrics(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass,
                  const std::vector<event::Metric>& metrics) {
   add_to(file, [&](const Connection& connection) {
-    Statement insert(connection,
-                     "INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, value, unit) VALUES "
-                     "(?1, ?2, ?3, (SELECT coalesce(max(sequence), -1) + 1 FROM metric WHERE run_id = ?1 AND rank = ?2 "
-                     "AND pass = ?3), ?4, ?5, ?6, ?7, coalesce(?8, ?9), ?10)");
-    for (const event::Metric& metric : metrics)
+    Statement insert(
+        connection, insert_next_sql("metric", "run_id, rank, pass", "level, step, phase, name, value, unit"));
+    for (const event::Metric& metric : metrics) {
+      const auto value = metric.number ? measure::Value(*metric.number) : measure::Value(metric.text);
       insert
           .bind_all(run_id, rank, measure::to_string(pass), event::to_string(metric.level), metric.step, metric.phase,
-                    metric.name, metric.number, metric.text, metric.unit)
+                    metric.name, value, metric.unit)
           .run();
+    }
   });
 }
 
 void add_warning(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass,
                  const event::Warning& warning) {
   add_to(file, [&](const Connection& connection) {
-    Statement(connection,
-              "INSERT INTO warning (run_id, rank, pass, sequence, kind, detail) VALUES (?1, ?2, ?3, (SELECT "
-              "coalesce(max(sequence), -1) + 1 FROM warning WHERE run_id = ?1 AND rank = ?2 AND pass = ?3), ?4, ?5)")
+    Statement(connection, insert_next_sql("warning", "run_id, rank, pass", "kind, detail"))
         .bind_all(run_id, rank, measure::to_string(pass), warning.kind, warning.detail)
         .run();
   });

@@ -145,11 +145,7 @@ std::optional<RankFileName> parse_rank_file_name(const fs::path& file) {
 
 void add_dropped_records(const Connection& results, std::int64_t run_id, int rank, const std::string& pass,
                          const std::string& source, std::int64_t count, const std::string& detail) {
-  Statement(results,
-            "INSERT INTO main.dropped_record (run_id, rank, pass, sequence, source, count, detail) VALUES (?1, ?2, ?3, "
-            "(SELECT coalesce(max(sequence), -1) + 1 FROM main.dropped_record WHERE run_id = ?1 AND rank = ?2 AND pass "
-            "= ?3), "
-            "?4, ?5, ?6)")
+  Statement(results, insert_next_sql("dropped_record", "run_id, rank, pass", "source, count, detail"))
       .bind_all(run_id, rank, pass, source, count, detail)
       .run();
 }

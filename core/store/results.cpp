@@ -2,14 +2,13 @@
 #include "store/results.hpp"
 
 #include <array>
-#include <cmath>
 #include <map>
 #include <random>
-#include <variant>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "measure/settings.hpp"
 #include "store/impl.hpp"
 #include "store/open.hpp"
 
@@ -28,10 +27,9 @@ std::string make_uuid() {
 }
 
 std::int64_t store_plugin(const Connection& results, const PluginRow& plugin) {
-  Statement(results,
-            "INSERT OR IGNORE INTO main.plugin (name, version, file, sha256, framework, framework_version, "
-            "cuda_version, compiler) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+  constexpr const char* kColumns =
+      "name, version, file, sha256, framework, framework_version, cuda_version, compiler";
+  Statement(results, insert_sql("plugin", kColumns, "OR IGNORE"))
       .bind_all(plugin.name, plugin.version, plugin.file, plugin.sha256, plugin.framework, plugin.framework_version,
                 plugin.cuda_version, plugin.compiler)
       .run();
@@ -47,50 +45,39 @@ const char* type_of(const measure::Value& value) {
 }
 
 void store_parameters(const Connection& results, std::int64_t run_id, const RunRow& run) {
-  Statement insert(results,
-                   "INSERT INTO main.param (run_id, name, position, type, title, setting, choice, value) "
-                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement insert(results, insert_sql("param", "run_id, name, position, type, title, setting, choice, value"));
   for (const auto& [name, value] : run.what.parameters) {
     const auto shown = run.title.parameters.find(name);
     const auto [position, title, is_setting, choice] =
         shown == run.title.parameters.end() ? RunTitle::Parameter{} : shown->second;
-    insert.bind_all(run_id, name, position, type_of(value), title, is_setting, choice);
-    std::visit([&](const auto& content) { insert.bind(8, content); }, value);
-    insert.run();
+    insert.bind_all(run_id, name, position, type_of(value), title, is_setting, choice, value).run();
   }
-}
-
-std::string pass_list(const std::vector<measure::Pass>& passes) {
-  std::vector<std::string> names;
-  for (const measure::Pass pass : passes) names.emplace_back(measure::to_string(pass));
-  return join(names, ",");
 }
 
 void store_libraries(const Connection& results, std::int64_t run_id,
                      const std::map<std::string, std::string>& libraries) {
-  Statement insert(results, "INSERT INTO main.run_library (run_id, name, sha256) VALUES (?, ?, ?)");
+  Statement insert(results, insert_sql("run_library", "run_id, name, sha256"));
   for (const auto& [name, sha256] : libraries) insert.bind_all(run_id, name, sha256).run();
 }
 
 std::int64_t store_run(const Connection& results, const RunRow& run) {
   using measure::Equivalence;
   const auto& [what, method, suite, suite_case, repetition] = static_cast<const measure::RunIdentity&>(run);
-  const double error_bound = method.until ? method.until->relative_standard_error.value_or(std::nan("")) : std::nan("");
   const auto key = [&](Equivalence equivalence) { return measure::equivalence_key(run, equivalence); };
-  Statement(
-      results,
-      "INSERT INTO main.run (invocation_id, sequence, plugin_id, workload, title, family, family_order, case_key, "
-      "settings_key, plan_key, suite, suite_case, label, repetition, ranks, device_kind, timing, sync, warmup, steps, "
-      "until_relative_error, passes, seed, status, detail, verification, failed_pass, failed_phase, started_at) "
-      "VALUES (?1, (SELECT coalesce(max(sequence), -1) + 1 FROM main.run WHERE invocation_id = ?1), "
-      "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', '', '', '', '', ?)")
-      .bind_all(run.invocation_id, store_plugin(results, run.plugin), what.workload, run.title.workload,
-                run.title.family, run.title.family_order, key(Equivalence::kCase), key(Equivalence::kSettings),
-                key(Equivalence::kPlan), suite, suite_case, run.label, repetition, what.ranks,
-                measure::to_string(what.device), measure::to_string(method.timing), measure::to_string(method.sync),
-                method.warmup, method.until ? 0 : method.steps, error_bound, pass_list(method.passes),
-                static_cast<std::int64_t>(method.seed), wall_time_utc())
-      .run();
+  std::string columns =
+      "plugin_id, workload, title, family, family_order, case_key, settings_key, plan_key, suite, suite_case, label, "
+      "repetition, ranks, device_kind, status, detail, verification, failed_pass, failed_phase, started_at";
+  int parameter = 1 + static_cast<int>(split(columns, ',').size());
+  for (const measure::Setting& setting : measure::settings())
+    if (!setting.column.empty()) columns += ", " + setting.column;
+  Statement insert(results, insert_next_sql("run", "invocation_id", columns));
+  insert.bind_all(run.invocation_id, store_plugin(results, run.plugin), what.workload, run.title.workload,
+                  run.title.family, run.title.family_order, key(Equivalence::kCase), key(Equivalence::kSettings),
+                  key(Equivalence::kPlan), suite, suite_case, run.label, repetition, what.ranks,
+                  measure::to_string(what.device), "running", "", "", "", "", wall_time_utc());
+  for (const measure::Setting& setting : measure::settings())
+    if (!setting.column.empty()) insert.bind(++parameter, setting.type.stored(method));
+  insert.run();
   return results.last_insert_id();
 }
 

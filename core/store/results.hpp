@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "measure/equivalence.hpp"
 #include "measure/outcome.hpp"
 
@@ -80,10 +81,10 @@ enum class Keep {
   kOneStep,
   kAll,
 };
-/// summary, one-step, all.
-const char* to_string(Keep keep);
-/// Throws UsageError that lists the valid values.
-Keep keep_from(const std::string& text);
+constexpr auto names_of(Keep) {
+  using enum Keep;
+  return enum_names<Keep>("value of --keep", {{kSummary, "summary"}, {kOneStep, "one-step"}, {kAll, "all"}});
+}
 
 /// Limits of each query. 0 means no limit.
 struct Limits {

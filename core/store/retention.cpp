@@ -3,16 +3,12 @@
 
 #include <cmath>
 
-#include "base/enum_names.hpp"
 #include "base/error.hpp"
 #include "measure/statistics.hpp"
 #include "store/open.hpp"
 
 namespace kymo::store {
 namespace {
-
-constexpr auto kKeeps = enum_names<Keep>(
-    "value of --keep", {{Keep::kSummary, "summary"}, {Keep::kOneStep, "one-step"}, {Keep::kAll, "all"}});
 
 /// Durations of the measured steps of a pass on its slowest rank.
 using StepTimes = std::map<std::int64_t, double>;
@@ -85,9 +81,6 @@ class StepRows {
 };
 
 }  // namespace
-
-const char* to_string(Keep keep) { return kKeeps.name(keep); }
-Keep keep_from(const std::string& text) { return kKeeps.value(text); }
 
 Retention choose_retention(Keep keep, std::int64_t run_id, const std::vector<std::filesystem::path>& rank_files) {
   Retention retention{keep, {}};

@@ -83,6 +83,26 @@ std::string remedy(int code, int system_error, std::string_view message) {
 
 std::string identifier(std::string_view name) { return '"' + join(split(name, '"'), "\"\"") + '"'; }
 
+std::string insert_sql(const std::string& table, const std::string& columns, const std::string& otherwise) {
+  const auto commas = static_cast<std::size_t>(std::ranges::count(columns, ','));
+  return "INSERT " + otherwise + " INTO main." + table + " (" + columns + ") VALUES (" +
+         join(std::vector<std::string>(commas + 1, "?"), ", ") + ")";
+}
+
+std::string insert_next_sql(const std::string& table, const std::string& owner, const std::string& columns) {
+  std::string values, condition;
+  int parameter = 0;
+  for (const std::string& column : split(owner, ',')) {
+    const std::string number = "?" + std::to_string(++parameter);
+    values += number + ", ";
+    condition += (parameter == 1 ? " WHERE " : " AND ") + column + " = " + number;
+  }
+  values += "coalesce(max(sequence), -1) + 1";
+  for (std::size_t i = 0; i < split(columns, ',').size(); ++i) values += ", ?" + std::to_string(++parameter);
+  return "INSERT INTO main." + table + " (" + owner + ", sequence, " + columns + ") SELECT " + values +
+         " FROM main." + table + condition;
+}
+
 void Connection::Closer::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 void Statement::Finalizer::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 

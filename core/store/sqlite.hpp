@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -18,6 +19,13 @@ class Connection;
 
 /// A name in a statement, whatever characters it has.
 std::string identifier(std::string_view name);
+
+/// An INSERT of one row into a table of `main`, with a parameter for each of `columns`, which are separated by ", ".
+/// `otherwise` is the part after INSERT for rows that exist, such as "OR IGNORE".
+std::string insert_sql(const std::string& table, const std::string& columns, const std::string& otherwise = "");
+/// The same for a row whose `sequence` follows those of the rows with the same `owner`, columns that are the first
+/// parameters.
+std::string insert_next_sql(const std::string& table, const std::string& owner, const std::string& columns);
 
 /// A prepared statement. Must not outlive its connection.
 class Statement {
@@ -36,6 +44,10 @@ class Statement {
   template <typename T>
   Statement& bind(int index, const std::optional<T>& value) {
     return value ? bind(index, *value) : bind(index, nullptr);
+  }
+  template <typename... T>
+  Statement& bind(int index, const std::variant<T...>& value) {
+    return std::visit([&](const auto& held) -> Statement& { return bind(index, held); }, value);
   }
   /// Binds values to parameters 1, 2, 3 ...
   template <typename... Values>

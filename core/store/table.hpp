@@ -129,9 +129,8 @@ class RecordTable final : public Table {
     for (const Column<Record>& column : readers_) columns_.push_back({column.name(), column.refers_to_string()});
   }
 
-  void write(RankTarget& to, const event::PassRecord& record) const override { write_records(to, records_(record)); }
-
-  void write_records(RankTarget& to, const std::vector<Record>& records) const {
+  void write(RankTarget& to, const event::PassRecord& record) const override {
+    const std::vector<Record>& records = records_(record);
     if (records.empty() || (filter_ != nullptr && std::none_of(records.begin(), records.end(), filter_))) return;
     std::vector<typename Column<Record>::Put> read;
     std::vector<std::string> names;
@@ -176,8 +175,5 @@ const Table* find_observed_table(const std::string& name);
 void add_measurement_tables(Tables& tables);
 void add_trace_tables(Tables& tables);
 void add_memory_tables(Tables& tables);
-
-/// Writes table dropped_record, which also lists what could not be written. Call it after the other tables.
-void write_dropped_records(RankTarget& to, const std::vector<event::DroppedRecords>& records);
 
 }  // namespace kymo::store

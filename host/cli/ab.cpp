@@ -190,8 +190,8 @@ void add_ab(CLI::App& app, Session& session) {
   command->add_option("--set", arguments->set, "fix a parameter of all candidates that have it: name=value")
       ->type_name("P=V")
       ->allow_extra_args(false);
-  number_option(
-      *command, "--ranks", arguments->ranks, 1, kMaxRanks,
+  add_ranks_option(
+      *command, arguments->ranks,
       "number of processes per run [1; for programs --nproc-per-node of torchrun, else as many as their first "
       "process group has]");
   seconds_option(*command, "--max-time", arguments->max_time_s, 1, 1e6,
@@ -217,7 +217,7 @@ void add_ab(CLI::App& app, Session& session) {
                  return text == "store";
                });
   add_worker_options(*command, arguments->options);
-  add_step_options(*command, arguments->options);
+  add_settings(*command, arguments->options, measure::SettingGroup::kSteps);
   add_output_options(*command, arguments->options);
   add_database_option(*command, arguments->options.database);
   add_plugin_options(*command, arguments->options.plugins);

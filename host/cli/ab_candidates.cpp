@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/process.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "cli/program_command.hpp"
@@ -23,29 +24,21 @@ constexpr std::size_t kMaxCommandBytes = 4096;  ///< of the name of a run
 bool is_command(const std::string& candidate) { return trim(candidate).find(' ') != std::string::npos; }
 
 void reject_options_of_workloads(const RunOptions& options, bool whole) {
-  for (const auto& [name, is_given] : {std::pair{"--seed", options.seed.has_value()},
-                                       {"--wrap", !options.wrap.empty()},
-                                       {"--min-time", options.min_time_s.has_value() && !whole},
-                                       {"--max-steps", options.max_steps.has_value()},
-                                       {"--until", options.until.has_value()},
-                                       {"--timing", options.timing.has_value()},
-                                       {"--sync", options.sync.has_value()},
-                                       {"--no-verify", options.no_verify},
-                                       {"--steps", options.steps.has_value() && whole},
-                                       {"--device", options.device.has_value() && whole},
-                                       {"--host-memory", options.host_memory_bytes.has_value() && whole}})
-    if (is_given)
-      throw UsageError(std::string(name) + (whole ? " does not apply to whole commands; use --warmup, --min-time and "
-                                                    "--timeout"
-                                                  : " does not apply to programs, which run their steps themselves; "
-                                                    "use --warmup and --steps"));
+  std::vector<std::string> names{"seed", "wrap", "max-steps", "until", "timing", "sync", "no-verify"};
+  append_range(names, whole ? std::vector{"steps", "host-memory"} : std::vector{"min-time"});
+  auto given = std::ranges::find_if(names, [&](const std::string& name) { return options.gives(name); });
+  if (whole && options.device) given = names.insert(given, "device");
+  if (given == names.end()) return;
+  throw UsageError("--" + *given +
+                   (whole ? " does not apply to whole commands; use --warmup, --min-time and --timeout"
+                          : " does not apply to programs, which run their steps themselves; use --warmup and --steps"));
 }
 
 measure::Method method_of(const RunOptions& options) {
-  measure::Method method = program_method(options);
-  if (options.warmup) method.warmup = *options.warmup;
-  method.steps = options.steps.value_or(measure::kMaxFreeSteps);
+  measure::Method method = program_method();
+  method.steps = measure::kMaxFreeSteps;
   method.passes = {measure::Pass::kTime};
+  apply(options, method);
   return method;
 }
 
@@ -82,13 +75,13 @@ measure::Method method_of_commands(const RunOptions& options) {
   measure::Method method;
   method.fresh = true;
   method.passes = {measure::Pass::kTime};
-  method.warmup = options.warmup.value_or(1);
-  method.timeout_s = options.timeout_s.value_or(0);
+  method.warmup = 1;
+  method.timeout_s = 0;
   // One execution is a run; of short commands, several are.
-  method.until = measure::StoppingRule{};
+  method.until.emplace();
   method.until->min_samples = 1;
-  method.until->min_seconds = options.min_time_s.value_or(0.1);
-  method.until->max_seconds = std::max(method.until->max_seconds, 2 * method.until->min_seconds);
+  method.until->min_seconds = 0.1;
+  apply(options, method);
   return method;
 }
 
@@ -131,7 +124,7 @@ CandidateKind kind_of(const std::vector<std::string>& candidates, const CommandO
     throw UsageError("a command cannot be compared with a workload: " + quote(*command) +
                      " is a command, because it contains a space, and " + quote(*workload) +
                      " is a workload; --command makes every candidate a command");
-  const bool has_steps = options.steps || std::ranges::all_of(candidates, is_python_program);
+  const bool has_steps = options.gives("steps") || std::ranges::all_of(candidates, is_python_program);
   return has_steps && !is_whole ? CandidateKind::kPrograms : CandidateKind::kWholeCommands;
 }
 
@@ -146,7 +139,7 @@ std::vector<supervisor::PlannedRun> planned_programs(const std::vector<std::stri
     supervisor::PlannedRun& run =
         runs.emplace_back(plan_program({command, options.device.value_or(DeviceChoice::kAuto), ranks}));
     run.method = method_of(options);
-    run.program.stop = options.steps.has_value();
+    run.program.stop = options.gives("steps");
     run.program.captures_output = true;
   }
   return runs;

@@ -172,4 +172,17 @@ std::vector<std::int64_t> take_rank_axis(std::vector<Axis>& axes) {
   return values;
 }
 
+std::vector<measure::Method> methods_of(const CaseSpec& spec) {
+  std::vector<measure::Method> methods{spec.method};
+  for (const measure::Setting& setting : measure::settings()) {
+    const auto axis = spec.method_axes.find(setting.name);
+    if (axis == spec.method_axes.end()) continue;
+    std::vector<measure::Method> varied;
+    for (const measure::Method& method : methods)
+      for (const measure::MethodChange& change : axis->second) change(varied.emplace_back(method));
+    methods = std::move(varied);
+  }
+  return methods;
+}
+
 }  // namespace kymo::cli

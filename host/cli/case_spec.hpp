@@ -3,13 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "catalog/catalog.hpp"
 #include "cli/option_text.hpp"
-#include "measure/plan.hpp"
+#include "measure/settings.hpp"
 
 namespace kymo::cli {
 
@@ -51,11 +52,13 @@ struct CaseSpec {
   std::vector<std::pair<std::string, std::string>> set;
   std::vector<Axis> axes;
   std::vector<std::int64_t> ranks{1};
-  std::vector<std::int64_t> warmups;  ///< values of the warm-up axis; empty: the method's own warm-up
-  std::vector<std::uint64_t> seeds;   ///< values of the seed axis; empty: the method's own seed
   DeviceChoice device = DeviceChoice::kAuto;
   measure::Method method = default_method();
+  std::map<std::string, std::vector<measure::MethodChange>> method_axes = {};  ///< values of settings of the method, by name
   std::int64_t repeat = 1;
 };
+
+/// The method with every combination of the values of its axes; the last setting varies fastest.
+std::vector<measure::Method> methods_of(const CaseSpec& spec);
 
 }  // namespace kymo::cli

@@ -142,12 +142,9 @@ class Completion {
 
   Candidates values_of(const CLI::Option& option, const std::string& word) {
     const std::string name = option.get_name(), type = option.get_type_name();
-    if (name == "--passes" || name == "--pass") return list_of(names_of(measure::Pass{}).names(), word);
-    if (name == "--trace-detail") {
-      Candidates found = list_of(trace_details(), word);
-      append_range(found, list_of({"none"}, word));
-      return found;
-    }
+    if (name == "--pass") return list_of(names_of(measure::Pass{}).names(), word);
+    for (const measure::Setting& setting : measure::settings())
+      if (name == setting.option() && !setting.type.words.empty()) return list_of(setting.type.words, word);
     if (name == "--format") return list_of(report::known_formats(), word);
     if (name == "--status") return candidates_of(measure::kRunStatusNames.names());
     if (name == "--set" || name == "--axis") return settings("", word, name == "--axis");

@@ -153,7 +153,7 @@ void show_observed(const store::ResultsDatabase& database, const Json& results, 
   static constexpr std::size_t kMaxShown = 3;
   std::size_t observed = 0;
   for (const Json& run : results) {
-    const std::vector<measure::Pass> passes = passes_from("passes", run["passes"].get<std::string>());
+    const std::vector<measure::Pass> passes = measure::passes_from("passes", run["passes"].get<std::string>());
     if (run["status"] != "ok" || std::ranges::none_of(passes, measure::observes) || ++observed > kMaxShown) continue;
     const auto run_id = run["run_id"].get<std::int64_t>();
     const std::string text = observed_text(observed_details(database, run_id), run, options.database.string(), style);

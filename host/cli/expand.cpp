@@ -79,19 +79,6 @@ void check_timing(const catalog::Workload& workload, const supervisor::PlannedRu
     throw UsageError("timing free is that of programs that run their steps themselves: use 'kymo trace'");
 }
 
-/// The method with every warm-up and every seed of the case; the seed varies fastest.
-std::vector<measure::Method> methods_of(const CaseSpec& spec) {
-  std::vector<measure::Method> methods;
-  for (const std::int64_t warmup : spec.warmups.empty() ? std::vector{spec.method.warmup} : spec.warmups) {
-    for (const std::uint64_t seed : spec.seeds.empty() ? std::vector{spec.method.seed} : spec.seeds) {
-      methods.push_back(spec.method);
-      methods.back().warmup = warmup;
-      methods.back().seed = seed;
-    }
-  }
-  return methods;
-}
-
 /// Every combination of the axis values; the last axis varies fastest.
 std::vector<Texts> combine(const CaseSpec& spec, const catalog::Workload& workload) {
   check_given_once(spec, workload);

@@ -80,7 +80,7 @@ void add_observe(CLI::App& app, Session& session) {
       ->add_option("process", arguments->process,
                    "a process of the program, or the kymo that started it [the only one that waits]")
       ->type_name("PID");
-  number_option(*command, "--steps", arguments->steps, 1, kMaxSteps, "number of steps to observe [10]");
+  number_option(*command, "--steps", arguments->steps, 1, measure::kMaxSteps, "number of steps to observe [10]");
   command->add_flag("--wide", arguments->wide, "show every result and metric, whatever the width of the terminal");
   command->footer(
       "The program was started by kymo trace --wait -- COMMAND. All of its ranks begin the window at the same step, "

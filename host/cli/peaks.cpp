@@ -122,7 +122,7 @@ void add_peaks(CLI::App& app, Session& session) {
       "Measure the peak rates of a device, unless the database contains them: memory and cache bandwidth, matrix "
       "products of each data type");
   add_worker_options(*command, *options);
-  add_step_options(*command, *options);
+  add_settings(*command, *options, measure::SettingGroup::kSteps);
   command->add_flag("--wide", options->wide, "show every column, whatever the width of the terminal");
   command->add_flag("--json", options->json, "print JSON");
   add_database_option(*command, options->database);

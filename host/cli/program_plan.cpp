@@ -108,12 +108,11 @@ supervisor::PlannedRun plan_program(const ProgramRequest& request) {
   return run;
 }
 
-measure::Method program_method(const RunOptions& options) {
+measure::Method program_method() {
   measure::Method method;
   method.timing = measure::Timing::kFree;
   method.fresh = true;
-  method.timeout_s = options.timeout_s.value_or(0);
-  method.host_memory_bytes = options.host_memory_bytes.value_or(0);
+  method.timeout_s = 0;
   return method;
 }
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/option_text.hpp"
-#include "cli/run_options.hpp"
 #include "supervisor/runs.hpp"
 
 namespace kymo::cli {
@@ -23,8 +22,8 @@ struct ProgramRequest {
 /// is that of the script and the versions of Python and torch. Throws UsageError if there is no such program.
 supervisor::PlannedRun plan_program(const ProgramRequest& request);
 
-/// What the method of every program has: unsynchronized steps in a process of its own, and the limits of the options.
-measure::Method program_method(const RunOptions& options);
+/// What the method of every program has: unsynchronized steps in a process of its own, without limits.
+measure::Method program_method();
 
 /// The words of a command without those in front of the program that set variables of its environment: NAME=VALUE, also
 /// after `env`.

@@ -41,8 +41,8 @@ void add_case_options(CLI::App& command, CaseOptions& options, Axes axes) {
         ->type_name("P=VALUES")
         ->allow_extra_args(false);
   }
-  number_option(
-      command, "--ranks", options.ranks, 1, kMaxRanks,
+  add_ranks_option(
+      command, options.ranks,
       "number of processes per run, all started by this command [1; under torchrun or srun: all of its ranks]");
 }
 
@@ -97,7 +97,8 @@ void add_run(CLI::App& app, Session& session) {
       [](const std::string& text) { return peer_from(text); });
   add_worker_options(*command, arguments->options);
   add_method_options(*command, arguments->options);
-  add_observation_options(*command, arguments->options);
+  add_settings(*command, arguments->options, measure::SettingGroup::kObserved);
+  add_record_options(*command, arguments->options);
   add_selection_options(*command, arguments->options);
   add_database_option(*command, arguments->options.database);
   add_plugin_options(*command, arguments->options.plugins);

@@ -80,7 +80,8 @@ void add_suite(CLI::App& app, Session& session) {
   run->add_option("--profile", arguments->profile, "variant of the suite, such as small")->type_name("NAME");
   add_worker_options(*run, arguments->options);
   add_method_options(*run, arguments->options);
-  add_observation_options(*run, arguments->options);
+  add_settings(*run, arguments->options, measure::SettingGroup::kObserved);
+  add_record_options(*run, arguments->options);
   add_selection_options(*run, arguments->options);
   add_database_option(*run, arguments->options.database);
   add_plugin_options(*run, arguments->options.plugins);

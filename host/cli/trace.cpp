@@ -48,19 +48,17 @@ constexpr std::int64_t kMaxRepetitions = 1000;
 measure::Method method_of(const TraceArguments& arguments, measure::DeviceKind device) {
   const RunOptions& options = arguments.options;
   const supervisor::Window& window = arguments.steps.windows.front();
-  measure::Method method = program_method(options);
+  measure::Method method = program_method();
+  method.observation.shapes = !options.gives("trace-detail");
+  method.passes = {device == measure::DeviceKind::kCuda ? Pass::kTrace : Pass::kOps};
+  if (arguments.repeat) method.passes.insert(method.passes.begin(), Pass::kTime);
+  apply(options, method);
   method.warmup = window.warmup;
   method.steps = window.steps;
   method.observation.warmup = method.warmup;
   method.observation.steps = window.observed();
-  method.passes = {device == measure::DeviceKind::kCuda ? Pass::kTrace : Pass::kOps};
-  if (arguments.repeat) method.passes.insert(method.passes.begin(), Pass::kTime);
-  if (options.passes) method.passes = *options.passes;
   if (std::ranges::count(method.passes, Pass::kVerify) > 0)
     throw UsageError("--passes: a program has no reference, so it cannot be verified");
-  if (options.trace_memory_bytes) method.observation.memory_bytes = *options.trace_memory_bytes;
-  add_trace_detail("--trace-detail", options.trace_detail.value_or("shapes"), method.observation);
-  if (!options.kernel_classes.empty()) method.observation.kernel_classes = options.kernel_classes.string();
   return method;
 }
 
@@ -217,10 +215,8 @@ void add_trace(CLI::App& app, Session& session) {
   command->add_option("command", arguments->command, "the program and its arguments, after --")
       ->required()
       ->type_name("COMMAND");
-  typed_option(
-      *command, "--passes", options.passes, "LIST",
-      "passes to run: any of time, memory, trace, ops; each starts the program once [trace on a GPU, else ops]",
-      passes_from);
+  add_setting(*command, options, measure::setting("passes"),
+              "passes to run: any of time, memory, trace, ops; each starts the program once [trace on a GPU, else ops]");
   CLI::Option* steps =
       typed_option(*command, "--steps", arguments->steps, "FIRST:END",
                    "steps of the program to observe, counted from 0: 10:20 are 10 to 19; several windows: "
@@ -230,8 +226,8 @@ void add_trace(CLI::App& app, Session& session) {
       ->add_flag("--wait", arguments->waits,
                  "observe nothing until 'kymo observe' requests a window while the program runs")
       ->excludes(steps);
-  number_option(
-      *command, "--ranks", arguments->ranks, 1, kMaxRanks,
+  add_ranks_option(
+      *command, arguments->ranks,
       "number of ranks that the program starts on this machine; 1: observe the first process that calls a module "
       "[--nproc-per-node of torchrun, else as many as the program's first process group has]");
   typed_option(*command, "--ranks-observed", arguments->observed_ranks, "LIST",
@@ -246,14 +242,13 @@ void add_trace(CLI::App& app, Session& session) {
       ->add_flag_callback(
           "--no-stop", [arguments] { arguments->stop = false; }, "let the program continue after these steps")
       ->excludes(stop);
-  typed_option(*command, "--device", options.device, "auto|cpu|cuda",
-               "device that the program uses; auto: cuda if there is a GPU [auto]", device_choice_from);
-  seconds_option(*command, "--timeout", options.timeout_s, 0.001, 1e9,
-                 "kill the program if it completes no step for this long [no limit]");
-  typed_option(*command, "--host-memory", options.host_memory_bytes, "SIZE",
-               "kill the program if it uses more host memory, such as 8Gi [no limit]", size_bytes);
+  add_device_option(*command, options, "device that the program uses; auto: cuda if there is a GPU [auto]");
+  add_setting(*command, options, measure::setting("timeout"),
+              "kill the program if it completes no step for this long [no limit]");
+  add_setting(*command, options, measure::setting("host-memory"),
+              "kill the program if it uses more host memory, such as 8Gi [no limit]");
   add_record_options(*command, options);
-  command->add_option("--label", options.label, "label to store with the run")->type_name("TEXT");
+  add_label_option(*command, options);
   command->add_flag("--wide", options.wide, "show every result and metric, whatever the width of the terminal");
   add_database_option(*command, options.database);
   command->footer(

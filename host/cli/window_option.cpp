@@ -20,10 +20,10 @@ supervisor::Window window_from(const std::string& text) {
     throw UsageError(std::string(kOption) + ": " + quote(text) +
                      " is not a range of steps FIRST:END, such as 10:20, and not 'every N for M'");
   supervisor::Window window;
-  window.first = whole_number(kOption, text.substr(0, colon), 0, kMaxSteps);
+  window.first = whole_number(kOption, text.substr(0, colon), 0, measure::kMaxSteps);
   const std::string end = text.substr(colon + 1);
   window.steps =
-      end.empty() ? measure::kMaxFreeSteps : whole_number(kOption, end, window.first + 1, kMaxSteps) - window.first;
+      end.empty() ? measure::kMaxFreeSteps : whole_number(kOption, end, window.first + 1, measure::kMaxSteps) - window.first;
   return window;
 }
 
@@ -34,7 +34,7 @@ WindowOption repeated_from(const std::string& text) {
   if (!(words >> every >> period >> for_ >> steps) || for_ != "for" || words >> more)
     throw UsageError(std::string(kOption) + ": " + quote(text) + " is not 'every N for M', such as 'every 500 for 5'");
   WindowOption option;
-  option.period = whole_number(kOption, period, 1, kMaxSteps);
+  option.period = whole_number(kOption, period, 1, measure::kMaxSteps);
   option.windows = {{.first = option.period, .steps = whole_number(kOption, steps, 1, option.period)}};
   return option;
 }

@@ -77,7 +77,6 @@ class Skips {
 
 Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_id, const std::vector<PlannedRun>& runs,
                      const Options& options, const SupervisorConfig& config) {
-  const store::Keep keep = store::keep_from(options.keep);
   Summary summary;
   Scratch scratch(database, invocation_id);
   ProgressMeter meter(runs, options.on_progress);
@@ -101,7 +100,7 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
       row.what.ranks = made.ranks;
       database.set_ranks(run_id, row);
     }
-    finalize(database, run_id, made, keep, scratch);
+    finalize(database, run_id, made, options.keep, scratch);
     scratch.clear(run_id);
     summary.runs.push_back(made.outcome);
     meter.end_run(steady_seconds());

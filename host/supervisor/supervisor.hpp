@@ -19,7 +19,7 @@ struct Options {
   /// Called before each run with the number of finished runs; returns false to end the invocation.
   std::function<bool(std::size_t finished)> proceed;
   double max_time_s = 0;  ///< of all runs; those that do not fit are recorded as skipped; 0 means no limit
-  std::string keep = "all";
+  store::Keep keep = store::Keep::kAll;
   const LeaderOptions* leader_options = nullptr;  ///< nullptr: all ranks are started by this process
 };
 

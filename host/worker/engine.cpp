@@ -45,10 +45,9 @@ std::string validation_error(const Assignment& assignment, const kymo_workload* 
   if (!timing_problem.empty()) return timing_problem;
   // Any program may use the protocol: reject step counts that overflow or can never be reached, instead of returning a
   // run without samples.
-  static constexpr std::int64_t kMaxSteps = 1'000'000'000'000;
   const auto& method = assignment.method;
-  if (method.warmup < 0 || method.warmup > kMaxSteps ||
-      (!method.until && (method.steps < 1 || method.steps > kMaxSteps)))
+  if (method.warmup < 0 || method.warmup > measure::kMaxSteps ||
+      (!method.until && (method.steps < 1 || method.steps > measure::kMaxSteps)))
     return "invalid step counts: " + std::to_string(method.warmup) + " warm-up steps and " +
            std::to_string(method.steps) + " steps; allowed are 0 to 10^12 warm-up steps and 1 to 10^12 steps";
   for (std::uint32_t i = 0; i < workload->phase_count; ++i) {
@@ -258,9 +257,7 @@ PassResult run_pass(const Assignment& assignment, const kymo_plugin& plugin, con
   const std::string problem = validation_error(assignment, workload);
   if (!problem.empty())
     return {{.status = RunStatus::kFailed, .detail = first_line(problem), .stage = "load", .failed_ns = now_ns()}, {}};
-  Assignment own = assignment;
-  own.method = measure::method_in(own.method, own.pass);
-  return Engine(own, plugin, *workload, observers, control, start).run();
+  return Engine(assignment, plugin, *workload, observers, control, start).run();
 }
 
 }  // namespace kymo::worker

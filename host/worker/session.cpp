@@ -35,7 +35,9 @@ void Session::serve_one() {
 void Session::execute(const Assignment& assignment) {
   Outcome outcome;
   try {
-    outcome = run_assignment(assignment);
+    Assignment own = assignment;
+    own.method = measure::method_in(own.method, own.pass);
+    outcome = run_assignment(own);
   } catch (const ConnectionLost&) {
     throw;
   } catch (const std::exception& error) {
@@ -83,7 +85,7 @@ Outcome Session::run_assignment(const Assignment& assignment) {
 
 std::unique_ptr<store::StepJournal> Session::journal_of(const Assignment& assignment, std::int64_t run_start_ns) {
   if (!step_records_ || assignment.rank_file.empty()) return nullptr;
-  const measure::Method method = measure::method_in(assignment.method, assignment.pass);
+  const measure::Method& method = assignment.method;
   event::PassRecord record;
   add_device(assignment, record);
   store::JournalHeader header{

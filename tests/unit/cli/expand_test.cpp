@@ -31,6 +31,11 @@ class Expand : public testing::Test {
     return "";
   }
 
+  void vary(const std::string& setting, const std::vector<std::string>& values) {
+    for (const std::string& value : values)
+      spec_.method_axes[setting].push_back(measure::setting(setting).type.parse(setting, value));
+  }
+
   catalog::Plugin plugin_ = sample_plugin();
   CaseSpec spec_ = [] {
     CaseSpec spec;
@@ -91,15 +96,15 @@ TEST_F(Expand, VariesTheLastAxisFastest) {
 
 TEST_F(Expand, CombinesRanksAndWarmups) {
   spec_.ranks = {1, 2};
-  spec_.warmups = {0, 5};
+  vary("warmup", {"0", "5"});
   std::vector<std::pair<int, std::int64_t>> found;
   for (const auto& planned : cases()) found.emplace_back(planned.run.what.ranks, planned.run.method.warmup);
   EXPECT_THAT(found, ElementsAre(testing::Pair(1, 0), testing::Pair(1, 5), testing::Pair(2, 0), testing::Pair(2, 5)));
 }
 
 TEST_F(Expand, CombinesWarmupsAndSeeds) {
-  spec_.warmups = {0, 5};
-  spec_.seeds = {3, 4};
+  vary("warmup", {"0", "5"});
+  vary("seed", {"3", "4"});
   std::vector<std::pair<std::int64_t, std::uint64_t>> found;
   for (const auto& planned : cases()) found.emplace_back(planned.run.method.warmup, planned.run.method.seed);
   EXPECT_THAT(found, ElementsAre(testing::Pair(0, 3), testing::Pair(0, 4), testing::Pair(5, 3), testing::Pair(5, 4)));

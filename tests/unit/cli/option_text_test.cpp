@@ -10,8 +10,6 @@
 namespace kymo::cli {
 namespace {
 
-using measure::Pass;
-using testing::ElementsAre;
 using testing::Pair;
 
 TEST(OptionText, WholeNumbers) {
@@ -73,15 +71,6 @@ TEST(OptionText, SplitsAtTheFirstEqualsSign) {
   EXPECT_THAT(name_and_value("--set", "p="), Pair("p", ""));
   EXPECT_THROW(name_and_value("--set", "p"), UsageError);
   EXPECT_THROW(name_and_value("--set", "=v"), UsageError);
-}
-
-TEST(OptionText, PassesKeepTheirOrder) {
-  EXPECT_THAT(passes_from("--passes", "time,verify"), ElementsAre(Pass::kVerify, Pass::kTime));
-  EXPECT_THAT(passes_from("--passes", "time,time"), ElementsAre(Pass::kTime));
-  EXPECT_THAT(passes_from("--passes", "ops, trace,memory,time"),
-              ElementsAre(Pass::kTime, Pass::kMemory, Pass::kTrace, Pass::kOps));
-  for (const char* text : {"", "tim", "time,", "counters"})
-    EXPECT_THROW(passes_from("--passes", text), UsageError) << text;
 }
 
 TEST(OptionText, QuotesForAShellOnlyWhatNeedsIt) {

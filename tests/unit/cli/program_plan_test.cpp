@@ -53,7 +53,7 @@ TEST(AbCandidates, WithASpaceAreCommandsOfProgramsIfTheyStartPython) {
   EXPECT_EQ(kind({"python a.py", "python b.py"}, {.prepare = "sync"}), CandidateKind::kWholeCommands);
   EXPECT_EQ(kind({"ls", "true"}, {.all = true}), CandidateKind::kWholeCommands);
   RunOptions steps;
-  steps.steps = 5;
+  steps.give(measure::setting("steps"), "5");
   EXPECT_EQ(kind({"./train.sh 1", "./train.sh 2"}, {}, steps), CandidateKind::kPrograms);
 }
 
@@ -74,8 +74,8 @@ TEST(AbCommands, AreRunByAShellIfOneNeedsIt) {
   EXPECT_EQ(direct[0].what.workload, "sleep 0.1");
   EXPECT_EQ(direct[0].method.warmup, 1);
   RunOptions options;
-  options.warmup = 3;
-  options.min_time_s = 2;
+  options.give(measure::setting("warmup"), "3");
+  options.give(measure::setting("min-time"), "2");
   const auto in_shell = planned_commands({"sleep 0.1", "true | true"}, {.prepare = "sync"}, options);
   EXPECT_THAT(in_shell[0].command.words, ElementsAre("sh", "-c", "sleep 0.1"));
   EXPECT_TRUE(in_shell[0].command.in_shell);
@@ -84,7 +84,7 @@ TEST(AbCommands, AreRunByAShellIfOneNeedsIt) {
   EXPECT_EQ(in_shell[0].method.until->min_seconds, 2);
   EXPECT_NE(measure::equivalence_key(in_shell[0], measure::Equivalence::kCase),
             measure::equivalence_key(direct[0], measure::Equivalence::kCase));
-  options.steps = 5;
+  options.give(measure::setting("steps"), "5");
   EXPECT_THROW(planned_commands({"sleep 0.1", "true x"}, {}, options), UsageError);
 }
 
@@ -95,14 +95,14 @@ TEST(AbPrograms, StopOnlyAfterAGivenNumberOfSteps) {
   EXPECT_EQ(to_the_end[0].program.stop, false);
   EXPECT_EQ(to_the_end[0].method.steps, measure::kMaxFreeSteps);
   EXPECT_THAT(to_the_end[0].method.passes, ElementsAre(measure::Pass::kTime));
-  options.steps = 20;
-  options.warmup = 7;
+  options.give(measure::setting("steps"), "20");
+  options.give(measure::setting("warmup"), "7");
   const auto some = planned_programs({"/bin/echo a", "/bin/echo b"}, 2, options);
   EXPECT_EQ(some[1].program.stop, true);
   EXPECT_EQ(some[1].method.warmup, 7);
   EXPECT_EQ(some[1].method.steps, 20);
   EXPECT_EQ(some[1].what.ranks, 2);
-  options.until = 0.01;
+  options.give(measure::setting("until"), "0.01");
   EXPECT_THROW(planned_programs({"/bin/echo a", "/bin/echo b"}, std::nullopt, options), UsageError);
 }
 

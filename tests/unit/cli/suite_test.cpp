@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <type_traits>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -48,6 +49,14 @@ max_steps = 500
 min_time = 1.5
 )";
 
+/// The values of a setting of the method.
+template <typename Member>
+auto values_of(const CaseSpec& spec, Member member) {
+  std::set<std::remove_cvref_t<decltype(spec.method.*member)>> values;
+  for (const measure::Method& method : methods_of(spec)) values.insert(method.*member);
+  return values;
+}
+
 Suite parse(const std::string& text, const std::string& profile = "") {
   return parse_suite(text, "sample", "sample.toml", profile);
 }
@@ -59,7 +68,7 @@ TEST(Suite, ReadsCases) {
   const CaseSpec& grid = suite.cases.at(0);
   EXPECT_EQ(grid.suite, "sample");
   EXPECT_EQ(grid.device, DeviceChoice::kCuda);
-  EXPECT_THAT(grid.warmups, ElementsAre(3));
+  EXPECT_THAT(values_of(grid, &measure::Method::warmup), ElementsAre(3));
   EXPECT_EQ(grid.method.steps, 7);
   EXPECT_EQ(grid.repeat, 2);
   EXPECT_THAT(grid.method.passes, ElementsAre(measure::Pass::kTime));
@@ -69,8 +78,8 @@ TEST(Suite, ReadsCases) {
   EXPECT_THAT(grid.axes[0].items, ElementsAre("1..8*2"));
   EXPECT_THAT(grid.axes[1].items, ElementsAre("small", "2.7B"));
   const CaseSpec& warm = suite.cases.at(1);
-  EXPECT_THAT(warm.warmups, ElementsAre(0, 1, 5));
-  EXPECT_THAT(warm.seeds, ElementsAre(4, 5));
+  EXPECT_THAT(values_of(warm, &measure::Method::warmup), ElementsAre(0, 1, 5));
+  EXPECT_THAT(values_of(warm, &measure::Method::seed), ElementsAre(4, 5));
   EXPECT_THAT(warm.ranks, ElementsAre(1, 2));
   EXPECT_TRUE(warm.method.fresh);
   EXPECT_EQ(warm.method.sync, measure::Sync::kPhase);
@@ -118,7 +127,7 @@ TEST(Suite, ProfileReplacesParametersOfEitherKind) {
   const CaseSpec grid = parse(kSuite, "small").cases.at(0);
   EXPECT_EQ(grid.device, DeviceChoice::kAuto);
   EXPECT_EQ(grid.method.steps, 2);
-  EXPECT_THAT(grid.warmups, ElementsAre(3));
+  EXPECT_THAT(values_of(grid, &measure::Method::warmup), ElementsAre(3));
   EXPECT_THAT(grid.set, testing::Contains(Pair("size", "tiny")));
   EXPECT_THAT(grid.set, testing::Not(testing::Contains(Pair("batch", "4"))));
   ASSERT_EQ(grid.axes.size(), 2u);

@@ -15,6 +15,7 @@ namespace kymo::worker {
 class EngineTest : public testing::Test {
  protected:
   PassResult run(FakeWorkload& workload) {
+    assignment.method = measure::method_in(assignment.method, assignment.pass);
     return run_pass(assignment, workload.plugin(), observers, control, {now_ns(), {}, journal, records});
   }
 

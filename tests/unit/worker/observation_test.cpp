@@ -26,6 +26,7 @@ class ObservationTest : public testing::Test {
  protected:
   PassResult run() { return run(workload); }
   PassResult run(FakeWorkload& which) {
+    assignment.method = measure::method_in(assignment.method, assignment.pass);
     return run_pass(assignment, which.plugin(), observers, control, {now_ns(), {}});
   }
 
