@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "store/results.hpp"
@@ -18,11 +17,7 @@ struct ResultsDatabase::Impl {
   std::unique_ptr<Connection> connection;
   bool read_only = false;
   Limits limits;
-  std::string show_history;  ///< statements that undo hide_history() and evaluate_once()
 };
-
-/// The words of a statement that could be names, in lower case.
-std::set<std::string> words_in(const std::string& sql);
 
 /// Returns the connection for writing. Throws Error if the database was opened for reading.
 const Connection& writable(const std::filesystem::path& file, const Connection& connection, bool read_only);

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -151,118 +149,7 @@ ResultsDatabase::Cell cell_of(sqlite3_stmt* statement, int column) {
   }
 }
 
-/// Selects the runs that pass the filter and that the view current_run would show if there were no other runs.
-constexpr const char* kSelectRuns = R"(
-  WITH _candidate AS (
-    SELECT p.run_id, p.start_order, max(p.start_order) OVER (PARTITION BY p.plan_key) AS newest_of_plan,
-           max(p.start_order) OVER (PARTITION BY p.settings_key) AS newest_of_settings
-    FROM run_order p
-    WHERE (?1 IS NULL OR p.label = ?1) AND (?2 IS NULL OR p.invocation_id = ?2) AND (?3 IS NULL OR p.suite = ?3))
-  INSERT INTO temp.selected_run (run_id, title, title_in_case)
-  SELECT c.run_id, t.title, t.title_in_case FROM _candidate c JOIN run_title t ON t.run_id = c.run_id
-  WHERE c.start_order = c.newest_of_plan AND c.start_order = c.newest_of_settings
-  ORDER BY c.run_id)";
-
-/// Titles of a workload's runs omit the case if the other settings distinguish them.
-constexpr const char* kOmitCases = R"(
-  WITH _short AS (
-    SELECT s.run_id, r.workload,
-           CASE WHEN s.title LIKE 'case=%, %' THEN substr(s.title, instr(s.title, ', ') + 2) END AS title
-    FROM temp.selected_run s JOIN run r ON r.run_id = s.run_id),
-  _distinct AS (SELECT workload FROM _short GROUP BY workload HAVING count(DISTINCT title) = count(*))
-  UPDATE temp.selected_run SET title = c.title
-  FROM (SELECT x.run_id, x.title FROM _short x JOIN _distinct d ON d.workload = x.workload) c
-  WHERE c.run_id = selected_run.run_id)";
-
-void clear_selection(const Connection& results) {
-  results.exec(
-      "CREATE TEMP TABLE IF NOT EXISTS selected_run (run_id INTEGER PRIMARY KEY, title TEXT, title_in_case TEXT); "
-      "DELETE FROM temp.selected_run");
-}
-
-std::int64_t complete_selection(const Connection& results) {
-  // Tells the query planner that there are few runs, so that it starts with them instead of scanning every sample of
-  // the database.
-  results.exec("ANALYZE temp.selected_run");
-  results.exec(kOmitCases);
-  return results.integer("SELECT count(*) FROM temp.selected_run");
-}
-
 }  // namespace
-
-std::set<std::string> words_in(const std::string& sql) {
-  constexpr const char* kOfWords = "abcdefghijklmnopqrstuvwxyz0123456789_";
-  std::string text = sql;
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  std::set<std::string> words;
-  for (std::size_t begin = text.find_first_of(kOfWords); begin != std::string::npos;) {
-    const std::size_t end = std::min(text.find_first_not_of(kOfWords, begin), text.size());
-    words.insert(text.substr(begin, end - begin));
-    begin = text.find_first_of(kOfWords, end);
-  }
-  return words;
-}
-
-std::int64_t ResultsDatabase::select_runs(const Selection& selection) {
-  const Connection& results = *impl_->connection;
-  const Limited limited(results, impl_->limits);
-  show_history();
-  clear_selection(results);
-  Statement(results, kSelectRuns).bind_all(selection.label, selection.invocation_id, selection.suite).run();
-  return complete_selection(results);
-}
-
-std::int64_t ResultsDatabase::limit_selected_runs(std::int64_t most) {
-  const Connection& results = *impl_->connection;
-  const Limited limited(results, impl_->limits);
-  Statement(results, R"(
-    DELETE FROM temp.selected_run WHERE run_id NOT IN (
-      SELECT run_id FROM (
-        SELECT s.run_id, p.start_order,
-               row_number() OVER (PARTITION BY r.suite_case, r.workload
-                                  ORDER BY p.start_order DESC, s.run_id DESC) AS position
-        FROM temp.selected_run s JOIN run r ON r.run_id = s.run_id JOIN run_order p ON p.run_id = s.run_id)
-      ORDER BY position, start_order DESC, run_id DESC LIMIT ?1))")
-      .bind_all(most)
-      .run();
-  const std::int64_t left_out = results.integer("SELECT changes()");
-  if (left_out > 0) results.exec("ANALYZE temp.selected_run");
-  return left_out;
-}
-
-std::int64_t ResultsDatabase::select_compared_runs(const ComparedRuns& runs) {
-  const Connection& results = *impl_->connection;
-  const Limited limited(results, impl_->limits);
-  show_history();
-  clear_selection(results);
-  results.exec(
-      "DROP TABLE IF EXISTS temp.compared_case; DROP TABLE IF EXISTS temp.compared_run; "
-      "CREATE TEMP TABLE compared_case (case_id INTEGER PRIMARY KEY, title TEXT, before TEXT, after TEXT, "
-      "before_runs INTEGER, after_runs INTEGER, before_ms REAL, after_ms REAL, ratio REAL, ratio_low REAL, "
-      "ratio_high REAL, verdict TEXT, statistic TEXT, before_other_ms REAL, after_other_ms REAL, "
-      "before_unlike_steps TEXT, after_unlike_steps TEXT); "
-      "CREATE TEMP TABLE compared_run (run_id INTEGER, is_after INTEGER, case_id INTEGER, side TEXT, "
-      "PRIMARY KEY (run_id, is_after))");
-  Statement add_case(results,
-                     "INSERT INTO temp.compared_case VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  Statement add_run(results, "INSERT INTO temp.compared_run VALUES (?1, ?2, ?3, ?4)");
-  std::int64_t id = 0;
-  for (const ComparedCase& each : runs.cases) {
-    add_case
-        .bind_all(++id, each.title, runs.before, runs.after, std::ssize(each.before), std::ssize(each.after),
-                  each.before_ms, each.after_ms, each.ratio, each.ratio_low, each.ratio_high, each.verdict,
-                  each.statistic, each.before_other_ms, each.after_other_ms, each.before_unlike_steps,
-                  each.after_unlike_steps)
-        .run();
-    for (const std::int64_t run : each.before) add_run.bind_all(run, 0, id, runs.before).run();
-    for (const std::int64_t run : each.after) add_run.bind_all(run, 1, id, runs.after).run();
-  }
-  results.exec(
-      "INSERT INTO temp.selected_run SELECT t.run_id, t.title, t.title_in_case FROM run_title t "
-      "WHERE t.run_id IN (SELECT run_id FROM temp.compared_run)");
-  results.exec("ANALYZE temp.compared_run");
-  return complete_selection(results);
-}
 
 void ResultsDatabase::read(const std::string& sql, const std::vector<std::pair<std::string, std::string>>& parameters,
                            const ReadColumns& read_columns, const ReadRow& read_row) const {

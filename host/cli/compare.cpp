@@ -151,7 +151,7 @@ int compare(const CompareArguments& arguments) {
 
 }  // namespace
 
-ResultsDatabase::ComparedRuns compared_runs(const ResultsDatabase& database, const std::string& before,
+report::ComparedRuns compared_runs(const ResultsDatabase& database, const std::string& before,
                                             const std::string& after) {
   require_different(before, after);
   for (const std::string& side : {before, after})
@@ -161,14 +161,14 @@ ResultsDatabase::ComparedRuns compared_runs(const ResultsDatabase& database, con
   const Json rows =
       comparison_rows(selected_side(database, before), selected_side(database, after), "step", measure::kDefaultMargin);
   const std::vector<std::string> titles = comparison_titles(rows);
-  ResultsDatabase::ComparedRuns result{before, after, {}};
+  report::ComparedRuns result{before, after, {}};
   constexpr double kMsPerNs = 1e-6;
   bool any = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
     const Json &first = row["before"], &second = row["after"];
     any = any || (!first["time_ns"].is_null() && !second["time_ns"].is_null());
-    ResultsDatabase::ComparedCase& each = result.cases.emplace_back();
+    report::ComparedCase& each = result.cases.emplace_back();
     each.title = titles[i];
     each.before = first["run_ids"].get<std::vector<std::int64_t>>();
     each.after = second["run_ids"].get<std::vector<std::int64_t>>();

@@ -9,15 +9,15 @@
 
 #include "report/definition.hpp"
 #include "report/document.hpp"
-#include "store/results.hpp"
+#include "report/run_selection.hpp"
 
 namespace kymo::report {
 
 struct Request {
   std::filesystem::path out_folder;  ///< created if missing
   std::vector<std::string> formats;  ///< any of known_formats()
-  store::ResultsDatabase::Selection selection;
-  std::optional<store::ResultsDatabase::ComparedRuns> comparison = {};  ///< instead of a selection, to compare
+  Selection selection;
+  std::optional<ComparedRuns> comparison = {};  ///< instead of a selection, to compare
   /// Most runs that a report shows of those selected, if its definition hides the history.
   std::int64_t most_runs = 1'800;
   /// The files that the HTML report offers to save with a chart; may be empty.

@@ -13,6 +13,7 @@
 #include "report/escape.hpp"
 #include "report/renderer.hpp"
 #include "report/report.hpp"
+#include "report/run_selection.hpp"
 #include "report/unicode.hpp"
 #include "sample_database.hpp"
 #include "sample_document.hpp"
@@ -266,7 +267,8 @@ TEST(Typst, WordsOfTheOwnReportsFitTheirColumns) {
   const QueryFunction query = [&sample](const std::string& sql) { return sample.database().query(sql); };
   for (const char* name : {"quick", "cs336"}) {
     const ReportDefinition report = find_report(std::string(KYMO_SOURCE_DIR) + "/reports/" + name);
-    sample.database().select_runs({});
+    RunSelection runs(sample.database());
+    runs.select({});
     EXPECT_EQ(wide_words(build_document(report, query, "")), "[]") << name;
   }
 }

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "base/error.hpp"
+#include "report/run_selection.hpp"
 #include "store/open.hpp"
 #include "store/results.hpp"
 #include "unit/store/event_record.hpp"
@@ -19,7 +20,8 @@ class Damage : public StoreTest {};
 bool read_through(const std::filesystem::path& file) {
   try {
     ResultsDatabase database(file, Mode::kReadOnly);
-    database.select_runs({});
+    report::RunSelection runs(database);
+    runs.select({});
     for (const char* view :
          {"run_list", "phase_time", "throughput", "warmup_steps", "failures", "worker_memory", "device_clock", "oom"}) {
       database.query(std::string("SELECT * FROM ") + view + " WHERE run_id IN (SELECT run_id FROM selected_run)");
@@ -131,8 +133,9 @@ TEST_F(Damage, AViewUnderAnotherSpellingIsDamage) {
          "'run_list'");
   const auto read = [&] {
     ResultsDatabase database(path("a.db"), Mode::kReadOnly);
-    database.select_runs({});
-    database.hide_history(true);
+    report::RunSelection runs(database);
+    runs.select({});
+    runs.hide_history(true);
   };
   EXPECT_THAT(error_of(read), ::testing::HasSubstr("its schema is not the one that kymo created"));
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <regex>
 
+#include "report/run_selection.hpp"
 #include "store/open.hpp"
 #include "store/results.hpp"
 #include "store/schema_version.hpp"
@@ -53,7 +54,8 @@ TEST_P(Golden, IsReadWithoutBeingWritten) {
   const std::string before = content_of(path("golden.db"));
   {
     ResultsDatabase database(path("golden.db"), Mode::kReadOnly);
-    EXPECT_EQ(database.select_runs(ResultsDatabase::Selection{}), 2);
+    report::RunSelection runs(database);
+    EXPECT_EQ(runs.select({}), 2);
     EXPECT_EQ(ask(database, "SELECT status, parameters, step_median_ms FROM run_list ORDER BY run_id"),
               "ok|causal=true dtype=fp32 n=0 scale=0.5|0.001065;oom|causal=true dtype=fp32 n=1 scale=0.5|NULL");
     EXPECT_EQ(ask(database, "SELECT phase, count, clock FROM phase_time ORDER BY phase"),

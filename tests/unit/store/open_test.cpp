@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/error.hpp"
+#include "report/run_selection.hpp"
 #include "unit/store/fixture.hpp"
 
 namespace kymo::store::testing {
@@ -327,8 +328,9 @@ TEST_F(OpenTest, OnlyTheViewOfAStatementIsCopied) {
          "VACUUM INTO ''" +
              path("written.db").string() + "''' WHERE name = 'mine'");
   ResultsDatabase database(path("a.db"), Mode::kReadOnly);
-  database.select_runs({});
-  database.evaluate_once({"SELECT * FROM mine"});
+  report::RunSelection runs(database);
+  runs.select({});
+  runs.evaluate_once({"SELECT * FROM mine"});
   EXPECT_FALSE(fs::exists(path("written.db")));
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
+#include "report/run_selection.hpp"
 #include "store/results.hpp"
 #include "store/unknown_name.hpp"
 #include "unit/store/fixture.hpp"
@@ -51,7 +52,8 @@ TEST_F(Query, ParametersAreBoundNotPasted) {
 
 TEST_F(Query, AdmitsReadingOnly) {
   ResultsDatabase database(path("a.db"), Mode::kReadWrite);
-  database.select_runs(ResultsDatabase::Selection{});
+  report::RunSelection runs(database);
+  runs.select({});
   const std::string before = content_of(path("a.db"));
   for (const char* sql : {"DELETE FROM run",
                           "INSERT INTO meta VALUES ('a', 'b')",

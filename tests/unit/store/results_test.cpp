@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "measure/statistics.hpp"
+#include "report/run_selection.hpp"
 #include "unit/store/fixture.hpp"
 
 namespace kymo::store::testing {
@@ -20,9 +21,11 @@ class Results : public StoreTest {
   void SetUp() override {
     StoreTest::SetUp();
     database_ = std::make_unique<ResultsDatabase>(path("a.db"), Mode::kCreate);
+    runs_.emplace(*database_);
     invocation_ = database_->begin_invocation("kymo run 'x'", {{"host", "node1"}, {"host", "node2"}});
   }
   void TearDown() override {
+    runs_.reset();
     database_.reset();
     StoreTest::TearDown();
   }
@@ -32,6 +35,7 @@ class Results : public StoreTest {
     return file;
   }
   std::unique_ptr<ResultsDatabase> database_;
+  std::optional<report::RunSelection> runs_;
   std::int64_t invocation_ = 0;
 };
 
@@ -297,8 +301,8 @@ TEST_F(Results, InvalidCallsAreErrors) {
 }
 
 TEST_F(Results, ANewBuildTakesThePlaceOfAnOldOne) {
-  const auto selected = [&](const ResultsDatabase::Selection& selection) {
-    database_->select_runs(selection);
+  const auto selected = [&](const report::Selection& selection) {
+    runs_->select(selection);
     return ask(*database_, "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM selected_run ORDER BY run_id)");
   };
   database_->begin_run(make_run(invocation_, 1));  // 1
@@ -312,14 +316,14 @@ TEST_F(Results, ANewBuildTakesThePlaceOfAnOldOne) {
   EXPECT_EQ(selected({}), "2,3,4");
   EXPECT_EQ(ask(*database_, "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM current_run ORDER BY run_id)"),
             "2,3,4");
-  ResultsDatabase::Selection old;
+  report::Selection old;
   old.invocation_id = invocation_;
   EXPECT_EQ(selected(old), "1,2");
 }
 
 TEST_F(Results, TitlesOmitCasesThatOtherSettingsDistinguish) {
   const auto titles = [&] {
-    database_->select_runs({});
+    runs_->select({});
     return ask(*database_, "SELECT group_concat(title, '; ') FROM (SELECT title FROM selected_run ORDER BY run_id)");
   };
   RunRow row = make_run(invocation_, 1);
@@ -339,8 +343,8 @@ TEST_F(Results, TitlesOmitCasesThatOtherSettingsDistinguish) {
 }
 
 TEST_F(Results, SelectsTheNewestInvocationOfEachPlan) {
-  const auto select = [&](ResultsDatabase::Selection selection) {
-    const std::int64_t count = database_->select_runs(selection);
+  const auto select = [&](report::Selection selection) {
+    const std::int64_t count = runs_->select(selection);
     EXPECT_EQ(ask(*database_, "SELECT count(*) FROM selected_run"), std::to_string(count));
     return ask(*database_, "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM selected_run ORDER BY run_id)");
   };
@@ -356,7 +360,7 @@ TEST_F(Results, SelectsTheNewestInvocationOfEachPlan) {
   EXPECT_EQ(select({}), "2,3,4");
   EXPECT_EQ(ask(*database_, "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM current_run ORDER BY run_id)"),
             "2,3,4");
-  ResultsDatabase::Selection narrowed;
+  report::Selection narrowed;
   narrowed.label = "before";
   EXPECT_EQ(select(narrowed), "1");
   narrowed = {};
@@ -383,11 +387,11 @@ TEST_F(Results, HidesTheHistoryOfTheSelectedRuns) {
   }
   const std::int64_t only = database_->begin_invocation("kymo run", {});
   finish(database_->begin_run(make_run(only, 1)), RunStatus::kOk);  // 13
-  database_->select_runs(ResultsDatabase::Selection{});
+  runs_->select({});
   const std::string ids = "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM ";
   const std::string selected = "11,12,13";
   ASSERT_EQ(ask(*database_, ids + "selected_run ORDER BY run_id)"), selected);
-  database_->hide_history();
+  runs_->hide_history();
   // 8 is the newest successful run of a plan whose newest run failed, and 10 is of an invocation of selected runs.
   const std::string visible = "8,10,11,12,13";
   EXPECT_EQ(ask(*database_, ids + "run ORDER BY run_id)"), visible);
@@ -395,7 +399,7 @@ TEST_F(Results, HidesTheHistoryOfTheSelectedRuns) {
   EXPECT_EQ(ask(*database_, ids + "param WHERE name = 'n' ORDER BY run_id)"), visible);
   EXPECT_EQ(ask(*database_, ids + "current_run ORDER BY run_id)"), selected);
   EXPECT_THAT(error_of([&] { database_->query("DELETE FROM run"); }), HasSubstr("only SELECT"));
-  database_->select_runs(ResultsDatabase::Selection{});
+  runs_->select({});
   EXPECT_EQ(ask(*database_, "SELECT count(*) FROM run_list"), "13");
 }
 
@@ -409,27 +413,27 @@ TEST_F(Results, LimitsTheSelectionToTheNewestOfEachCase) {
     }
   }
   const std::string ids = "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM ";
-  EXPECT_EQ(database_->select_runs({}), 12);
-  EXPECT_EQ(database_->limit_selected_runs(12), 0);
-  EXPECT_EQ(database_->limit_selected_runs(4), 8);
+  EXPECT_EQ(runs_->select({}), 12);
+  EXPECT_EQ(runs_->limit(12), 0);
+  EXPECT_EQ(runs_->limit(4), 8);
   EXPECT_EQ(ask(*database_, ids + "selected_run ORDER BY run_id)"), "8,10,11,12");
-  database_->hide_history();
+  runs_->hide_history();
   EXPECT_EQ(ask(*database_, "SELECT count(*) FROM run"), "12") << "newest of other plans";
-  database_->hide_history(true);
+  runs_->hide_history(true);
   EXPECT_EQ(ask(*database_, ids + "run ORDER BY run_id)"), "8,10,11,12");
 }
 
 TEST_F(Results, EvaluatesViewsThatSeveralQueriesNameOnce) {
   database_->begin_run(make_run(invocation_, 1));
-  database_->select_runs({});
+  runs_->select({});
   const std::string rows = "SELECT count(*) FROM temp.sqlite_master WHERE type = 'table' AND name LIKE 'rows of %'";
   const std::string parameters = "SELECT group_concat(name || '=' || value) FROM run_parameter";
   const std::string before = ask(*database_, parameters);
-  database_->evaluate_once({parameters, "SELECT * FROM run_machine", "SELECT 1 FROM RUN_PARAMETER"});
+  runs_->evaluate_once({parameters, "SELECT * FROM run_machine", "SELECT 1 FROM RUN_PARAMETER"});
   EXPECT_EQ(ask(*database_, rows), "1");
   EXPECT_EQ(ask(*database_, parameters), before);
   EXPECT_EQ(ask(*database_, "SELECT count(*) FROM run_machine"), "1");
-  database_->select_runs({});
+  runs_->select({});
   EXPECT_EQ(ask(*database_, rows), "0");
   EXPECT_EQ(ask(*database_, parameters), before);
 }
@@ -438,8 +442,8 @@ TEST_F(Results, HidesNothingWhereItWouldHideLittle) {
   database_->begin_run(make_run(invocation_, 1));
   const std::int64_t later = database_->begin_invocation("kymo run again", {});
   database_->begin_run(make_run(later, 1));
-  database_->select_runs(ResultsDatabase::Selection{});
-  database_->hide_history();
+  runs_->select({});
+  runs_->hide_history();
   EXPECT_EQ(ask(*database_, "SELECT count(*) FROM run"), "2");
 }
 
