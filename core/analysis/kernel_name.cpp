@@ -55,18 +55,12 @@ Component last_component(const std::string& name) {
 /// Words in template arguments that do not identify the operation: types, wrappers, implementation details.
 constexpr std::string_view kMachinery =
     " at native std c10 cuda detail array char float double int long short bool unsigned signed const ul void true "
-    "false BFloat16 Half "
-    "complex"
-    " anonymous namespace lambda operator templates memory ReduceOp func_wrapper_t binary_internal BinaryFunctor "
-    "AUnaryFunctor "
-    "BUnaryFunctor"
-    " gpu_kernel gpu_kernel_impl gpu_kernel_impl_nocast gpu_index_kernel TensorIterator TensorIteratorBase TensorInfo "
-    "OpaqueType"
-    " TensorListMetadata TensorListScalarListMetadata FusedOptimizerTensorListMetadata CUDAGeneratorImpl uint4 "
-    "ulonglong2 double2 float4"
-    " TrivialOffsetCalculator OffsetCalculator opmath_symmetric_gpu_kernel_with_scalars opmath_gpu_kernel_with_scalars "
-    "foreach_internal"
-    " __nv_hdl_wrapper_t __nv_dl_wrapper_t __nv_dl_tag __nv_dl_trailing_return_tag ";
+    "false BFloat16 Half complex anonymous namespace lambda operator templates memory ReduceOp func_wrapper_t "
+    "binary_internal BinaryFunctor AUnaryFunctor BUnaryFunctor gpu_kernel gpu_kernel_impl gpu_kernel_impl_nocast "
+    "gpu_index_kernel TensorIterator TensorIteratorBase TensorInfo OpaqueType TensorListMetadata "
+    "TensorListScalarListMetadata FusedOptimizerTensorListMetadata CUDAGeneratorImpl uint4 ulonglong2 double2 float4 "
+    "TrivialOffsetCalculator OffsetCalculator opmath_symmetric_gpu_kernel_with_scalars opmath_gpu_kernel_with_scalars "
+    "foreach_internal __nv_hdl_wrapper_t __nv_dl_wrapper_t __nv_dl_tag __nv_dl_trailing_return_tag ";
 
 bool is_machinery(std::string_view word) {
   if (word.empty() || std::isdigit(static_cast<unsigned char>(word.front())) != 0) return true;

@@ -64,8 +64,8 @@ void store_outcome(const Connection& results, std::int64_t run_id, const Outcome
   const char* verification = outcome.verification ? to_string(*outcome.verification) : "";
   Statement(results,
             "UPDATE main.run SET status = ?, detail = ?, verification = ?, exit_code = ?, signal = ?, failed_rank = ?, "
-            "failed_pass = ?, "
-            "failed_phase = ?, failed_step = nullif(max(?, -1), -1), ended_at = ?, keep = ? WHERE run_id = ?")
+            "failed_pass = ?, failed_phase = ?, failed_step = nullif(max(?, -1), -1), ended_at = ?, keep = ? WHERE "
+            "run_id = ?")
       .bind_all(to_string(outcome.status), outcome.detail, verification, outcome.exit_code, outcome.signal,
                 outcome.rank, pass_of(outcome), outcome.phase, outcome.step, wall_time_utc(), to_string(keep), run_id)
       .run();

@@ -104,8 +104,7 @@ void check_folder_is_writable(const fs::path& file) {
   if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
   reject(file, "the directory " + quote(folder.string()) +
                    " is not writable, but SQLite must create the database's journal there; change the permissions or "
-                   "specify another "
-                   "file with --db");
+                   "specify another file with --db");
 }
 
 void check_content(const Connection& connection, std::int64_t checked_bytes) {
@@ -204,9 +203,8 @@ std::unique_ptr<Connection> open_for_reading(const fs::path& file, const Schema&
   check_header(*connection, kResultsApplicationId, "a results database");
   if (read_header(*connection).uses_wal) {
     reject(file,
-           "uses a write-ahead log and cannot be read without writing; switch back with `sqlite3 FILE "
-           "'PRAGMA journal_mode = "
-           "DELETE'`");
+           "uses a write-ahead log and cannot be read without writing; switch back with `sqlite3 FILE 'PRAGMA "
+           "journal_mode = DELETE'`");
   }
   // On a network file system, the locks may not show that the writer is alive on another machine.
   if (auto copy = roll_back_leftovers(*connection, network_file_system(file) == nullptr)) connection = std::move(copy);

@@ -51,13 +51,11 @@ std::string remedy(int code, int system_error, std::string_view message) {
       return "the disk is full; free some space and run again (previously stored data is intact)";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return "the file is damaged; use a copy or another file (`sqlite3 FILE .recover` may recover "
-             "readable data)";
+      return "the file is damaged; use a copy or another file (`sqlite3 FILE .recover` may recover readable data)";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return "another process locked the file for more than 10 s; wait for that process, or use one file per process "
-             "and `kymo merge` "
-             "them";
+             "and `kymo merge` them";
     case SQLITE_READONLY:
       return "the file or its directory is not writable; change the permissions or specify another file with --db";
     case SQLITE_CANTOPEN:

@@ -173,8 +173,8 @@ void write_oom_event(const ResultsDatabase& database, const Target& target, Pick
   const auto rows = database
                         .query(
                             "SELECT coalesce(requested_bytes, 0), coalesce(free_bytes, 0) FROM main.out_of_memory "
-                            "WHERE run_id = CAST(:run "
-                            "AS INTEGER) AND rank = CAST(:rank AS INTEGER) AND pass = :pass AND location = 'device'",
+                            "WHERE run_id = CAST(:run AS INTEGER) AND rank = CAST(:rank AS INTEGER) AND pass = :pass "
+                            "AND location = 'device'",
                             target.parameters())
                         .rows;
   for (const auto& cells : rows) {

@@ -26,8 +26,8 @@ void PerfettoWriter::write_steps() {
   const auto rows = database_
                         .query(
                             "SELECT step, start_ns, start_ns + host_ns, warmup FROM main.sample WHERE run_id = "
-                            "CAST(:run AS INTEGER) AND "
-                            "rank = CAST(:rank AS INTEGER) AND pass = :pass AND phase = 'step' ORDER BY step",
+                            "CAST(:run AS INTEGER) AND rank = CAST(:rank AS INTEGER) AND pass = :pass AND phase = "
+                            "'step' ORDER BY step",
                             target_.parameters())
                         .rows;
   // As soon as there are two ProfilerStep#N events, Holistic Trace Analysis ignores every kernel whose launch is not in

@@ -64,11 +64,9 @@ void FrameWriter::write_stack(std::int64_t stack) {
   const auto rows = database_
                         .query(
                             "SELECT f.module, f.offset, f.function_id FROM main.stack s JOIN main.stack_frame f ON "
-                            "f.run_id = s.run_id "
-                            "AND f.rank = s.rank AND f.pass = s.pass AND f.frame = s.frame WHERE s.run_id = CAST(:run "
-                            "AS INTEGER) AND "
-                            "s.rank = CAST(:rank AS INTEGER) AND s.pass = :pass AND s.stack = CAST(:stack AS INTEGER) "
-                            "ORDER BY s.depth",
+                            "f.run_id = s.run_id AND f.rank = s.rank AND f.pass = s.pass AND f.frame = s.frame WHERE "
+                            "s.run_id = CAST(:run AS INTEGER) AND s.rank = CAST(:rank AS INTEGER) AND s.pass = :pass "
+                            "AND s.stack = CAST(:stack AS INTEGER) ORDER BY s.depth",
                             parameters)
                         .rows;
   for (const auto& cells : rows) {

@@ -39,8 +39,8 @@ SnapshotHistory::SnapshotHistory(const ResultsDatabase& database, const Target& 
 void SnapshotHistory::read_blocks(const ResultsDatabase& database, const Target& target, const std::string& device) {
   Pages pages(database, target, "allocation",
               "device, address, requested_bytes, allocated_bytes, sequence, alloc_ns, free_sequence, "
-              "reusable_sequence, free_ns, reusable_ns, "
-              "stream, op_id, scope_id, phase_id, free_phase_id, stack, category");
+              "reusable_sequence, free_ns, reusable_ns, stream, op_id, scope_id, phase_id, free_phase_id, stack, "
+              "category");
   while (const auto row = pages.next()) {
     if (row->text(0) != device) continue;
     HistoryBlock block;
@@ -71,8 +71,8 @@ void SnapshotHistory::read_segments(const ResultsDatabase& database, const Targe
       database
           .query(
               "SELECT address, bytes, stream, sequence, alloc_ns, free_sequence, free_ns FROM main.segment WHERE "
-              "run_id = "
-              "CAST(:run AS INTEGER) AND rank = CAST(:rank AS INTEGER) AND pass = :pass ORDER BY sequence, address",
+              "run_id = CAST(:run AS INTEGER) AND rank = CAST(:rank AS INTEGER) AND pass = :pass ORDER BY sequence, "
+              "address",
               target.parameters())
           .rows;
   for (const auto& cells : rows) {

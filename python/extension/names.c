@@ -147,8 +147,7 @@ static PyObject* unwatch(PyObject* self, PyObject* unused) {
 PyMethodDef scope_functions[] = {
     {"watch", watch, METH_VARARGS,
      "watch(thread, names, name_of, observation, tracing, graph_module): begins to observe module calls. names: dict "
-     "of "
-     "str or None by id(), to which name_of(module) adds modules that are missing. The others: see program.h"},
+     "of str or None by id(), to which name_of(module) adds modules that are missing. The others: see program.h"},
     {"unwatch", unwatch, METH_NOARGS, "unwatch(): ends it; enter() returns False from now on."},
     {"enter", enter, METH_O, "enter(module) -> bool: whether leave() is to be called at the end of the call"},
     {"enter_function", enter_function, METH_VARARGS,

@@ -270,8 +270,7 @@ void end_following(void) { memset(&steps, 0, sizeof steps); }
 PyMethodDef step_functions[] = {
     {"follow", follow, METH_VARARGS,
      "follow(optimizer, boundaries, with_phases): until the last of this many boundaries of steps, each of which is "
-     "the "
-     "first call of a module after a step of the optimizer with this id(), no Python function is called. Without "
+     "the first call of a module after a step of the optimizer with this id(), no Python function is called. Without "
      "phases, there must be no pass. What deviates ends it: take_over(boundaries, stepped, stepping, loaded, loading, "
      "backward, closures, direct) is called first."},
     {"call_at_boundary", call_at_boundary, METH_NOARGS,

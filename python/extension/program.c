@@ -384,8 +384,7 @@ static PyMethodDef functions[] = {
     {"begin", begin, METH_VARARGS,
      "begin(engine, root, address, rank, ranks, token, process_start_ns, workload, torch_version, has_more) -> bool: "
      "connects to the supervisor and begins a pass on this thread; has_more: another one may follow. True if a step "
-     "has "
-     "begun. Raises OSError or RuntimeError if the engine cannot be used."},
+     "has begun. Raises OSError or RuntimeError if the engine cannot be used."},
     {"next_step", next_step, METH_NOARGS, "next_step() -> bool: ends a step. True if another one has begun."},
     {"recorded", recorded, METH_NOARGS,
      "recorded() -> bool: whether the last pass is complete. It is not if another process is observed instead."},

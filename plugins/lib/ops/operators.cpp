@@ -150,13 +150,11 @@ TORCH_LIBRARY(kymo, library) {
   const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag, at::Tag::needs_exact_strides};
   library.def(
       "attention_forward(Tensor q, Tensor k, Tensor v, bool causal=False, float? scale=None, str "
-      "implementation=\"auto\") "
-      "-> (Tensor o, Tensor lse)",
+      "implementation=\"auto\") -> (Tensor o, Tensor lse)",
       tags);
   library.def(
       "attention_backward(Tensor do, Tensor q, Tensor k, Tensor v, Tensor o, Tensor lse, bool causal=False, float? "
-      "scale=None, "
-      "str implementation=\"auto\", bool deterministic=False) -> (Tensor dq, Tensor dk, Tensor dv)",
+      "scale=None, str implementation=\"auto\", bool deterministic=False) -> (Tensor dq, Tensor dk, Tensor dv)",
       tags);
   library.def(
       "attention(Tensor q, Tensor k, Tensor v, bool causal=False, float? scale=None, str implementation=\"auto\", "
