@@ -209,6 +209,19 @@ int make(const Plan& planned, const RunOptions& options, const std::string& comm
 
 }  // namespace
 
+Summary execute_invocation(store::ResultsDatabase& database, std::int64_t invocation,
+                           const std::vector<PlannedRun>& runs, const supervisor::Options& options,
+                           const std::function<int(const Summary&)>& code_of) {
+  try {
+    Summary summary = supervisor::execute_runs(database, invocation, runs, options);
+    database.end_invocation(invocation, code_of(summary));
+    return summary;
+  } catch (const Error& error) {
+    database.end_invocation(invocation, static_cast<int>(error.code()));
+    throw;
+  }
+}
+
 Summary execute_planned(store::ResultsDatabase& database, std::int64_t invocation, const std::vector<PlannedRun>& runs,
                         supervisor::Options options, bool fail_on_oom,
                         const std::function<void(supervisor::ProgressView&)>& limit) {
@@ -220,15 +233,9 @@ Summary execute_planned(store::ResultsDatabase& database, std::int64_t invocatio
     if (limit) limit(view);
     progress.show(view);
   };
-  Summary summary;
-  try {
-    summary = supervisor::execute_runs(database, invocation, runs, options);
-  } catch (const Error& error) {
-    database.end_invocation(invocation, static_cast<int>(error.code()));
-    throw;
-  }
+  Summary summary = execute_invocation(database, invocation, runs, options,
+                                       [&](const Summary& made) { return exit_code(made, fail_on_oom); });
   progress.finish(summary.runs.size());
-  database.end_invocation(invocation, exit_code(summary, fail_on_oom));
   return summary;
 }
 

@@ -36,8 +36,14 @@ struct Order {
 /// whole order has been validated.
 int execute(const Order& order, Targets& targets, const RunOptions& options, const std::string& command_line);
 
-/// Executes the runs of an invocation, shows their progress, and ends the invocation with its exit code, also if it
-/// throws. `limit` may change what is shown, where other limits than the number of runs apply. Throws Error.
+/// Executes the runs of an invocation, and ends the invocation with its exit code, also if it throws. Throws Error.
+supervisor::Summary execute_invocation(store::ResultsDatabase& database, std::int64_t invocation,
+                                       const std::vector<supervisor::PlannedRun>& runs,
+                                       const supervisor::Options& options,
+                                       const std::function<int(const supervisor::Summary&)>& code_of);
+
+/// Does the same and shows the progress. `limit` may change what is shown, where other limits than the number of runs
+/// apply. Throws Error.
 supervisor::Summary execute_planned(store::ResultsDatabase& database, std::int64_t invocation,
                                     const std::vector<supervisor::PlannedRun>& runs, supervisor::Options options,
                                     bool fail_on_oom, const std::function<void(supervisor::ProgressView&)>& limit = {});

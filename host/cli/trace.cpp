@@ -189,15 +189,11 @@ int trace(TraceArguments arguments, const std::string& command_line) {
     if (runs.size() > 1) log::info("start " + std::to_string(finished + 1) + " of " + std::to_string(runs.size()));
     return true;
   };
-  supervisor::Summary summary;
-  try {
-    summary = supervisor::execute_runs(database, invocation, runs, supervisor_options);
-  } catch (const Error& error) {
-    database.end_invocation(invocation, static_cast<int>(error.code()));
-    throw;
-  }
-  const int code = exit_code_of(summary, run.program.further_windows.any());
-  database.end_invocation(invocation, code);
+  const auto code_of = [&](const supervisor::Summary& made) {
+    return exit_code_of(made, run.program.further_windows.any());
+  };
+  const supervisor::Summary summary = execute_invocation(database, invocation, runs, supervisor_options, code_of);
+  const int code = code_of(summary);
   options.database = shown;
   if (!summary.runs.empty())
     show(database, invocation, options, runs.size() > 1);

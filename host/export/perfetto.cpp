@@ -44,20 +44,20 @@ void PerfettoWriter::write_head() {
   const Row row(rows[0]);
   // Process 0 is the GPU.
   if (row.integer(2) > 0) host_process_ = row.integer(2);
-  std::vector<std::string> members;
   // Holistic Trace Analysis requires a space after the colon and a line of its own.
-  members.push_back("\"distributedInfo\": {\"rank\": " + std::to_string(target_.rank) +
-                    ", \"world_size\": " + std::to_string(row.integer(1)) + "}");
-  members.push_back("\"schemaVersion\": 1");
+  const std::string rank = "\"distributedInfo\": {\"rank\": " + std::to_string(target_.rank) +
+                           ", \"world_size\": " + std::to_string(row.integer(1)) + "}";
+  Json others{{"schemaVersion", 1}};
   if (row.text(3) == "cuda") {
-    members.push_back("\"deviceProperties\": [{\"id\": 0, \"name\": " + json_string(row.text(4)) +
-                      ", \"totalGlobalMem\": " + std::to_string(row.integer(5)) + "}]");
+    const Json device{{"id", 0}, {"name", row.text(4)}, {"totalGlobalMem", row.integer(5)}};
+    others["deviceProperties"] = Json::array({device});
   }
-  members.push_back("\"displayTimeUnit\": \"ms\"");
-  members.push_back("\"otherData\": {\"tool\": " + json_string("kymo " + version()) +
-                    ", \"workload\": " + json_string(row.text(0)) + ", \"run\": \"" + std::to_string(target_.run) +
-                    "\", \"pass\": " + json_string(target_.pass) + "}");
-  events_.begin(members);
+  others["displayTimeUnit"] = "ms";
+  others["otherData"] = {{"tool", "kymo " + version()},
+                         {"workload", row.text(0)},
+                         {"run", std::to_string(target_.run)},
+                         {"pass", target_.pass}};
+  events_.begin(rank, others);
 }
 
 void PerfettoWriter::name_track(const Track& track, const std::string& name, std::int64_t order) {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "base/json.hpp"
-
 namespace kymo::exports {
 
 std::string json_string(std::string_view text) { return dump_json(text); }
@@ -53,9 +51,10 @@ std::string TraceEvent::line() const {
   return arguments_.empty() ? text_ + "}" : text_ + ", \"args\": {" + arguments_ + "}}";
 }
 
-void TraceEvents::begin(const std::vector<std::string>& members) {
-  output_.write("{\n");
-  for (const std::string& each : members) output_.write(each + ",\n");
+void TraceEvents::begin(const std::string& first, const Json& others) {
+  output_.write("{\n" + first + ",\n");
+  for (const auto& [name, value] : others.items())
+    output_.write(json_string(name) + ": " + dump_json(value) + ",\n");
   output_.write("\"traceEvents\": [\n");
 }
 

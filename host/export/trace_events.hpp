@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.hpp"
 #include "export/output.hpp"
 
 /// The trace event format of Perfetto and chrome://tracing: a JSON object with a list of events, here one per line.
@@ -52,8 +53,8 @@ class TraceEvent {
 class TraceEvents {
  public:
   explicit TraceEvents(Output& output) : output_(output) {}
-  /// `members` are the members of the object before the list, as JSON, one per line.
-  void begin(const std::vector<std::string>& members);
+  /// The members of the object before the list, one per line, the first one as text.
+  void begin(const std::string& first, const Json& others);
   void add(const TraceEvent& event);
   void end();
 
