@@ -67,7 +67,7 @@ static PyObject* enter(PyObject* self, PyObject* module) {
   if (modules.depth > 0) {
     if (!is_recording()) Py_RETURN_FALSE; /* the common case: only the calls of root modules matter */
   } else {
-    const RootCall call = root_begins(module);
+    const RootCall call = root_begins(module, 0);
     if (call == kRaised) return NULL; /* the program is to be ended */
     if (call == kNotObserved) Py_RETURN_FALSE;
   }
@@ -84,7 +84,7 @@ static PyObject* enter_function(PyObject* self, PyObject* arguments) {
   int is_root;
   if (!PyArg_ParseTuple(arguments, "Op:enter_function", &function, &is_root)) return NULL;
   if (modules.depth > 0 || !is_main_thread()) Py_RETURN_FALSE;
-  const RootCall call = is_root && !plain_optimizer_steps() ? root_begins(function) : kNotObserved;
+  const RootCall call = is_root ? root_begins(function, 1) : kNotObserved;
   if (call == kRaised) return NULL;
   is_in_other_function = call == kNotObserved;
   begin_level(&modules, NULL);
@@ -126,8 +126,8 @@ static PyObject* range_end(PyObject* self, PyObject* unused) {
 static PyObject* watch(PyObject* self, PyObject* arguments) {
   (void)self;
   PyObject *given_names, *name, *observation, *tracing, *graph_module;
-  if (!PyArg_ParseTuple(arguments, "kO!OOOO:watch", &main_thread, &PyDict_Type, &given_names, &name, &observation,
-                        &tracing, &graph_module))
+  if (!PyArg_ParseTuple(arguments, "kO!OOOO!:watch", &main_thread, &PyDict_Type, &given_names, &name, &observation,
+                        &tracing, &PyType_Type, &graph_module))
     return NULL;
   names = Py_NewRef(given_names);
   name_of = Py_NewRef(name);

@@ -154,6 +154,7 @@ static int copy_text(char* to, const char* from, const char* what) {
 
 static int is_own_thread(void) { return PyThread_get_thread_ident() == self_.thread; }
 static int is_stepping(void) { return self_.state == kStepping && is_own_thread(); }
+int open_phases(void) { return is_stepping() ? self_.depth : -1; }
 
 static PyObject* begin(PyObject* module, PyObject* arguments) {
   (void)module;
@@ -305,13 +306,16 @@ static PyObject* phase_begin(PyObject* module, PyObject* index) {
   (void)module;
   const long phase = PyLong_AsLong(index);
   if (PyErr_Occurred()) return NULL;
-  return PyBool_FromLong(phase >= 0 && phase <= kNoPhase && begin_phase((Phase)phase));
+  const int begun = phase >= 0 && phase <= kNoPhase && begin_phase((Phase)phase);
+  if (begun) note_phase_begin((Phase)phase);
+  return PyBool_FromLong(begun);
 }
 
 static PyObject* phase_end(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
   end_phase();
+  note_phase_end();
   Py_RETURN_NONE;
 }
 

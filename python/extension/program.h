@@ -19,13 +19,14 @@ extern kymo_context* recording_context;
 /* program.c: the phases and steps of the pass. Without one, nothing happens and the functions return 0. */
 int begin_phase(Phase phase); /* whether end_phase() is to be called */
 void end_phase(void);
+int open_phases(void);           /* their number; -1: there is no step of a pass on this thread */
 int end_step(int engine_is_due); /* whether another step has begun; the engine may process several steps at once */
 
 /* names.c: functions of the module that begin and end scopes. */
 extern PyMethodDef scope_functions[];
 int is_main_thread(void); /* whether this is the thread that makes the steps, and they are observed */
 
-/* plain_steps.c: functions of the module for the beginning and end of what a step consists of. */
+/* step_events.c: functions of the module for the beginning and end of what a step consists of. */
 extern PyMethodDef step_functions[];
 typedef enum {
   kNotObserved, /* nothing is to be done for the call */
@@ -33,15 +34,17 @@ typedef enum {
   kRaised       /* an exception is set */
 } RootCall;
 /* For a call of a module, or of a compiled function, outside of others. */
-RootCall root_begins(PyObject* module);
-int plain_optimizer_steps(void); /* whether the optimizer steps that is followed here */
-int root_ends(void);             /* 0, or -1 with an exception set */
+RootCall root_begins(PyObject* module, int is_function);
+int root_ends(void); /* 0, or -1 with an exception set */
+/* What Python does for an event. */
+void note_phase_begin(Phase phase);
+void note_phase_end(void);
 /* `observation` has the methods root_begins(module) -> bool, root_ends(), backward_begins() -> bool,
  * backward_ends(in_phase), loading_begins() -> bool, loading_ends(in_phase), closure_begins() -> bool,
- * closure_ends(in_phase), optimizer_begins(optimizer),
- * optimizer_ends(optimizer), scaler_stepped(optimizer), scaler_updated(), take_over(...) (see follow()) and
- * pass_ends(). `tracing` has the attribute tracing_context while torch compiles; calls of instances of `graph_module`
- * are not the program's own. */
+ * closure_ends(in_phase), optimizer_begins(optimizer), optimizer_ends(optimizer), optimizer_fails(optimizer),
+ * scaler_stepped(optimizer), scaler_updated(), state_of_steps() -> tuple or None (see follow()) and take_over(state,
+ * more_boundaries). `tracing` has the attribute tracing_context while torch compiles; calls of instances of the class
+ * `graph_module` on other threads are not the program's own. */
 void set_observation(PyObject* observation, PyObject* tracing, PyObject* graph_module);
 void end_following(void);
 

@@ -32,6 +32,10 @@ ONE_ITERATION = "assumed: several steps of an optimizer in a row and those of th
 OWN_ITERATION = "assumed: each optimizer step ends an iteration, until the order of the optimizers is known"
 
 
+#: What changes within an iteration of a single optimizer, of Cycle.
+_STATE = ("update_is_loaded", "is_loaded", "batches", "has_ended")
+
+
 class Run:
     """The last run of the same optimizers."""
 
@@ -85,7 +89,7 @@ class Cycle:
         self.update: set[int] = set()  # the optimizers that have stepped since the last root call
         self.update_is_loaded = False  # a batch was loaded before it
         self.is_loaded = False  # since the last optimizer step
-        self.batches = 0  # loaded since the last boundary
+        self.batches = 0  # loaded since the last boundary; 2: several
         self.runs: list[Run] = []
         self.run: Run | None = None  # the current one
         self.first: Run | None = None  # with which an iteration begins; None: each update is one
@@ -140,16 +144,7 @@ class Cycle:
 
     def loads(self) -> None:
         self.is_loaded = True
-        self.batches += 1
-
-    def followed(self, boundaries: int, optimizer: int | None, is_loaded: bool) -> None:
-        """So many iterations have passed, each with one step of the only optimizer; it has stepped again if given."""
-        self.boundaries += boundaries
-        if self.run:
-            self.run.length += boundaries
-        has_stepped = boundaries > 0 or optimizer is not None
-        self.update = set() if optimizer is None else {optimizer}
-        self.is_loaded = is_loaded or (self.is_loaded and not has_stepped)
+        self.batches = min(self.batches + 1, 2)
 
     # What follows from it
 
@@ -189,6 +184,23 @@ class Cycle:
         self.boundaries += 1
         self.batches = 0
         self.has_ended = True
+
+    def state(self) -> tuple[Any, ...] | None:
+        """What changes within an iteration. None unless each one is known to be one step of the same optimizer."""
+        only, run = self.only(), self.run
+        if only is None or run is None:
+            return None
+        return only, run.is_loaded, frozenset(self.update), *(getattr(self, name) for name in _STATE)
+
+    def take_over(self, state: tuple[Any, ...], boundaries: int) -> None:
+        """So many iterations have passed elsewhere, which led to this state."""
+        assert self.run is not None
+        _, self.run.is_loaded, update, *values = state
+        self.update = set(update)
+        for name, value in zip(_STATE, values, strict=True):
+            setattr(self, name, value)
+        self.boundaries += boundaries
+        self.run.length += boundaries
 
     def only(self) -> int | None:
         """The optimizer if each iteration is known to be one step of it."""

@@ -28,6 +28,7 @@ class CompiledFunction:
 
     def begin(self) -> Callable[[], None]:
         """Called before each call. Returns what is to be called after it."""
+        self.observation.steps.was_update()  # of another call
         return self.end if _program.enter_function(self, self.is_forward) else _nothing
 
     def end(self) -> None:

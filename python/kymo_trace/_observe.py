@@ -72,10 +72,9 @@ class Observation:
         self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise, self.results, number)
         self.has_steps = False  # the first one has begun
         self.seen = Seen()  # before the first step is complete
-        self.counted = 0  # complete steps, but for those that _program follows
+        self.counted = 0  # complete steps, but for those that _program has followed since it called
         self.miscounted = 0  # steps that are missing in the numbers of those of the pass, or too many if negative
         self.assumed = -1  # the last step that is an assumption
-        self.followed = 0  # the id of their optimizer
         self.steps_before = 0  # the program's number of the first step of the pass
         self.raised: BaseException | None = None  # by the function that multiprocessing called
 
@@ -96,74 +95,37 @@ class Observation:
             self.counted += 1
             if self.state == DURING and not had_steps:
                 _program.next_step()  # what was before the first step, which was not seen to begin, is one of its own
-        if self.state == BEFORE:
-            if self.place.rank is None or not self.begin_window():
-                return
-        elif self.state == DURING:
+        _program.follow(self.steps_to_follow(reason))
+
+    def steps_to_follow(self, reason: str | None) -> int:
+        """A step has begun. Returns in how many steps from here nothing is to be done at a boundary."""
+        if self.state == DURING:
             if self.compilations.rows:
                 self.compilations.deliver()
-            if not _program.next_step() and not self.end_window():
-                return
-        else:
-            if self.state == _AFTER:
-                self.later.step_begins()
-            return
+            if not _program.next_step():
+                self.end_observation()
+        if self.state == BEFORE and self.place.rank is not None:
+            left = self.windows.left(self.counted)
+            if left > 0:
+                return left - 1
+            self.steps_before = self.counted
+            if not self.connect():
+                self.rejected()
+        if self.state == _AFTER:
+            self.later.step_begins()
+        if self.state != DURING:
+            return 0
         if reason is not None and reason.startswith("assumed"):
             self.assume(reason)
-        self.follow_plain()
+        return 0 if self.records_scopes or self.tags.wanted else sys.maxsize
 
-    def follow_plain(self) -> None:
-        """Lets _program follow the steps of a pass that records nothing but them."""
-        if not (self.records_scopes or self.tags.wanted):
-            self.follow(sys.maxsize, with_phases=True)
+    def state_of_steps(self) -> tuple[Any, ...] | None:
+        return self.steps.state()
 
-    def begin_window(self) -> bool:
-        """Begins the pass with this step if a window does."""
-        left = self.windows.left(self.counted)
-        if left > 0:
-            self.follow(left - 1, with_phases=False)
-            return False
-        self.steps_before = self.counted
-        if self.connect():
-            return True
-        self.rejected()
-        return False
-
-    def end_window(self) -> bool:
-        """The pass is complete. Whether the next one begins with this step."""
-        self.end_observation()
-        return self.state == BEFORE and self.begin_window()
-
-    def pass_ends(self) -> None:
-        """Called instead of step_begins() while _program follows the steps, in the call of a module."""
-        try:
-            if self.end_window():
-                self.follow_plain()
-        except Exception as error:  # not SystemExit
-            self.fail(error)
-
-    def follow(self, boundaries: int, with_phases: bool) -> None:
-        """Lets _program follow the steps up to one of the next boundaries, if they are plain."""
-        optimizer = self.steps.only_optimizer()
-        if optimizer is not None and boundaries > 1:
-            self.followed = optimizer
-            _program.follow(optimizer, boundaries, with_phases)
-
-    def take_over(
-        self,
-        boundaries: int,
-        stepped: bool,
-        stepping: int,
-        loaded: bool,
-        loading: int,
-        backward: int,
-        closures: int,
-        direct: bool,
-    ) -> None:
-        """The end of follow(): what _program followed, and what is open now."""
+    def take_over(self, state: tuple[Any, ...], boundaries: int) -> None:
+        """_program has reached this state of the steps, so many boundaries after the last one here."""
         self.counted += boundaries
-        self.steps.loading, self.steps.backward, self.steps.closures = loading, backward, closures
-        self.steps.take_over(self.followed, boundaries, bool(stepped), stepping, bool(loaded), bool(direct))
+        self.steps.take_over(state, boundaries)
 
     def assume(self, reason: str) -> None:
         """Stores once why the current step is an assumption."""
@@ -274,7 +236,6 @@ class Observation:
         if self.stop:
             self.unfollow()
             raise SystemExit(0)
-        self.later.step_begins()
 
     def unfollow(self) -> None:
         self.state = NOTHING
@@ -298,10 +259,6 @@ class Observation:
 
     def root_begins(self, module: Any) -> bool:
         """Called for modules that no other module calls. False if the call is not one of the program's own."""
-        if getattr(self.tracing, "tracing_context", None) is not None:
-            return False
-        if get_ident() != self.thread:
-            return not isinstance(module, self.graph_module)
         if self.steps.backward and isinstance(module, self.graph_module):  # what Dynamo has compiled
             return False
         if isinstance(module, CompiledFunction) and self.steps.is_in_optimizer():

@@ -13,6 +13,9 @@ function compiled by Dynamo. What deviates from that rule is an assumption, and 
 - Without a backward pass too, each call of the first root module is a step. If there is a backward pass later, these
   calls were all in the first step. So that they are not counted first, a program that could make one is expected to: in
   its first calls, and longer if it has an optimizer and does not discard the results of the model (_discarded.py).
+
+As soon as a program makes a step with each step of a single optimizer and calls of modules, _program repeats what was
+done here for the same event in the same state(), and this module takes over at other events.
 """
 
 from __future__ import annotations
@@ -43,6 +46,21 @@ EXPECTED_CALLS = 16
 EXPECTED_CALLS_WITH_OPTIMIZER = 10_000
 
 
+#: What changes within a step, of Steps.
+_STATE = (
+    "stepped_in_step",
+    "propagated_in_step",
+    "loading",
+    "backward",
+    "optimizers",
+    "closures",
+    "closure_is_open",
+    "called_in_optimizer",
+    "has_ended",
+    "in_forward",
+)
+
+
 class Steps:
     """Follows the program's root calls, backward passes and optimizer steps on the thread that makes the steps."""
 
@@ -70,7 +88,7 @@ class Steps:
         self.is_after_update = False  # the current root call began after the backward pass of its step
         self.was_call_update = False  # the last root call did, and has no operators for another one
         self.is_direct = False  # the last step computed most of its model outside of root calls
-        self.is_followed = False  # _program has followed the begin of this step, a root call
+        self.is_followed = False  # _program has followed the begin of this step, or a part of it
         self.direct = DirectForward(lambda: _program.phase_begin(FORWARD), lambda: _program.phase_end())
         self.passes = 0  # backward passes of this step
         self.stepped = False  # an optimizer has stepped, ever
@@ -79,14 +97,14 @@ class Steps:
         self.propagated_in_step = False
         self.first_root: int | None = None  # of this step
         self.loading = self.backward = self.captures = 0  # depths
-        self.optimizers: list[int] = []  # that step now, one within the other
+        self.optimizers: tuple[int, ...] = ()  # that step now, one within the other
         self.closures = 0  # depth of those that optimizers call
         self.closure_is_open = False  # its part of the optimizer's phase is OTHER
         self.called_in_optimizer = False  # a root module, by the closure of the optimizer that steps now
-        self.is_plain = True  # optimizers step outside of backward passes, and do not call modules
+        self.needs_operators = False  # only their number tells whether a step ends before a backward pass
         self.is_accumulated, self.is_again = True, False  # the result of the last backward pass; see UnusedOptimizers
         self.has_ended = False  # a step, when its optimizer had stepped; no other work has begun
-        self.open: list[bool] = []  # whether the forward phase was begun, of the root call on this thread
+        self.in_forward = False  # a phase that the current root call has begun
 
     def boundary(self, module: Any) -> str | None:
         """The reason if a step ends before this root call, or where no module is called."""
@@ -121,14 +139,12 @@ class Steps:
 
     def root_begins(self, module: Any) -> None:
         if self._is_aside():
-            self.open.append(False)
             return
         new = self.work.call_begins()
         self.direct.leave(new, closes=False)
         self.is_after_update = self.propagated_in_step or self.stepped_in_step
         self._work_begins(module, new)
-        self.is_plain = self.is_plain and not self.optimizers
-        self.open.append(not self.direct.is_open and _program.phase_begin(FORWARD))
+        self.in_forward = not self.direct.is_open and _program.phase_begin(FORWARD)
 
     def _work_begins(self, module: Any, new: int) -> None:
         # The first condition saves a call: while it is false, no step ends.
@@ -159,17 +175,29 @@ class Steps:
         if self.closures:
             self.closure_is_open = _program.phase_begin(OTHER)
 
-    def only_optimizer(self) -> int | None:
-        """The id of the optimizer whose steps alone decide where the program's steps begin, for _program.follow()."""
+    def state(self) -> tuple[Any, ...] | None:
+        """All on which the effects of the next events depend. None if that is more, such as the number of operators."""
         begun_by_call = self.first_root is not None  # others may compute their model outside of root calls
-        return self.cycle.only() if self.is_plain and begun_by_call and not self.is_direct else None
+        cycle = self.cycle.state() if begun_by_call and not (self.is_direct or self.needs_operators) else None
+        return cycle and (cycle, self.work.in_call, *(getattr(self, name) for name in _STATE))
+
+    def take_over(self, state: tuple[Any, ...], boundaries: int) -> None:
+        """_program has reached this state, so many boundaries after the last one here."""
+        cycle, in_call, *values = state
+        self.cycle.take_over(cycle, boundaries)
+        self.work.take_over(in_call)
+        for name, value in zip(_STATE, values, strict=True):
+            setattr(self, name, value)
+        self.is_followed, self.is_after_update = True, False
+        self.direct.reach("loading" if self.cycle.is_loaded else ("optimizer", self.cycle.only()), False)
 
     def root_ends(self) -> None:
         is_aside = self._is_aside()
         if not is_aside:
             self.was_call_update = self.work.call_ends() == 0 and self.is_after_update
-        if self.open and self.open.pop():
+        if self.in_forward:
             _program.phase_end()
+        self.in_forward = False
         self.results.root_has_ended = True
         if not is_aside:
             self.direct.reach(("call", self.work.calls), self.is_direct)
@@ -181,6 +209,7 @@ class Steps:
 
     def capture_begins(self) -> None:
         """The program captures modules as CUDA graphs, with calls and backward passes that are part of no step."""
+        _program.follow_no_more()
         self.captures += 1
         self.direct.leave(self.work.pause())
 
@@ -207,7 +236,8 @@ class Steps:
         if self._may_be_unused():
             self.unused.backward_begins(self.cycle.waiting())
         # Without an optimizer, a pass within a step that calls modules, or whose result is differentiated, ends none.
-        new = self.work.pause()
+        new = self.work.pause(unknown=self.stepped_in_step)
+        self.needs_operators = self.needs_operators or (self.stepped_in_step and not new)
         self.direct.leave(new)
         if new and (self.stepped or not (self.work.calls or self.is_again)):
             self._work_begins(None, new)
@@ -241,6 +271,7 @@ class Steps:
             self.is_accumulated = again or not may_have_parameter(self.cycle.waiting(), inputs)
 
     def optimizer_created(self, optimizer: Any) -> None:
+        _program.follow_no_more()
         self.has_optimizer = True
         self.results.wanted = not self.propagated
         self.cycle.created(optimizer)
@@ -251,9 +282,8 @@ class Steps:
         if not self.optimizers:
             self.direct.leave(self.work.pause())
             self.called_in_optimizer = False
-            self.is_plain = self.is_plain and not self.backward
             _program.phase_begin(OPTIMIZER)
-        self.optimizers.append(key)
+        self.optimizers += (key,)
 
     def optimizer_fails(self, optimizer: Any) -> None:
         """Its step has raised an exception."""
@@ -264,8 +294,9 @@ class Steps:
         """Whether this was the step of the outermost optimizer."""
         if id(optimizer) not in self.optimizers:
             return False
-        while self.optimizers.pop() != id(optimizer):
-            pass
+        while self.optimizers[-1] != id(optimizer):
+            self.optimizers = self.optimizers[:-1]
+        self.optimizers = self.optimizers[:-1]
         if self.optimizers:
             return False
         _program.phase_end()
@@ -323,22 +354,6 @@ class Steps:
         """A GradScaler updates its scale even if it, or the program, has skipped the optimizer step."""
         if not self.has_ended:
             self._update()
-
-    def take_over(
-        self, optimizer: int, boundaries: int, stepped: bool, stepping: int, loaded: bool, direct: bool
-    ) -> None:
-        """_program has followed this optimizer and passed these boundaries. `stepping`: depth of its steps; `direct`: a
-        backward pass begins, whose operators no root call has called."""
-        self.stepped_in_step = stepped
-        self.is_followed = not direct
-        self.work.begin_step(0)
-        self.work.resume(int(direct))
-        self.optimizers = [optimizer] * stepping
-        self.closure_is_open = self.closures > 0
-        self.direct.step_begins()
-        if direct:
-            self.direct.reach("loading" if loaded else ("optimizer", optimizer), False)
-        self.cycle.followed(boundaries, optimizer if stepped else None, loaded)
 
     def loading_begins(self) -> bool:
         self.loading += 1

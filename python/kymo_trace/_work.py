@@ -20,7 +20,7 @@ class Work:
 
     def __init__(self, number: Callable[[], int]) -> None:
         self.number = number  # of the next node
-        self.seen = 0  # the last number
+        self.seen: int | None = 0  # the last number; None: it was not looked at
         self.in_call = False
         self.begin_step(0)
 
@@ -39,20 +39,25 @@ class Work:
         self.begin_step(new)
         return is_direct
 
-    def pause(self) -> int:
+    def pause(self, unknown: int = 0) -> int:
         """Something begins whose operators do not count. Returns how many there were outside of root calls since the
-        last point."""
+        last point, `unknown` if that was followed elsewhere."""
         now = self.number()
-        new, self.seen = now - self.seen, now
+        new, self.seen = unknown if self.seen is None else now - self.seen, now
         if self.in_call:
             self.within += new
             return 0
         self.outside += new
         return new
 
-    def resume(self, new: int = 0) -> None:
-        """It has ended. So many operators since then count already."""
-        self.seen = self.number() - new
+    def resume(self) -> None:
+        """It has ended."""
+        self.seen = self.number()
+
+    def take_over(self, in_call: bool) -> None:
+        """What was before in this step was followed elsewhere."""
+        self.begin_step(0)
+        self.in_call, self.seen = in_call, None
 
     def call_begins(self) -> int:
         """As pause()."""

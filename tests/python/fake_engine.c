@@ -7,6 +7,7 @@
  *   observe 1           also provide the functions for scopes and tags
  *   untimed 1           provide no functions for phases and work, as in a verify pass
  *   quiet 1             log no phases, and read the clock in them, as the real engine does
+ *   log_steps 1         log where a step begins
  *   device_index N      the device is CUDA
  *   world_size, rendezvous_port, cancelled
  *   parameter           NAME TYPE VALUE, any number of times
@@ -24,7 +25,7 @@ enum { kMaxParameters = 32 };
 
 struct kymo_context {
   FILE* log;
-  int quiet;
+  int quiet, logs_steps;
   int is_open; /* a phase */
   int64_t begun_ns, phase_ns;
   kymo_placement placement;
@@ -174,6 +175,7 @@ static void set_up(kymo_context* context, const char* script, int rank) {
   char line[256];
   const long long cuda = number(script, "device_index", -1);
   context->quiet = (int)number(script, "quiet", 0);
+  context->logs_steps = (int)number(script, "log_steps", 0);
   context->cancelled = (int)number(script, "cancelled", 0);
   context->placement = (kymo_placement){sizeof(kymo_placement),
                                         rank,
@@ -204,8 +206,9 @@ static kymo_status verify(const kymo_workload* workload, void* instance, kymo_co
 static kymo_status run_steps(const kymo_workload* workload, void* instance, kymo_context* context, long long steps) {
   int64_t total_ns = 0;
   for (long long i = 0; i < steps; ++i) {
-    kymo_status status = workload->before_step(instance, context);
+    kymo_status status = workload->before_step ? workload->before_step(instance, context) : KYMO_OK;
     if (status != KYMO_OK) return status;
+    if (context->logs_steps) record(context, "step");
     const int64_t start_ns = now_ns();
     status = workload->step(instance, context);
     total_ns += now_ns() - start_ns;

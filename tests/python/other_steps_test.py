@@ -340,9 +340,10 @@ class DirectTest(SequenceTest):
         def body(program):
             for _ in range(3):
                 program.forward(operators=20)
+                state = program.steps.state()
                 program.backward()
                 program.step()
-            program.steps.take_over(id(MODULES["optimizer"]), 3, False, 0, False, direct=False)
+            program.steps.take_over(state, 3)
             program.compute(20)  # by the call in which the steps were handed over
             program.backward()
             program.step()

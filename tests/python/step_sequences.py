@@ -35,6 +35,9 @@ class Program:
     def revise(self, difference, reason):
         self.seen += f"{difference:+}" if difference else "~"
 
+    def follow_no_more(self):
+        pass
+
     def phase_begin(self, index):
         self.open.append(NAMES[index])
         self.seen += NAMES[index]
