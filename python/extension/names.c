@@ -67,9 +67,9 @@ static PyObject* enter(PyObject* self, PyObject* module) {
   if (modules.depth > 0) {
     if (!is_recording()) Py_RETURN_FALSE; /* the common case: only the calls of root modules matter */
   } else {
-    const RootCall call = root_begins(module, 0);
-    if (call == kRaised) return NULL; /* the program is to be ended */
-    if (call == kNotObserved) Py_RETURN_FALSE;
+    const int is_observed = root_begins(module, 0);
+    if (is_observed < 0) return NULL; /* the program is to be ended */
+    if (!is_observed) Py_RETURN_FALSE;
   }
   const char* name = is_recording() ? name_text(module) : NULL;
   ignore_error();
@@ -84,9 +84,9 @@ static PyObject* enter_function(PyObject* self, PyObject* arguments) {
   int is_root;
   if (!PyArg_ParseTuple(arguments, "Op:enter_function", &function, &is_root)) return NULL;
   if (modules.depth > 0 || !is_main_thread()) Py_RETURN_FALSE;
-  const RootCall call = is_root ? root_begins(function, 1) : kNotObserved;
-  if (call == kRaised) return NULL;
-  is_in_other_function = call == kNotObserved;
+  const int is_observed = is_root ? root_begins(function, 1) : 0;
+  if (is_observed < 0) return NULL;
+  is_in_other_function = !is_observed;
   begin_level(&modules, NULL);
   Py_RETURN_TRUE;
 }

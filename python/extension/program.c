@@ -307,7 +307,7 @@ static PyObject* phase_begin(PyObject* module, PyObject* index) {
   const long phase = PyLong_AsLong(index);
   if (PyErr_Occurred()) return NULL;
   const int begun = phase >= 0 && phase <= kNoPhase && begin_phase((Phase)phase);
-  if (begun) note_phase_begin((Phase)phase);
+  if (begun) note_effect((Phase)phase);
   return PyBool_FromLong(begun);
 }
 
@@ -315,7 +315,7 @@ static PyObject* phase_end(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
   end_phase();
-  note_phase_end();
+  note_effect(kPhaseEnds);
   Py_RETURN_NONE;
 }
 
@@ -430,7 +430,8 @@ static int add_constants(PyObject* module) {
 PyMODINIT_FUNC PyInit__program(void) {
   PyObject* module = PyModule_Create(&definition);
   if (module && !PyModule_AddFunctions(module, scope_functions) && !PyModule_AddFunctions(module, step_functions) &&
-      !PyModule_AddFunctions(module, window_functions) && !add_constants(module) && !add_memory_categories(module))
+      !PyModule_AddFunctions(module, window_functions) && !add_event_functions(module) && !add_constants(module) &&
+      !add_memory_categories(module))
     return module;
   Py_XDECREF(module);
   return NULL;

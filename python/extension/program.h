@@ -26,23 +26,17 @@ int end_step(int engine_is_due); /* whether another step has begun; the engine m
 extern PyMethodDef scope_functions[];
 int is_main_thread(void); /* whether this is the thread that makes the steps, and they are observed */
 
-/* step_events.c: functions of the module for the beginning and end of what a step consists of. */
+/* step_events.c: functions of the module, and those for the beginning and end of what a step consists of. */
 extern PyMethodDef step_functions[];
-typedef enum {
-  kNotObserved, /* nothing is to be done for the call */
-  kObserved,    /* it has a scope, and root_ends() is to be called on the main thread */
-  kRaised       /* an exception is set */
-} RootCall;
-/* For a call of a module, or of a compiled function, outside of others. */
-RootCall root_begins(PyObject* module, int is_function);
-int root_ends(void); /* 0, or -1 with an exception set */
-/* What Python does for an event. */
-void note_phase_begin(Phase phase);
-void note_phase_end(void);
-/* `observation` has the methods root_begins(module) -> bool, root_ends(), backward_begins() -> bool,
- * backward_ends(in_phase), loading_begins() -> bool, loading_ends(in_phase), closure_begins() -> bool,
- * closure_ends(in_phase), optimizer_begins(optimizer), optimizer_ends(optimizer), optimizer_fails(optimizer),
- * scaler_stepped(optimizer), scaler_updated(), state_of_steps() -> tuple or None (see follow()) and take_over(state,
+int add_event_functions(PyObject* module); /* 0, or -1 with an exception set */
+/* For a call of a module, or of a compiled function, outside of others. 1: it has a scope, and root_ends() is to be
+ * called if this is the main thread; 0: nothing is to be done; -1: an exception is set. */
+int root_begins(PyObject* module, int is_function);
+void root_ends(void); /* may set an exception */
+/* Python begins a phase for an event, or ends one: kPhaseEnds. */
+void note_effect(Phase effect);
+/* `observation` has a method for each event: *_begins(...) -> bool, *_ends(in_phase) but root_ends(), the others with
+ * the same arguments as here; and state_number(open_phases) -> int (see follow()) and take_over(state_number,
  * more_boundaries). `tracing` has the attribute tracing_context while torch compiles; calls of instances of the class
  * `graph_module` on other threads are not the program's own. */
 void set_observation(PyObject* observation, PyObject* tracing, PyObject* graph_module);

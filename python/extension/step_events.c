@@ -10,6 +10,7 @@
  */
 #include "program.h"
 
+/* Each is a function of the module but the first two, and a method of the observation: see event_functions. */
 typedef enum {
   kRootBegins,
   kRootEnds,
@@ -23,20 +24,15 @@ typedef enum {
   kOptimizerEnds,
   kOptimizerFails,
   kScalerStepped,
-  kScalerUpdated
+  kScalerUpdated,
+  kEvents
 } Event;
-static const char* const methods[] = /* of the observation, by Event */
-    {"root_begins",     "root_ends",      "backward_begins", "backward_ends",    "loading_begins",
-     "loading_ends",    "closure_begins", "closure_ends",    "optimizer_begins", "optimizer_ends",
-     "optimizer_fails", "scaler_stepped", "scaler_updated"};
+static PyMethodDef event_functions[kEvents];
 
 enum {
-  kMaxStates = 1024,
   kMaxTransitions = 2048,
-  kMaxEffects = 3, /* of an event, besides the end of a step */
-  kEffectBits = 3, /* an effect: a Phase that begins, plus 1, or kPhaseEnds */
-  kPhaseEnds = 6,
-  kEffectMask = (1 << kEffectBits) - 1,
+  kMaxEffects = 3,      /* of an event, besides the end of a step */
+  kEffectBits = 3,      /* an effect plus 1: a Phase that begins, or kPhaseEnds */
   kUnknown = UINT16_MAX /* no state */
 };
 
@@ -62,7 +58,6 @@ static struct {
   int transitions_count;
   Transition transitions[kMaxTransitions];
 } memo = {.state = kUnknown};
-static PyObject *states, *state_numbers; /* list of states, and dict of their numbers by state and open phases */
 
 static struct {
   Outcome outcome;
@@ -74,63 +69,31 @@ static PyObject* observation;                              /* has the methods */
 static PyObject *tracing, *graph_module, *tracing_context; /* the last one is the name of the attribute */
 static PyObject* main_tracing;                             /* the attributes of `tracing` on the main thread */
 
-static void forget_transitions(void) {
-  memo.transitions_count = memo.last = 0;
-  memo.state = kUnknown;
-  if (states) PyList_SetSlice(states, 0, PyList_Size(states), NULL);
-  if (state_numbers) PyDict_Clear(state_numbers);
-}
-
 /* 0, or -1 with an exception set. */
 static int take_over(void) {
   if (memo.is_in_python) return 0;
-  PyObject* state = PyList_GetItem(states, memo.state); /* borrowed */
   const long more = memo.count - memo.told;
   memo.told = memo.count;
   memo.is_in_python = 1;
-  PyObject* result = state ? PyObject_CallMethod(observation, "take_over", "Ol", state, more) : NULL;
+  PyObject* result = PyObject_CallMethod(observation, "take_over", "il", memo.state, more);
   Py_XDECREF(result);
   return result ? 0 : -1;
 }
 
-/* The number of the state that Python is in, kUnknown if what follows from it is not known, or -1 with an exception. */
-static long state_number(void) {
-  PyObject* state = PyObject_CallMethod(observation, "state_of_steps", NULL);
-  if (!state || state == Py_None) {
-    Py_XDECREF(state);
-    return state ? kUnknown : -1;
-  }
-  if (!states) states = PyList_New(0);
-  if (!state_numbers) state_numbers = PyDict_New();
-  PyObject* key = Py_BuildValue("Oi", state, open_phases());
-  PyObject* known = key ? PyDict_GetItemWithError(state_numbers, key) : NULL; /* borrowed */
-  const Py_ssize_t count = PyList_Size(states);
-  long number = known ? PyLong_AsLong(known) : PyErr_Occurred() ? -1 : count;
-  if (number == count) {
-    PyObject* value = PyLong_FromLong(number);
-    if (!value || PyDict_SetItem(state_numbers, key, value) || PyList_Append(states, state)) number = -1;
-    Py_XDECREF(value);
-  }
-  Py_XDECREF(key);
-  Py_DECREF(state);
-  return number;
-}
-
 /* Python has handled an event. 0, or -1 with an exception set. */
 static int memoize(Transition transition) {
-  const long to = state_number();
-  if (to < 0) return -1;
+  PyObject* number = PyObject_CallMethod(observation, "state_number", "i", open_phases());
+  const long to = number ? PyLong_AsLong(number) : -1;
+  Py_XDECREF(number);
   memo.is_in_python = 1;
-  memo.is_memoizing = to != kUnknown;
+  memo.is_memoizing = to >= 0;
   memo.state = transition.to = (uint16_t)to;
-  if (memo.transitions_count == kMaxTransitions || to == kMaxStates - 1) {
-    forget_transitions();
-    memo.is_memoizing = 0;
-  } else if (memo.is_memoizing && transition.from != kUnknown && handled.is_memoizable) {
+  if (memo.is_memoizing && transition.from != kUnknown && handled.is_memoizable &&
+      memo.transitions_count < kMaxTransitions) {
     memo.last = memo.transitions_count++;
     memo.transitions[memo.last] = transition;
   }
-  return 0;
+  return PyErr_Occurred() ? -1 : 0;
 }
 
 /* The result of the method, or -1 with an exception set. `is_new`: its outcome is not known. */
@@ -141,7 +104,8 @@ static int call_python(Event event, PyObject* argument, const void* subject, int
   handled.outcome = (Outcome){.event = event};
   handled.count = 0;
   handled.is_memoizable = is_new;
-  PyObject* returned = PyObject_CallMethod(observation, methods[event], argument ? "O" : NULL, argument);
+  PyObject* returned =
+      PyObject_CallMethod(observation, event_functions[event].ml_name, argument ? "O" : NULL, argument);
   const int result = returned ? PyObject_IsTrue(returned) : -1;
   Py_XDECREF(returned);
   if (was_in_pass != (open_phases() >= 0)) handled.is_memoizable = 0;
@@ -162,18 +126,12 @@ static int is_of(int index, Event event, const void* subject) {
 
 /* Whether the transition of the event is known: it is the last one then. */
 static int find(Event event, const void* subject) {
-  const int predicted = memo.transitions[memo.last].next;
-  if (is_of(predicted, event, subject)) {
-    memo.last = predicted;
-    return 1;
-  }
-  for (int i = 0; i < memo.transitions_count; ++i) {
-    if (!is_of(i, event, subject)) continue;
-    memo.transitions[memo.last].next = (uint16_t)i;
-    memo.last = i;
-    return 1;
-  }
-  return 0;
+  int at = memo.transitions[memo.last].next;
+  for (int other = 0; !is_of(at, event, subject); at = other++)
+    if (other == memo.transitions_count) return 0;
+  memo.transitions[memo.last].next = (uint16_t)at;
+  memo.last = at;
+  return 1;
 }
 
 /* A step ends. Whether nothing but the known effects follows from that. */
@@ -191,127 +149,90 @@ static int happens(Event event, PyObject* argument, const void* subject) {
   const Transition* known = &memo.transitions[memo.last];
   if (known->outcome.is_boundary && !end_known_step()) return call_python(event, argument, subject, 0);
   for (unsigned left = known->outcome.effects; left; left >>= kEffectBits) {
-    const unsigned effect = left & kEffectMask;
+    const Phase effect = (Phase)(left % (1 << kEffectBits) - 1);
     if (effect == kPhaseEnds)
       end_phase();
     else
-      begin_phase((Phase)(effect - 1));
+      begin_phase(effect);
   }
   memo.state = known->to;
   memo.is_in_python = 0;
   return known->outcome.result;
 }
 
-static void note(unsigned effect) {
+void note_effect(Phase effect) {
   if (handled.count == kMaxEffects)
     handled.is_memoizable = 0;
   else
-    handled.outcome.effects |= (uint16_t)(effect << (kEffectBits * handled.count++));
+    handled.outcome.effects |= (uint16_t)((effect + 1) << (kEffectBits * handled.count++));
 }
 
-void note_phase_begin(Phase phase) { note((unsigned)phase + 1); }
-void note_phase_end(void) { note(kPhaseEnds); }
-
-/* `tracing` is a threading.local: its attribute __dict__ is the same dict as long as the thread exists, and a look at
- * it touches less memory than one at an attribute. */
-static int main_thread_traces(void) {
-  if (!main_tracing) main_tracing = PyObject_GetAttrString(tracing, "__dict__");
-  PyObject* context = main_tracing ? PyDict_GetItemWithError(main_tracing, tracing_context) : NULL; /* borrowed */
-  if (!context) PyErr_Clear();
+/* Whether torch calls functions of the program to compile them. `tracing` is a threading.local: its attribute __dict__
+ * is the same dict as long as the thread exists, and a look at it touches less memory than one at an attribute. */
+static int torch_traces(void) {
+  const int is_main = is_main_thread();
+  if (is_main && !main_tracing) main_tracing = PyObject_GetAttrString(tracing, "__dict__");
+  PyObject* context = is_main && main_tracing ? Py_XNewRef(PyDict_GetItemWithError(main_tracing, tracing_context))
+                                              : PyObject_GetAttr(tracing, tracing_context);
+  if (!context) PyErr_Clear(); /* the attribute exists only in threads that have traced */
+  Py_XDECREF(context);
   return context && context != Py_None;
 }
 
-/* Whether torch calls functions of the program to compile them. */
-static int torch_traces(void) {
-  if (is_main_thread()) return main_thread_traces();
-  PyObject* context = PyObject_GetAttr(tracing, tracing_context);
-  if (!context) PyErr_Clear(); /* the attribute exists only in threads that have traced */
-  const int traces = context && context != Py_None;
-  Py_XDECREF(context);
-  return traces;
-}
-
-RootCall root_begins(PyObject* module, int is_function) {
-  if (torch_traces()) return kNotObserved;
+int root_begins(PyObject* module, int is_function) {
+  if (torch_traces()) return 0;
   const int is_graph = PyType_IsSubtype(Py_TYPE(module), (PyTypeObject*)graph_module);
-  if (!is_main_thread()) return is_graph ? kNotObserved : kObserved;
-  const int result = happens(kRootBegins, module, is_function ? Py_True : is_graph ? Py_False : NULL);
-  return result < 0 ? kRaised : result ? kObserved : kNotObserved;
+  if (!is_main_thread()) return !is_graph;
+  return happens(kRootBegins, module, is_function ? Py_True : is_graph ? Py_False : NULL);
 }
 
-int root_ends(void) { return happens(kRootEnds, NULL, NULL) < 0 ? -1 : 0; }
+void root_ends(void) { happens(kRootEnds, NULL, NULL); }
 
-/* What begins returns, for its end: None if it is not observed, or whether it began a phase. */
-static PyObject* begins(Event event) {
-  if (!is_main_thread()) Py_RETURN_NONE;
-  const int in_phase = happens(event, NULL, NULL);
+/* Functions of an event, whose number is their `self`. */
+
+/* Returns what is given to the function of its end: None if it is not observed, or whether it began a phase. */
+static PyObject* begins(PyObject* event, PyObject* unused) {
+  (void)unused;
+  if (!is_main_thread() || torch_traces()) Py_RETURN_NONE;
+  const int in_phase = happens((Event)PyLong_AsLong(event), NULL, NULL);
   return in_phase < 0 ? NULL : PyBool_FromLong(in_phase);
 }
 
-static PyObject* ends(Event event, PyObject* begun) {
-  if (begun != Py_None && happens(event, begun, begun) < 0) return NULL;
+static PyObject* ends(PyObject* event, PyObject* begun) {
+  if (begun != Py_None && happens((Event)PyLong_AsLong(event), begun, begun) < 0) return NULL;
   Py_RETURN_NONE;
 }
 
-static PyObject* happens_to(PyObject* optimizer, Event event) {
-  if (is_main_thread() && happens(event, optimizer, optimizer) < 0) return NULL;
+static PyObject* happens_to(PyObject* event, PyObject* optimizer) {
+  if (is_main_thread() && happens((Event)PyLong_AsLong(event), optimizer, optimizer) < 0) return NULL;
   Py_RETURN_NONE;
 }
 
-static PyObject* backward_begins(PyObject* self, PyObject* unused) {
-  (void)self, (void)unused;
-  if (torch_traces()) Py_RETURN_NONE;
-  return begins(kBackwardBegins);
-}
+static PyMethodDef event_functions[kEvents] = /* by Event */
+    {{"root_begins", NULL, 0, NULL},
+     {"root_ends", NULL, 0, NULL},
+     {"backward_begins", begins, METH_NOARGS, "backward_begins() -> bool or None: the argument for backward_ends()"},
+     {"backward_ends", ends, METH_O, "backward_ends(begun)"},
+     {"loading_begins", begins, METH_NOARGS, "loading_begins() -> bool or None: the argument for loading_ends()"},
+     {"loading_ends", ends, METH_O, "loading_ends(begun)"},
+     {"closure_begins", begins, METH_NOARGS, "closure_begins() -> bool or None: an optimizer calls its closure"},
+     {"closure_ends", ends, METH_O, "closure_ends(begun)"},
+     {"optimizer_begins", happens_to, METH_O, "optimizer_begins(optimizer)"},
+     {"optimizer_ends", happens_to, METH_O, "optimizer_ends(optimizer)"},
+     {"optimizer_fails", happens_to, METH_O, "optimizer_fails(optimizer): called instead if its step has raised"},
+     {"scaler_stepped", happens_to, METH_O, "scaler_stepped(optimizer): a GradScaler may have skipped its step"},
+     {"scaler_updated", happens_to, METH_NOARGS, "scaler_updated(): a GradScaler may have skipped a step"}};
 
-static PyObject* backward_ends(PyObject* self, PyObject* begun) {
-  (void)self;
-  return ends(kBackwardEnds, begun);
-}
-
-static PyObject* loading_begins(PyObject* self, PyObject* unused) {
-  (void)self, (void)unused;
-  return begins(kLoadingBegins);
-}
-
-static PyObject* loading_ends(PyObject* self, PyObject* begun) {
-  (void)self;
-  return ends(kLoadingEnds, begun);
-}
-
-static PyObject* closure_begins(PyObject* self, PyObject* unused) {
-  (void)self, (void)unused;
-  return begins(kClosureBegins);
-}
-
-static PyObject* closure_ends(PyObject* self, PyObject* begun) {
-  (void)self;
-  return ends(kClosureEnds, begun);
-}
-
-static PyObject* optimizer_begins(PyObject* self, PyObject* optimizer) {
-  (void)self;
-  return happens_to(optimizer, kOptimizerBegins);
-}
-
-static PyObject* optimizer_ends(PyObject* self, PyObject* optimizer) {
-  (void)self;
-  return happens_to(optimizer, kOptimizerEnds);
-}
-
-static PyObject* optimizer_fails(PyObject* self, PyObject* optimizer) {
-  (void)self;
-  return happens_to(optimizer, kOptimizerFails);
-}
-
-static PyObject* scaler_stepped(PyObject* self, PyObject* optimizer) {
-  (void)self;
-  return happens_to(optimizer, kScalerStepped);
-}
-
-static PyObject* scaler_updated(PyObject* self, PyObject* unused) {
-  (void)self, (void)unused;
-  return happens_to(NULL, kScalerUpdated);
+int add_event_functions(PyObject* module) {
+  for (int event = kBackwardBegins; event < kEvents; ++event) {
+    PyObject* number = PyLong_FromLong(event);
+    PyObject* function = number ? PyCFunction_New(&event_functions[event], number) : NULL;
+    const int failed = !function || PyModule_AddObjectRef(module, event_functions[event].ml_name, function);
+    Py_XDECREF(number);
+    Py_XDECREF(function);
+    if (failed) return -1;
+  }
+  return 0;
 }
 
 static PyObject* follow(PyObject* self, PyObject* boundaries) {
@@ -321,23 +242,22 @@ static PyObject* follow(PyObject* self, PyObject* boundaries) {
   if (handled.count > 0) handled.is_memoizable = 0;
   handled.outcome.is_boundary = 1;
   memo.is_memoizing = memo.left > 1;
+  memo.is_in_python = 1;
   memo.state = kUnknown;
   memo.count = memo.told = 0;
   Py_RETURN_NONE;
 }
 
-static PyObject* follow_no_more(PyObject* self, PyObject* unused) {
-  (void)self, (void)unused;
-  const int failed = memo.is_memoizing && memo.state != kUnknown && take_over();
-  memo.is_memoizing = 0;
-  forget_transitions();
-  if (failed) return NULL;
-  Py_RETURN_NONE;
+void end_following(void) {
+  memo.is_memoizing = memo.transitions_count = memo.last = 0;
+  memo.count = memo.told;
 }
 
-static PyObject* call_at_boundary(PyObject* self, PyObject* unused) {
+static PyObject* follow_no_more(PyObject* self, PyObject* unused) {
   (void)self, (void)unused;
-  if (open_phases() >= 0) memo.left = 1;
+  const int failed = memo.is_memoizing && take_over();
+  end_following();
+  if (failed) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -353,35 +273,10 @@ void set_observation(PyObject* given, PyObject* given_tracing, PyObject* given_g
   tracing_context = PyUnicode_InternFromString("tracing_context");
 }
 
-void end_following(void) {
-  memo.is_memoizing = 0;
-  memo.count = memo.told = 0;
-  forget_transitions();
-}
-
 PyMethodDef step_functions[] = {
     {"follow", follow, METH_O,
-     "follow(boundaries): called at a boundary of steps. From here to the last of this many boundaries, events after "
-     "which state_of_steps() of the observation returned the same and not None have the same effects, and are not "
-     "passed to it."},
+     "follow(boundaries): called at a boundary of steps. From here to the last of this many boundaries, what the "
+     "observation does for an event, after which state_number() is not negative, is repeated in the same state."},
     {"follow_no_more", follow_no_more, METH_NOARGS, "follow_no_more(): until the next call of follow()"},
-    {"call_at_boundary", call_at_boundary, METH_NOARGS,
-     "call_at_boundary(): within a pass, the next boundary is passed to the observation."},
     {"boundaries", boundaries, METH_NOARGS, "boundaries() -> int: passed, of which the observation does not know"},
-    {"backward_begins", backward_begins, METH_NOARGS,
-     "backward_begins() -> bool or None: the argument for backward_ends()"},
-    {"backward_ends", backward_ends, METH_O, "backward_ends(begun)"},
-    {"loading_begins", loading_begins, METH_NOARGS,
-     "loading_begins() -> bool or None: the argument for loading_ends()"},
-    {"loading_ends", loading_ends, METH_O, "loading_ends(begun)"},
-    {"optimizer_begins", optimizer_begins, METH_O, "optimizer_begins(optimizer)"},
-    {"optimizer_ends", optimizer_ends, METH_O, "optimizer_ends(optimizer)"},
-    {"optimizer_fails", optimizer_fails, METH_O, "optimizer_fails(optimizer): called instead if its step has raised"},
-    {"closure_begins", closure_begins, METH_NOARGS,
-     "closure_begins() -> bool or None: an optimizer calls its closure; the argument for closure_ends()"},
-    {"closure_ends", closure_ends, METH_O, "closure_ends(begun)"},
-    {"scaler_stepped", scaler_stepped, METH_O,
-     "scaler_stepped(optimizer): a GradScaler that may have skipped the step of this optimizer"},
-    {"scaler_updated", scaler_updated, METH_NOARGS,
-     "scaler_updated(): a GradScaler that may have skipped the step of the optimizer"},
     {NULL, NULL, 0, NULL}};

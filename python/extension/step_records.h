@@ -14,7 +14,14 @@ extern "C" {
 #endif
 
 enum { kPhases = 4 };
-typedef enum { kLoading, kForward, kBackward, kOptimizer, kNoPhase /* between phases; not recorded */ } Phase;
+typedef enum {
+  kLoading,
+  kForward,
+  kBackward,
+  kOptimizer,
+  kNoPhase /* between phases; not recorded */,
+  kPhaseEnds
+} Phase;
 
 extern kymo_step_records step_records; /* filled in by the engine */
 

@@ -105,7 +105,7 @@ class Compilations:
     ) -> None:
         if len(self.rows) < _MOST:
             self.rows.append((kind, *self.position(), start_ns, duration_ns, inductor_ns, *code, reason))
-            _program.call_at_boundary()
+            _program.follow_no_more()  # the observation is called at the next boundary
 
     def _add_compilation(self, values: dict[str, Any]) -> None:
         number = str(values.get("compile_id"))

@@ -32,6 +32,19 @@ from ._windows import Windows
 # What is followed: the steps before, in and after the pass; whether a process trains that is not observed.
 BEFORE, DURING, _AFTER, _UNOBSERVED, NOTHING = range(5)
 
+#: Methods of Steps that _program calls.
+_OF_STEPS = (
+    "state_number",
+    "root_ends",
+    "loading_begins",
+    "loading_ends",
+    "optimizer_begins",
+    "optimizer_fails",
+    "closure_begins",
+    "closure_ends",
+    "scaler_stepped",
+    "scaler_updated",
+)
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # lib/kymo
 
 
@@ -70,6 +83,8 @@ class Observation:
         self.thread = main_thread().ident
         number = getattr(self.torch.autograd, "_get_sequence_nr", lambda: 0)
         self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise, self.results, number)
+        for name in _OF_STEPS:
+            setattr(self, name, getattr(self.steps, name))
         self.has_steps = False  # the first one has begun
         self.seen = Seen()  # before the first step is complete
         self.counted = 0  # complete steps, but for those that _program has followed since it called
@@ -119,13 +134,10 @@ class Observation:
             self.assume(reason)
         return 0 if self.records_scopes or self.tags.wanted else sys.maxsize
 
-    def state_of_steps(self) -> tuple[Any, ...] | None:
-        return self.steps.state()
-
-    def take_over(self, state: tuple[Any, ...], boundaries: int) -> None:
+    def take_over(self, state_number: int, boundaries: int) -> None:
         """_program has reached this state of the steps, so many boundaries after the last one here."""
         self.counted += boundaries
-        self.steps.take_over(state, boundaries)
+        self.steps.take_over(state_number, boundaries)
 
     def assume(self, reason: str) -> None:
         """Stores once why the current step is an assumption."""
@@ -255,7 +267,7 @@ class Observation:
     def profiler_seen(self) -> None:
         _program.metric(_program.PER_RUN, "other_profiler", "torch.profiler")
 
-    # Calls. _program makes those of the following functions that it does not replace.
+    # Events, of which _program passes those on whose outcome it does not know.
 
     def root_begins(self, module: Any) -> bool:
         """Called for modules that no other module calls. False if the call is not one of the program's own."""
@@ -280,9 +292,6 @@ class Observation:
             self.fail(error)
         return True
 
-    def root_ends(self) -> None:
-        self.steps.root_ends()
-
     def backward_begins(self) -> bool:
         self.seen.backward += not self.counted
         return self.steps.backward_begins()
@@ -298,35 +307,11 @@ class Observation:
             self.tags.gradients()
         self.steps.backward_ends(in_phase)
 
-    def loading_begins(self) -> bool:
-        return self.steps.loading_begins()
-
-    def loading_ends(self, in_phase: bool) -> None:
-        self.steps.loading_ends(in_phase)
-
-    def optimizer_begins(self, optimizer: Any) -> None:
-        self.steps.optimizer_begins(optimizer)
-
     def optimizer_ends(self, optimizer: Any) -> None:
         self.seen.optimizer_steps += not self.counted
         self.steps.optimizer_ends(optimizer)
         if self.tags.wanted:
             self.tags.optimizer(optimizer)
-
-    def optimizer_fails(self, optimizer: Any) -> None:
-        self.steps.optimizer_fails(optimizer)
-
-    def closure_begins(self) -> bool:
-        return self.steps.closure_begins()
-
-    def closure_ends(self, in_phase: bool) -> None:
-        self.steps.closure_ends()
-
-    def scaler_stepped(self, optimizer: Any) -> None:
-        self.steps.scaler_stepped(optimizer)
-
-    def scaler_updated(self) -> None:
-        self.steps.scaler_updated()
 
     def fail(self, error: Exception) -> None:
         """An error of kymo must not become one of the program."""

@@ -15,7 +15,7 @@ function compiled by Dynamo. What deviates from that rule is an assumption, and 
   its first calls, and longer if it has an optimizer and does not discard the results of the model (_discarded.py).
 
 As soon as a program makes a step with each step of a single optimizer and calls of modules, _program repeats what was
-done here for the same event in the same state(), and this module takes over at other events.
+done here for the same event in the same state, and this module takes over at other events.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from typing import Any
 
 from . import _program
 from ._cycle import Cycle
-from ._direct import DirectForward
 from ._discarded import DiscardedResults
 from ._unused import UnusedOptimizers, may_have_parameter
-from ._work import Work
+from ._work import DirectForward, Work
 
 LOADING, FORWARD, BACKWARD, OPTIMIZER, OTHER = range(5)  # indices into the phases of _program; OTHER: none of them
 
@@ -46,6 +45,7 @@ EXPECTED_CALLS = 16
 EXPECTED_CALLS_WITH_OPTIMIZER = 10_000
 
 
+_MOST_STATES = 4096  # that are numbered
 #: What changes within a step, of Steps.
 _STATE = (
     "stepped_in_step",
@@ -88,6 +88,7 @@ class Steps:
         self.is_after_update = False  # the current root call began after the backward pass of its step
         self.was_call_update = False  # the last root call did, and has no operators for another one
         self.is_direct = False  # the last step computed most of its model outside of root calls
+        self.states: dict[tuple[Any, ...], int] = {}  # their numbers
         self.is_followed = False  # _program has followed the begin of this step, or a part of it
         self.direct = DirectForward(lambda: _program.phase_begin(FORWARD), lambda: _program.phase_end())
         self.passes = 0  # backward passes of this step
@@ -175,15 +176,19 @@ class Steps:
         if self.closures:
             self.closure_is_open = _program.phase_begin(OTHER)
 
-    def state(self) -> tuple[Any, ...] | None:
-        """All on which the effects of the next events depend. None if that is more, such as the number of operators."""
+    def state_number(self, open_phases: int) -> int:
+        """The number of all on which the effects of the next events depend, with so many phases that are open. -1 if
+        they depend on more, such as the number of operators."""
         begun_by_call = self.first_root is not None  # others may compute their model outside of root calls
         cycle = self.cycle.state() if begun_by_call and not (self.is_direct or self.needs_operators) else None
-        return cycle and (cycle, self.work.in_call, *(getattr(self, name) for name in _STATE))
+        if cycle is None or len(self.states) == _MOST_STATES:
+            return -1
+        state = open_phases, cycle, self.work.in_call, *(getattr(self, name) for name in _STATE)
+        return self.states.setdefault(state, len(self.states))
 
-    def take_over(self, state: tuple[Any, ...], boundaries: int) -> None:
+    def take_over(self, state_number: int, boundaries: int) -> None:
         """_program has reached this state, so many boundaries after the last one here."""
-        cycle, in_call, *values = state
+        _, cycle, in_call, *values = list(self.states)[state_number]
         self.cycle.take_over(cycle, boundaries)
         self.work.take_over(in_call)
         for name, value in zip(_STATE, values, strict=True):
@@ -209,7 +214,7 @@ class Steps:
 
     def capture_begins(self) -> None:
         """The program captures modules as CUDA graphs, with calls and backward passes that are part of no step."""
-        _program.follow_no_more()
+        self._follow_no_more()
         self.captures += 1
         self.direct.leave(self.work.pause())
 
@@ -270,8 +275,12 @@ class Steps:
             self.is_again = again
             self.is_accumulated = again or not may_have_parameter(self.cycle.waiting(), inputs)
 
-    def optimizer_created(self, optimizer: Any) -> None:
+    def _follow_no_more(self) -> None:
         _program.follow_no_more()
+        self.states.clear()
+
+    def optimizer_created(self, optimizer: Any) -> None:
+        self._follow_no_more()
         self.has_optimizer = True
         self.results.wanted = not self.propagated
         self.cycle.created(optimizer)
@@ -328,7 +337,7 @@ class Steps:
             self.direct.reach("closure", self.is_direct)
         return self.closure_is_open
 
-    def closure_ends(self) -> None:
+    def closure_ends(self, _: bool) -> None:
         self.closures -= 1
         if self.closures > 0:
             return

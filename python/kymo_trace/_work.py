@@ -7,7 +7,7 @@ each thread, so the numbers at two points say how many operators between them we
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 #: A loss that functions compute takes a few operators after the last call of a module. More than this many times those
 #: of the modules, and _LOSS more, are taken for a part of the model.
@@ -79,3 +79,38 @@ class Work:
         if self.calls == 0:
             return self.outside > 0
         return self.before > self.within or self.outside >= _RATIO * self.within + _LOSS
+
+
+class DirectForward:
+    """The forward phase of a step that computes most of its model outside of root calls.
+
+    It should last from the first differentiable operator to the backward pass. So it begins at the last point before
+    that operator that is visible, such as the end of an optimizer step, and contains what the program does between the
+    two. Which point that is, is known from the step before: from the number of operators between points.
+
+    The functions `begin() -> bool` and `end()` begin and end the phase.
+    """
+
+    def __init__(self, begin: Callable[[], bool], end: Callable[[], None]) -> None:
+        self.begin = begin
+        self.end = end
+        self.is_open = False
+        self.point: Hashable = None  # the last one
+        self.idle: set[Hashable] = set()  # points after which no operator was called, the last time
+
+    def reach(self, point: Hashable, is_direct: bool) -> None:
+        """Something that is visible has ended. `is_direct`: of the step before."""
+        self.point = point
+        if is_direct and not self.is_open and point not in self.idle:
+            self.is_open = self.begin()
+
+    def leave(self, operators: int, closes: bool = True) -> None:
+        """The next thing that is visible begins, after so many operators."""
+        (self.idle.discard if operators > 0 else self.idle.add)(self.point)
+        if self.is_open and closes:
+            self.is_open = False
+            self.end()
+
+    def step_begins(self) -> None:
+        """All phases have ended with the step before."""
+        self.is_open = False

@@ -142,7 +142,7 @@ class Execution:
             TRACING.tracing_context = None
 
     def compilation(self):
-        _program.call_at_boundary()
+        _program.follow_no_more()
 
     def on_thread(self, inner):
         thread = threading.Thread(target=self.do, args=(inner,))

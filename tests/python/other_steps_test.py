@@ -340,7 +340,7 @@ class DirectTest(SequenceTest):
         def body(program):
             for _ in range(3):
                 program.forward(operators=20)
-                state = program.steps.state()
+                state = program.steps.state_number(0)
                 program.backward()
                 program.step()
             program.steps.take_over(state, 3)

@@ -89,9 +89,9 @@ class Program:
 
     @contextmanager
     def in_closure(self):
-        self.steps.closure_begins()
+        begun = self.steps.closure_begins()
         yield
-        self.steps.closure_ends()
+        self.steps.closure_ends(begun)
 
     def step(self, optimizer="optimizer"):
         with self.in_step(optimizer):
