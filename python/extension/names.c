@@ -98,12 +98,7 @@ static PyObject* leave(PyObject* self, PyObject* unused) {
   if (modules.depth == 0 && is_main_thread() && is_in_other_function) {
     is_in_other_function = 0;
   } else if (modules.depth == 0 && is_main_thread()) {
-    /* Also called while an exception passes through the module. */
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    root_ends();
-    ignore_error();
-    PyErr_Restore(type, value, traceback);
+    if (root_ends() < 0) PyErr_Clear();
   }
   Py_RETURN_NONE;
 }

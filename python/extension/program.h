@@ -32,7 +32,7 @@ int add_event_functions(PyObject* module); /* 0, or -1 with an exception set */
 /* For a call of a module, or of a compiled function, outside of others. 1: it has a scope, and root_ends() is to be
  * called if this is the main thread; 0: nothing is to be done; -1: an exception is set. */
 int root_begins(PyObject* module, int is_function);
-void root_ends(void); /* may set an exception */
+int root_ends(void); /* 0, or -1 with an exception set */
 /* Python begins a phase for an event, or ends one: kPhaseEnds. */
 void note_effect(Phase effect);
 /* `observation` has a method for each event: *_begins(...) -> bool, *_ends(in_phase) but root_ends(), the others with

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Windows that begin when they are requested: see event/window_page.h. The page is looked at once per step, also while
- * step_events.c only counts the steps. */
+ * no event goes to Python (step_events.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -86,10 +86,9 @@ static int memoize(Transition transition) {
   const long to = number ? PyLong_AsLong(number) : -1;
   Py_XDECREF(number);
   memo.is_in_python = 1;
-  memo.is_memoizing = to >= 0;
+  memo.is_memoizing = to >= 0 && memo.transitions_count < kMaxTransitions;
   memo.state = transition.to = (uint16_t)to;
-  if (memo.is_memoizing && transition.from != kUnknown && handled.is_memoizable &&
-      memo.transitions_count < kMaxTransitions) {
+  if (memo.is_memoizing && transition.from != kUnknown && handled.is_memoizable) {
     memo.last = memo.transitions_count++;
     memo.transitions[memo.last] = transition;
   }
@@ -186,7 +185,7 @@ int root_begins(PyObject* module, int is_function) {
   return happens(kRootBegins, module, is_function ? Py_True : is_graph ? Py_False : NULL);
 }
 
-void root_ends(void) { happens(kRootEnds, NULL, NULL); }
+int root_ends(void) { return happens(kRootEnds, NULL, NULL); }
 
 /* Functions of an event, whose number is their `self`. */
 
