@@ -90,6 +90,10 @@ ResultsDatabase::ResultsDatabase(const std::filesystem::path& file, Mode mode) :
   impl_->connection = open_results(file, mode, own_schema());
 }
 
+ResultsDatabase::ResultsDatabase() : impl_(std::make_unique<Impl>()) {
+  impl_->connection = Connection::temporary("(in memory)");
+}
+
 ResultsDatabase::~ResultsDatabase() = default;
 
 const std::filesystem::path& ResultsDatabase::file() const { return impl_->file; }

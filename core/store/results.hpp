@@ -116,6 +116,8 @@ class ResultsDatabase {
   /// Opens a database, or creates it with kCreate. Migrates an older schema. Rejects a foreign, damaged or newer file
   /// without modifying it.
   ResultsDatabase(const std::filesystem::path& file, Mode mode);
+  /// A database without tables, whose queries read nothing but their parameters.
+  ResultsDatabase();
   ~ResultsDatabase();
   ResultsDatabase(const ResultsDatabase&) = delete;
   ResultsDatabase& operator=(const ResultsDatabase&) = delete;

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/against.hpp"
-#include "cli/fit_table.hpp"
+#include "cli/print.hpp"
 #include "cli/results_table.hpp"
 #include "cli/run_results.hpp"
 #include "cli/step_times.hpp"
@@ -124,34 +124,6 @@ Json candidates_json(const Experiment& experiment, const std::vector<CommandUse>
   return candidates;
 }
 
-/// The statistic that is compared comes first, with its range; the other one is shown where it disagrees.
-TextTable candidates_table(const Json& candidates, StepStatistic statistic, const AbReport& report) {
-  const std::string time = std::string(" ") + measured_time(report);
-  TableBuilder builder(candidates.size());
-  const auto duration = [&](const char* name) {
-    return [&candidates, name](std::size_t row) { return format_duration(real_at(candidates[row], name)); };
-  };
-  const StepStatistic other = other_than(statistic);
-  const bool disagree = std::ranges::any_of(
-      candidates, [](const Json& each) { return !each["unlike_steps"].get_ref<const std::string&>().empty(); });
-  builder.add("rank", true, 0, [&](std::size_t row) { return candidates[row]["rank"].dump(); });
-  builder.add("candidate", false, 0, [&](std::size_t row) { return value_text(candidates[row]["candidate"]); });
-  builder.add("runs", true, 1, [&](std::size_t row) { return candidates[row]["runs"].dump(); });
-  builder.add(std::string(to_string(statistic)) + time, true, 0, duration("time_ns"));
-  builder.add("between runs", true, 2, [&](std::size_t row) {
-    return format_duration(real_at(candidates[row], "min_ns")) + " to " +
-           format_duration(real_at(candidates[row], "max_ns"));
-  });
-  if (disagree) builder.add(std::string(to_string(other)) + time, true, 0, duration(member_of(other)));
-  if (!report.of_commands()) return builder.table();
-  builder.add("processor time", true, 1, duration("processor_ns"));
-  builder.add("peak memory", true, 1, [&](std::size_t row) {
-    const Json& bytes = candidates[row]["resident_peak_bytes"];
-    return bytes.is_null() ? "-" : format_bytes(bytes.get<std::int64_t>());
-  });
-  return builder.table();
-}
-
 /// Why there is no verdict, and what to do about it.
 std::string hint(const Experiment& experiment, double max_time_s) {
   const SequentialComparison& comparison = experiment.comparison();
@@ -195,8 +167,13 @@ std::vector<std::string> other_warnings(Json results, const AbReport& report) {
 }
 
 void print_tables(const Experiment& experiment, const Json& candidates, const Json& pairs, const AbReport& report,
-                  const TableStyle& style) {
-  print(table_text(candidates_table(candidates, experiment.statistic(), report), style) + "\n");
+                  const TextStyle& style) {
+  print(output_text("ab",
+                    {{"candidates", dump_json(candidates)},
+                     {"statistic", to_string(experiment.statistic())},
+                     {"time", measured_time(report)}},
+                    style) +
+        "\n");
   const auto line = [&](const std::string& text) {
     if (!text.empty()) print(style.text(visible(text) + "\n"));
   };
@@ -265,7 +242,7 @@ int report_verdicts(const Experiment& experiment, const AbReport& report, const 
     print(json_text(json));
     return code;
   }
-  const TableStyle style = output_style(options.wide, options.markdown);
+  const TextStyle style = output_style(options.wide, options.markdown);
   print_tables(experiment, candidates, pairs, report, style);
   for (const std::string& line : other_warnings(invocation_results(database, invocation), report))
     print(style.text("warning: " + line + "\n"));

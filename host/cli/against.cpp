@@ -21,7 +21,6 @@
 namespace kymo::cli {
 namespace {
 
-constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 constexpr std::array<const char*, 2> kBandwidths{"algbw_gb_s", "busbw_gb_s"};
 
@@ -101,10 +100,6 @@ void add_times(Side& side, StepStatistic statistic) {
   for (const auto& [name, bytes] : side.message.items()) row[name] = bytes.get<double>() / *time_ns;
 }
 
-std::string number(const Json& value, double unit) {
-  return value.is_null() ? "-" : fmt::format("{:.4g}", value.get<double>() / unit);
-}
-
 /// What distinguishes the two sides of a pair.
 std::string name_of(const Json& row, const Json& other) {
   const std::string differing = measure::differing({settings_of(row), settings_of(other)})[0];
@@ -130,18 +125,6 @@ void compare_sides(const Side& first, Side& second) {
   second.row["sentence"] = verdict_sentence(name, other, compared.found, measure::kDefaultMargin, compared.statistic);
   second.row["other_sentence"] = other_sentence(name, other, compared, measure::kDefaultMargin);
 }
-
-/// Runs of collectives declare no work.
-void show_bandwidth_in_place_of_work(TextTable& table, const Json& rows) {
-  constexpr std::size_t kColumn = 5;  // the first of the two of declared work
-  table.header[kColumn] = "algbw GB/s";
-  table.header[kColumn + 1] = "busbw GB/s";
-  for (std::size_t row = 0; row < rows.size(); ++row)
-    for (std::size_t i = 0; i < kBandwidths.size(); ++i)
-      table.rows[row][kColumn + i] = number(rows[row][kBandwidths[i]], 1);
-}
-
-std::string text_or_dash(const Json& value) { return value.is_null() ? "-" : value.get<std::string>(); }
 
 }  // namespace
 
@@ -209,28 +192,13 @@ Json against_rows(const Json& results, const WorkByRun& work, const std::vector<
   return rows;
 }
 
-TextTable against_table(const Json& rows) {
-  const bool per_rank =
-      std::ranges::any_of(rows, [](const Json& row) { return !row["ranks"].is_null() && has_several_ranks(row); });
-  const std::string statistic = common_statistic_name(rows);
-  TextTable table{{"workload", "parameters", "runs", "clock", statistic.empty() ? "ms" : statistic + " ms",
-                   rate_title("TFLOP/s", per_rank), rate_title("GB/s", per_rank), "change", "95 % interval", "verdict"},
-                  {false, false, true, false, true, true, true, true, true, false},
-                  {},
-                  {0, 0, 2, 3, 0, 1, 1, 0, 0, 0}};
+report::Document against_document(Json rows) {
+  const Json lines = against_sentences(rows);
   std::vector<WorkloadSettings> sides;
   for (const Json& row : rows) sides.push_back(settings_of(row));
-  const std::vector<std::string> parameters = measure::differing(sides);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Json& row = rows[i];
-    table.rows.push_back({text_or_dash(row["workload"]), parameters[i], row["runs"].dump(), text_or_dash(row["clock"]),
-                          number(row["time_ns"], kNsPerMs), number(row["flops_per_s"], kTera),
-                          number(row["bytes_per_s"], kGiga), row["verdict"].is_null() ? "-" : ratio_or_dash(row),
-                          interval_or_dash(row), text_or_dash(row["verdict"])});
-  }
-  if (std::ranges::any_of(rows, [](const Json& row) { return !row["busbw_gb_s"].is_null(); }))
-    show_bandwidth_in_place_of_work(table, rows);
-  return table;
+  const std::vector<std::string> settings = measure::differing(sides);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i]["settings"] = settings[i];
+  return report::Output("against", {{"rows", dump_json(rows)}, {"lines", dump_json(lines)}}).document();
 }
 
 std::string unlike_work(const Json& first, const DeclaredWork& of_first, const Json& second,

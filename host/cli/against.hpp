@@ -10,7 +10,7 @@
 
 #include "base/json.hpp"
 #include "cli/expand.hpp"
-#include "cli/text_table.hpp"
+#include "cli/print.hpp"
 #include "store/results.hpp"
 
 /// `kymo run W --against PEER`: run the same case with another workload, interleaved, and show both side by side.
@@ -64,7 +64,8 @@ std::string unlike_work(const Json& first, const DeclaredWork& of_first, const J
 /// and the verdict of measure::compare(), with a `sentence`, and `by_other` with an `other_sentence` if the other
 /// statistic leads to another conclusion. Unknown values are null. `results` is the output of invocation_results().
 Json against_rows(const Json& results, const WorkByRun& work, const std::vector<Pair>& pairs);
-TextTable against_table(const Json& rows);
+/// The rows as a table, with the sentences below it.
+report::Document against_document(Json rows);
 /// The verdict on each pair in words, with what distinguishes its case, then the warnings.
 std::vector<std::string> against_sentences(const Json& rows);
 

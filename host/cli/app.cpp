@@ -17,8 +17,8 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "cli/commands.hpp"
-#include "cli/fit_table.hpp"
 #include "cli/option_text.hpp"
+#include "cli/print.hpp"
 #include "cli/reading.hpp"
 
 namespace kymo::cli {

@@ -14,14 +14,15 @@
 #include "cli/commands.hpp"
 #include "cli/compared_runs.hpp"
 #include "cli/comparison_table.hpp"
-#include "cli/fit_table.hpp"
 #include "cli/option_text.hpp"
+#include "cli/print.hpp"
 #include "cli/reading.hpp"
 #include "cli/run_options.hpp"
 #include "cli/run_results.hpp"
 #include "cli/step_times.hpp"
 #include "cli/typed_option.hpp"
 #include "measure/comparison.hpp"
+#include "report/renderer.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -140,7 +141,7 @@ int compare(const CompareArguments& arguments) {
   const Json rows = comparison_rows(before, after, arguments.phase, arguments.margin);
   const std::string text = arguments.json
                                ? json_text({{"phase", arguments.phase}, {"margin", arguments.margin}, {"cases", rows}})
-                               : table_text(comparison_table(rows), output_style(arguments.wide));
+                               : text_of(comparison_document(rows), output_style(arguments.wide));
   print(text);
   std::fflush(stdout);
   if (!arguments.json)

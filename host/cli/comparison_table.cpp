@@ -17,6 +17,7 @@
 #include "cli/verdict.hpp"
 #include "measure/comparison.hpp"
 #include "measure/statistics.hpp"
+#include "report/output.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -191,19 +192,13 @@ std::vector<std::string> parameters_of(const Json& rows) {
   return measure::differing(cases);
 }
 
-std::string side_text(const Json& side) {
-  return side["time_ns"].is_null() ? "-" : format_duration(real_at(side, "time_ns"));
-}
-
-std::string runs_text(const Json& side) {
-  const auto failed = integer_at(side, "failed");
-  const auto runs = integer_at(side, "runs");
-  return std::to_string(runs) + (failed > 0 ? " of " + std::to_string(runs + failed) : "");
-}
-
-std::string probability_text(const Json& value) {
-  if (value.is_null()) return "-";
-  return value.get<double>() < 0.001 ? "<0.001" : fixed_or_dash(value);
+/// The runs that a verdict would need: "5 on each side", "about 12 more on each side"; empty if it has one.
+std::string needed_runs(const Json& row) {
+  const bool compared = !row["verdict"].is_null();
+  if (compared &&
+      std::min(integer_at(row["before"], "runs"), integer_at(row["after"], "runs")) < measure::kRunsForVerdict)
+    return std::to_string(measure::kRunsForVerdict) + " on each side";
+  return row["more_runs"].is_null() ? "" : "about " + row["more_runs"].dump() + " more on each side";
 }
 
 std::string whose(const std::vector<std::string>& cases, std::size_t all) {
@@ -230,14 +225,6 @@ std::string verdict_text(const Json& row) {
   return row["verdict"].is_null() ? "not compared" : text_at(row, "verdict");
 }
 
-std::string needed_runs(const Json& row) {
-  const bool compared = !row["verdict"].is_null();
-  if (compared &&
-      std::min(integer_at(row["before"], "runs"), integer_at(row["after"], "runs")) < measure::kRunsForVerdict)
-    return std::to_string(measure::kRunsForVerdict) + " on each side";
-  return row["more_runs"].is_null() ? "" : "about " + row["more_runs"].dump() + " more on each side";
-}
-
 std::vector<std::string> comparison_titles(const Json& rows) {
   std::vector<std::string> titles = parameters_of(rows);
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -245,37 +232,12 @@ std::vector<std::string> comparison_titles(const Json& rows) {
   return titles;
 }
 
-TextTable comparison_table(const Json& rows) {
-  const std::string phase = rows.empty() ? "step" : text_at(rows[0], "phase");
-  const std::string statistic = common_statistic_name(rows);
-  const std::string what = (statistic.empty() ? "" : statistic + " ") + (phase == "step" ? "" : phase + " ");
-  TextTable table{{"workload", "parameters", what + "before", "runs", what + "after", "runs", "change", "95 % interval",
-                   "p", "verdict", "needs runs"},
-                  {false, false, true, true, true, true, true, true, true, false, true},
-                  {},
-                  {1, 0, 0, 3, 0, 3, 0, 2, 4, 0, 3}};
+report::Document comparison_document(Json rows) {
   const std::vector<std::string> parameters = parameters_of(rows);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Json& row = rows[i];
-    table.rows.push_back({text_at(row, "workload"), parameters[i], side_text(row["before"]), runs_text(row["before"]),
-                          side_text(row["after"]), runs_text(row["after"]), ratio_or_dash(row), interval_or_dash(row),
-                          probability_text(row["probability"]), verdict_text(row), needed_runs(row)});
-  }
-  const auto needs_none = [](const Json& row) { return needed_runs(row).empty(); };
-  if (std::ranges::all_of(rows, needs_none)) {
-    table.header.pop_back();
-    table.right.pop_back();
-    table.optional.pop_back();
-    for (auto& row : table.rows) row.pop_back();
-  }
-  if (!statistic.empty() || rows.empty()) return table;
-  // Cases of both kinds: each row says whether it is about means or medians.
-  table.header.insert(table.header.begin() + 2, "times");
-  table.right.insert(table.right.begin() + 2, false);
-  table.optional.insert(table.optional.begin() + 2, 0);
   for (std::size_t i = 0; i < rows.size(); ++i)
-    table.rows[i].insert(table.rows[i].begin() + 2, text_at(rows[i], "statistic") + "s");
-  return table;
+    rows[i]["texts"] = {
+        {"parameters", parameters[i]}, {"verdict", verdict_text(rows[i])}, {"needs", needed_runs(rows[i])}};
+  return report::Output("compare", {{"cases", dump_json(rows)}}).document();
 }
 
 std::vector<std::string> comparison_notes(const Json& rows) {

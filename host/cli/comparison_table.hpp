@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "cli/text_table.hpp"
+#include "report/document.hpp"
 
 /// `kymo compare BEFORE AFTER`: tests whether the times of the same cases differ between two sets of runs. Pure
 /// functions.
@@ -26,15 +26,14 @@ using SideRuns = Json;
 /// case are included. Throws UsageError if no run has the phase.
 Json comparison_rows(const SideRuns& before, const SideRuns& after, const std::string& phase, double margin);
 
-TextTable comparison_table(const Json& rows);
+/// The rows as a table.
+report::Document comparison_document(Json rows);
 
 /// The workload of each row, with the settings that distinguish it from the other rows of its workload.
 std::vector<std::string> comparison_titles(const Json& rows);
 
 /// The verdict of a row, or why it has none.
 std::string verdict_text(const Json& row);
-/// The runs that a verdict would need: "5 on each side", "about 12 more on each side"; empty if it has one.
-std::string needed_runs(const Json& row);
 
 /// The warnings of all rows, each listed once with the cases it applies to.
 std::vector<std::string> comparison_notes(const Json& rows);

@@ -6,7 +6,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/fit_table.hpp"
+#include "cli/print.hpp"
 #include "cli/run_options.hpp"
 #include "cli/targets.hpp"
 
@@ -51,7 +51,7 @@ int describe(const std::string& word, const catalog::Options& options, bool as_j
   const catalog::Found found = targets.find(word);
   if (as_json) return print_as_json(found);
   const catalog::Workload& workload = *found.workload;
-  const TableStyle style = output_style();
+  const TextStyle style = output_style();
   std::string text = style.text(workload.name + ": " + visible(workload.documentation) + "\n\n");
   const auto line = [&](const char* name, const std::string& value) {
     text += wrapped(name, visible(value), style.columns);

@@ -7,7 +7,7 @@
 #include "base/json.hpp"
 #include "cli/commands.hpp"
 #include "cli/diagnosis.hpp"
-#include "cli/fit_table.hpp"
+#include "cli/print.hpp"
 #include "cli/run_options.hpp"
 
 namespace kymo::cli {
@@ -23,7 +23,7 @@ int doctor(const DoctorArguments& arguments) {
   if (!arguments.json) options.announce = print_announcement;
   const std::vector<Finding> findings = examine(arguments.database, options);
   Json json = Json::array();
-  const TableStyle style = output_style();
+  const TextStyle style = output_style();
   TextTable table{{"subject", "state", "found"}, {}, {}};
   table.wraps = true;
   std::string remedies;

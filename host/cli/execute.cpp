@@ -11,12 +11,13 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "cli/environment.hpp"
-#include "cli/fit_table.hpp"
+#include "cli/print.hpp"
 #include "cli/progress.hpp"
 #include "cli/reading.hpp"
 #include "cli/results_table.hpp"
 #include "cli/run_details.hpp"
 #include "cli/run_results.hpp"
+#include "report/renderer.hpp"
 #include "store/results.hpp"
 #include "supervisor/follower.hpp"
 #include "supervisor/launcher_environment.hpp"
@@ -149,23 +150,18 @@ int print_plan(const std::vector<PlannedRun>& runs, const RunOptions& options) {
 
 /// Shows what the passes trace, ops and memory recorded in the first runs that have them.
 void show_observed(const store::ResultsDatabase& database, const Json& results, const RunOptions& options,
-                   const TableStyle& style) {
+                   const TextStyle& style) {
   static constexpr std::size_t kMaxShown = 3;
-  std::size_t observed = 0;
+  std::size_t shown = 0;
   for (const Json& run : results) {
     const std::vector<measure::Pass> passes = measure::passes_from("passes", run["passes"].get<std::string>());
-    if (run["status"] != "ok" || std::ranges::none_of(passes, measure::observes) || ++observed > kMaxShown) continue;
+    if (run["status"] != "ok" || std::ranges::none_of(passes, measure::observes) || ++shown > kMaxShown) continue;
     const auto run_id = run["run_id"].get<std::int64_t>();
-    const std::string text = observed_text(observed_details(database, run_id), run, options.database.string(), style);
+    const std::string text =
+        text_of(observed("observed", database, run_id, options.database.string()).document(), style);
     if (!text.empty()) print("\nrun " + std::to_string(run_id) + ":\n" + text);
   }
-  if (observed > kMaxShown)
-    print("\n" + std::to_string(observed - kMaxShown) + " more runs with records: 'kymo show RUN'\n");
-}
-
-void show_against(const Json& against, const TableStyle& style) {
-  print("\n" + table_text(against_table(against), style));
-  for (const std::string& sentence : against_sentences(against)) print(style.text(sentence + "\n"));
+  if (shown > kMaxShown) print("\n" + std::to_string(shown - kMaxShown) + " more runs with records: 'kymo show RUN'\n");
 }
 
 int show(const store::ResultsDatabase& database, std::int64_t invocation, const std::vector<Pair>& pairs,
@@ -180,11 +176,11 @@ int show(const store::ResultsDatabase& database, std::int64_t invocation, const 
     print_json(output);
     return code;
   }
-  const TableStyle style = output_style(options.wide, options.markdown);
+  const TextStyle style = output_style(options.wide, options.markdown);
   print(results_text(results, style, options.database.string()));
-  if (options.show_checks) print("\n" + table_text(checks_table(results), style));
+  if (options.show_checks) print("\n" + output_text("checks", {{"runs", dump_json(results)}}, style));
   show_observed(database, results, options, style);
-  if (!pairs.empty()) show_against(against, style);
+  if (!pairs.empty()) print("\n" + text_of(against_document(against), style));
   print(style.text("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) +
                    "\n"));
   return code;

@@ -7,9 +7,9 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
+#include "cli/print.hpp"
 #include "cli/reading.hpp"
 #include "cli/run_options.hpp"
-#include "cli/text_table.hpp"
 #include "export/export.hpp"
 
 namespace kymo::cli {

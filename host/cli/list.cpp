@@ -8,7 +8,7 @@
 #include "base/json.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
-#include "cli/fit_table.hpp"
+#include "cli/print.hpp"
 #include "cli/run_options.hpp"
 
 namespace kymo::cli {
@@ -32,20 +32,13 @@ int list(const catalog::Options& options, bool wide, bool as_json) {
   if (as_json) return print_as_json(found);
   std::error_code ignored;  // a missing folder contains no plugin
   const std::filesystem::path installed = std::filesystem::weakly_canonical(options.installed, ignored);
-  std::vector<std::pair<const catalog::Plugin*, const catalog::Workload*>> workloads;
-  for (const catalog::Plugin& each : found.plugins)
-    for (const catalog::Workload& workload : each.workloads) workloads.emplace_back(&each, &workload);
-  TableBuilder builder(workloads.size());
-  const auto plugin = [&](std::size_t row) -> const catalog::Plugin& { return *workloads[row].first; };
-  builder.add("workload", false, 0, [&](std::size_t row) { return workloads[row].second->name; });
-  builder.add("plugin", false, 2, [&](std::size_t row) { return plugin(row).name + " " + plugin(row).version; });
-  builder.add("devices", false, 1, [&](std::size_t row) { return devices(*workloads[row].second); });
-  builder.add("description", false, 0, [&](std::size_t row) {
-    const std::filesystem::path& file = plugin(row).file.file;
-    const std::string& documentation = workloads[row].second->documentation;
-    return file.parent_path() == installed ? documentation : documentation + " [" + file.string() + "]";
-  });
-  TextTable table = builder.table();
+  TextTable table{{"workload", "plugin", "devices", "description"}, {}, {}, {0, 2, 1, 0}};
+  for (const catalog::Plugin& plugin : found.plugins) {
+    const bool is_installed = plugin.file.file.parent_path() == installed;
+    for (const catalog::Workload& workload : plugin.workloads)
+      table.rows.push_back({workload.name, plugin.name + " " + plugin.version, devices(workload),
+                            workload.documentation + (is_installed ? "" : " [" + plugin.file.file.string() + "]")});
+  }
   table.wraps = true;
   print(table_text(table, output_style(wide)));
   for (const catalog::Rejected& rejected : found.rejected) {

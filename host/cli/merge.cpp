@@ -7,8 +7,8 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
+#include "cli/print.hpp"
 #include "cli/reading.hpp"
-#include "cli/text_table.hpp"
 #include "store/results.hpp"
 
 namespace kymo::cli {

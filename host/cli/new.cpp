@@ -7,7 +7,7 @@
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
 #include "cli/option_text.hpp"
-#include "cli/text_table.hpp"
+#include "cli/print.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/fit_table.hpp"
+#include "cli/print.hpp"
 #include "cli/reading.hpp"
 #include "cli/run_details.hpp"
 #include "cli/run_options.hpp"
@@ -63,7 +63,7 @@ int observe(const ObserveArguments& arguments) {
   const std::int64_t run = observe_window(program, requests, arguments.steps);
   const auto database = open_results(file);
   const Json results = results_of(*database, "SELECT " + std::to_string(run));
-  const TableStyle style{.wide = arguments.wide, .markdown = false, .colour = false, .columns = output_columns()};
+  const TextStyle style{.wide = arguments.wide, .markdown = false, .colour = false, .columns = output_columns()};
   const std::string text = program_text(*database, results, file.string(), style);
   const std::string steps = value_text(results.at(0)["parameters"][measure::kWindowParameter]);
   print(text +

@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "base/utf8.hpp"
-#include "cli/text_table.hpp"
+#include "cli/print.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/compared_runs.hpp"
-#include "cli/fit_table.hpp"
+#include "cli/print.hpp"
 #include "cli/reading.hpp"
 #include "cli/report_files.hpp"
 #include "cli/run_options.hpp"

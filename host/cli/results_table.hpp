@@ -6,25 +6,18 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "cli/fit_table.hpp"
+#include "cli/print.hpp"
+#include "report/document.hpp"
 
 /// What `kymo run` and `kymo suite run` print about their runs, from the objects of results_of(). Pure functions.
 namespace kymo::cli {
-
-/// A number with a unit and a prefix for its magnitude, for example "1.25 TFLOP/s".
-std::string rate_text(double per_second, const std::string& unit = "");
-
-bool has_several_ranks(const Json& run);
-
-/// The header of a column of rates, which says that they are per rank where there are several ranks.
-std::string rate_title(const std::string& unit, bool per_rank);
 
 /// The value of a metric with its unit.
 std::string metric_text(const Json& metric);
 
 /// The table of the results, the columns that do not fit, and the failures and warnings of the runs. Of many cases, it
 /// has the failed and the slowest ones, and says how to show all of them, from this database.
-std::string results_text(const Json& results, const TableStyle& style, const std::string& database = "kymo.db");
+std::string results_text(const Json& results, const TextStyle& style, const std::string& database = "kymo.db");
 
 enum class Settings {
   kDiffering,    ///< those that differ between the rows, one column each if they are few
@@ -32,14 +25,13 @@ enum class Settings {
   kAll,          ///< every setting, result and metric
 };
 
-/// One row per case: repetitions with the same plugin build are summarized.
-TextTable results_table(const Json& results, Settings shown = Settings::kDiffering);
+/// The table of the results, and lines below it. One row per case: repetitions with the same plugin build are
+/// summarized.
+report::Document results_document(const Json& results, Settings shown = Settings::kDiffering,
+                                  const std::vector<std::string>& lines = {});
 
 /// "3 runs ok, verification passed": what the table omits because all runs agree; empty if they do not.
 std::string agreement(const Json& results);
-
-/// The comparisons with references of each run, with their errors.
-TextTable checks_table(const Json& results);
 
 /// One line per distinct failure reason: "runs 3, 4 crashed: ...".
 std::vector<std::string> failures(const Json& results);

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/units.hpp"
-#include "cli/text_table.hpp"
 #include "measure/statistics.hpp"
+#include "report/result.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -161,10 +161,6 @@ Json values_of(Runs& runs) {
 
 }  // namespace
 
-std::string percent_text(const Json& share) {
-  return share.is_null() ? "" : fmt::format("{:.1f} %", 100 * share.get<double>());
-}
-
 std::string value_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& options) {
@@ -181,13 +177,7 @@ void for_rows(const ResultsDatabase& database, const std::string& sql, const std
   for (std::string& name : table.columns)
     for (char& c : name)
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  for (const auto& cells : table.rows) use(json_row(table.columns, cells));
-}
-
-Json rows_of(const store::ResultsDatabase& database, const std::string& sql) {
-  Json rows = Json::array();
-  for_rows(database, sql, [&](Json row) { rows.push_back(std::move(row)); });
-  return rows;
+  for (const auto& cells : table.rows) use(report::json_row(table.columns, cells));
 }
 
 Json results_of(const ResultsDatabase& database, const std::string& ids) {

@@ -18,17 +18,12 @@ using measure::WorkloadSettings;
 /// The value of a setting as text; strings are unquoted.
 std::string value_text(const Json& value);
 
-/// A share such as "12.3 %"; empty for null.
-std::string percent_text(const Json& share);
-
 /// Reads the settings from an object with `workload`, `parameters` and the members named in `options`; those get the
 /// prefix "--".
 WorkloadSettings settings_of(const Json& run, const std::vector<std::string>& options = {});
 
 /// Calls `use` with each row of a query as a JSON object.
 void for_rows(const store::ResultsDatabase& database, const std::string& sql, const std::function<void(Json)>& use);
-/// Returns all rows of a query as an array of such objects.
-Json rows_of(const store::ResultsDatabase& database, const std::string& sql);
 
 /// Returns an array with one object per run selected by `ids`, a query of run ids: identity, parameters, status and
 /// verification; `phases` with the statistics of each phase in nanoseconds, of which `time_ns` is the one that

@@ -7,10 +7,9 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/fit_table.hpp"
+#include "cli/print.hpp"
 #include "cli/reading.hpp"
 #include "cli/run_options.hpp"
-#include "cli/text_table.hpp"
 #include "cli/typed_option.hpp"
 
 namespace kymo::cli {

@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/step_times.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/reading.hpp"
 #include "cli/verdict.hpp"
 #include "measure/statistics.hpp"
+#include "report/number.hpp"
 
 namespace kymo::cli {
-namespace {
-
-std::string percent(double share) {
-  const double value = 100 * share;
-  if (value > 0 && value < 0.05) return "<0.1 %";
-  return fmt::format("{:.{}f} %", value, value < 9.95 ? 1 : 0);
-}
-
-}  // namespace
-
 StepStatistic other_than(StepStatistic statistic) {
   return statistic == StepStatistic::kMean ? StepStatistic::kMedian : StepStatistic::kMean;
 }
@@ -48,8 +36,7 @@ std::string time_text(const Json& phase, StepStatistic statistic) {
   const std::string text = format_duration(value);
   if (low.is_null() || high.is_null() || value <= 0) return text;
   const double distance = std::max(value - low.get<double>(), high.get<double>() - value);
-  const bool is_wide = distance > kMaxHalfWidth * value;
-  return text + " ± " + percent(distance / value) + (is_wide ? " (not reproducible)" : "");
+  return text + " " + report::half_width_text(distance / value);
 }
 
 std::string named_time_text(const Json& phase) {
@@ -137,13 +124,6 @@ void put_time_comparison(Json& row, const std::optional<TimeComparison>& compare
   if (!compared || !compared->other_differs()) return;
   other = Json{{"statistic", measure::to_string(other_than(compared->statistic))}};
   put_comparison(other, compared->by_other);
-}
-
-std::string common_statistic_name(const Json& rows) {
-  std::set<std::string> names;
-  for (const Json& row : rows)
-    if (!row["statistic"].is_null()) names.insert(text_at(row, "statistic"));
-  return names.size() == 1 ? *names.begin() : "";
 }
 
 }  // namespace kymo::cli

@@ -16,10 +16,6 @@ namespace kymo::cli {
 
 using measure::StepStatistic;
 
-/// Largest half-width of a confidence interval, relative to its mean or median, with which that says something. Views
-/// repeat it (run_warning).
-inline constexpr double kMaxHalfWidth = 0.5;
-
 StepStatistic other_than(StepStatistic statistic);
 /// The member with the mean or the median in nanoseconds: "mean_ns" or "median_ns".
 const char* member_of(StepStatistic statistic);
@@ -30,8 +26,8 @@ double value_ns(const Json& phase, StepStatistic statistic);
 /// True if the mean and the median of a run differ by more than measure::kAlike.
 bool disagree(const Json& phase);
 
-/// A time with the larger distance to the ends of its confidence interval, for example "231 µs ± 0.6 %" or, above
-/// kMaxHalfWidth, "332 ms ± 211 % (not reproducible)".
+/// A time with the larger distance to the ends of its confidence interval, as report::half_width_text() states it:
+/// "231 µs ± 0.6 %".
 std::string time_text(const Json& phase, StepStatistic statistic);
 /// The time that represents the run and, if it disagrees with the other one, both: "mean step 9.80 ms ± 1.2 % (median
 /// 2.00 ms)".
@@ -83,8 +79,5 @@ std::string other_sentence(const std::string& first, const std::string& second, 
 /// Sets the members of put_comparison(), `statistic`, and `by_other`: null, or an object with the same members if the
 /// other statistic leads to another conclusion.
 void put_time_comparison(Json& row, const std::optional<TimeComparison>& compared);
-
-/// "mean" or "median" if all rows have the same `statistic`; otherwise, and without any, empty.
-std::string common_statistic_name(const Json& rows);
 
 }  // namespace kymo::cli

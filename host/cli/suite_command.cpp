@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/execute.hpp"
-#include "cli/fit_table.hpp"
+#include "cli/print.hpp"
 #include "cli/suite.hpp"
 #include "measure/pace.hpp"
 

@@ -14,7 +14,7 @@
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
 #include "cli/execute.hpp"
-#include "cli/fit_table.hpp"
+#include "cli/print.hpp"
 #include "cli/program_plan.hpp"
 #include "cli/reading.hpp"
 #include "cli/results_table.hpp"
@@ -162,7 +162,7 @@ void show(const store::ResultsDatabase& database, std::int64_t invocation, const
   // Repetitions are one row, although only the last one is observed. Windows differ in their parameters.
   if (repeated)
     for (Json& run : results) run["plan_key"] = results.front()["plan_key"];
-  const TableStyle style{
+  const TextStyle style{
       .wide = options.wide, .markdown = false, .colour = false, .columns = output_columns(STDERR_FILENO)};
   std::string text = "\n" + program_text(database, results, options.database.string(), style);
   if (repeated) text += style.text(median_over_runs(results));

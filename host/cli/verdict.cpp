@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verdict.hpp"
 
-#include <fmt/format.h>
-
 #include "measure/ratio_text.hpp"
 
 namespace kymo::cli {
@@ -35,20 +33,6 @@ void put_comparison(Json& row, const std::optional<measure::Comparison>& found) 
   put("probability", values.probability);
   put("verdict", found ? std::optional(measure::to_string(values.verdict)) : std::nullopt);
   put("more_runs", values.more_runs);
-}
-
-std::string fixed_or_dash(const Json& value) {
-  return value.is_null() ? "-" : fmt::format("{:.3f}", value.get<double>());
-}
-
-std::string ratio_or_dash(const Json& row) {
-  return row["ratio"].is_null() ? "-" : measure::ratio_text(row["ratio"].get<double>());
-}
-
-std::string interval_or_dash(const Json& row) {
-  if (row["ratio_low"].is_null()) return "-";
-  return measure::ratio_interval_text(row["ratio"].get<double>(), row["ratio_low"].get<double>(),
-                                      row["ratio_high"].get<double>());
 }
 
 }  // namespace kymo::cli

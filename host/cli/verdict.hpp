@@ -20,10 +20,4 @@ std::string verdict_sentence(const std::string& first, const std::string& second
 /// comparison.
 void put_comparison(Json& row, const std::optional<measure::Comparison>& found);
 
-/// Cells of a table; "-" for null: a number with three decimals, or the ratio or its interval of an object with the
-/// members above, as measure::ratio_text() and ratio_interval_text() state them.
-std::string fixed_or_dash(const Json& value);
-std::string ratio_or_dash(const Json& row);
-std::string interval_or_dash(const Json& row);
-
 }  // namespace kymo::cli

@@ -84,6 +84,10 @@ class DocumentBuilder {
                 parse_prose("**Explanation** (not measured; " + spec.source + "). " + trim(spec.explanation)));
     for (const QueryFile& table : spec.tables) add_table(section, table);
     for (const ChartSpec& chart : spec.charts) add_charts(section, chart);
+    for (const ListSpec& list : spec.lists)
+      if (List lines{render_list(list, rows_of(list.query), list.query.name)}; !lines.items.empty())
+        section.blocks.emplace_back(std::move(lines));
+    section.joined = spec.joined;
     return section;
   }
 
@@ -93,7 +97,7 @@ class DocumentBuilder {
 
   // A table and a chart of the same rows would otherwise print the same sentence twice.
   void add_empty(Section& section, const std::string& sentence) {
-    if (!emitted_.insert({section.heading, sentence}).second) return;
+    if (sentence.empty() || !emitted_.insert({section.heading, sentence}).second) return;
     if (in_appendix_) {
       Spans item{{Style::kStrong, section.heading}, {Style::kPlain, ": "}};
       for (const auto& part : parse_prose(sentence))
@@ -116,7 +120,8 @@ class DocumentBuilder {
     }
     for (const auto& [name, spec] : file.columns) {
       require_column(file, result, name);
-      if (!spec.plus_minus.empty()) require_column(file, result, spec.plus_minus);
+      for (const std::string& other : {spec.plus_minus, spec.to})
+        if (!other.empty()) require_column(file, result, other);
     }
     return result;
   }
@@ -142,6 +147,10 @@ class DocumentBuilder {
   void add_table(Section& section, const QueryFile& file) {
     const Result result = rows_of(file);
     if (result.rows.empty()) return add_empty(section, file.empty);
+    if (std::ranges::any_of(file.columns, [](const auto& each) { return each.second.spread; })) {
+      const PivotedQuery spread_rows = spread(file, result);
+      return add_rows(section, spread_rows.file, spread_rows.result);
+    }
     if (!file.pivot) return add_rows(section, file, result);
     for (const PivotedQuery& part : pivot(file, result)) add_rows(section, part.file, part.result);
   }
@@ -160,10 +169,11 @@ class DocumentBuilder {
       if (spec != nullptr && spec->once && holds_one_text(result, i) && !only_one_left)
         table.common.push_back({column_from(result.columns[i], spec).title, label_of(result.rows[0][i])});
       else
-        add_column(table, file, result, i, spec);
+        add_column(table, result, i, spec);
       if (spec != nullptr && !spec->note.empty()) table.notes.push_back(spec->note);
     }
     table.caption = with_common(table.caption, table.common);
+    table.wraps = file.wraps;
     section.blocks.push_back(std::move(table));
   }
 
@@ -181,8 +191,12 @@ class DocumentBuilder {
   static std::vector<std::size_t> shown_columns(const QueryFile& file, const Result& result) {
     std::set<std::string> left_out;
     for (const auto& [name, spec] : file.columns) {
-      if (!spec.plus_minus.empty()) left_out.insert(spec.plus_minus);
+      left_out.insert({spec.plus_minus, spec.to});
+      if (spec.unit.starts_with('{')) left_out.insert(spec.unit.substr(1, spec.unit.size() - 2));
       if (spec.hidden) left_out.insert(name);
+      if (!spec.title || spec.title->find('{') == std::string::npos) continue;
+      for (const std::string& column : result.columns)
+        if (spec.title->find("{" + column + "}") != std::string::npos) left_out.insert(column);
     }
     std::vector<std::size_t> shown;
     for (std::size_t i = 0; i < result.columns.size(); ++i)
@@ -212,18 +226,18 @@ class DocumentBuilder {
     return caption + ": " + join(texts, "; ") + ".";
   }
 
-  static void add_column(Table& table, const QueryFile& file, const Result& result, std::size_t index,
-                         const ColumnSpec* spec) {
+  static void add_column(Table& table, const Result& result, std::size_t index, const ColumnSpec* spec) {
     Column column = column_from(result.columns[index], spec);
+    for (std::size_t i = 0; column.title.find('{') != std::string::npos && i < result.columns.size(); ++i)
+      if (const std::size_t at = column.title.find("{" + result.columns[i] + "}"); at != std::string::npos)
+        column.title.replace(at, result.columns[i].size() + 2, text_of(result.rows[0][i]));
     const bool numbers = holds_numbers(result, index, spec);
     if (numbers && (spec == nullptr || !spec->align)) column.align = Align::kRight;
     table.columns.push_back(column);
-    const bool uncertain = spec != nullptr && !spec->plus_minus.empty();
-    const std::size_t error = uncertain ? require_column(file, result, spec->plus_minus) : 0;
     for (std::size_t r = 0; r < result.rows.size(); ++r) {
       Cell cell = cell_from(result.rows[r][index]);
       if (numbers && cell.kind == Cell::Kind::kText) cell.kind = Cell::Kind::kState;
-      if (uncertain && cell.is_number()) cell.uncertainty = number_of(result.rows[r][error]);
+      if (spec != nullptr) complete(cell, *spec, result, r);
       table.rows[r].push_back(std::move(cell));
     }
   }

@@ -20,7 +20,9 @@ namespace kymo::report {
 namespace fs = std::filesystem;
 namespace {
 
-const std::vector<std::string> kFormats{"auto", "plain", "fixed", "significant", "measured", "bytes", "code"};
+const std::vector<std::string> kFormats{"auto",  "plain",   "fixed",   "significant", "measured",
+                                        "bytes", "general", "percent", "code"};
+const std::vector<int> kUsualDigits{2, 2, 2, 4, 2, 2, 4, 1, 2};  // by position in kFormats
 const std::vector<std::string> kHeaderKeys{"caption", "empty", "note", "column", "pivot"};
 
 ColumnSpec parse_column(const Json& table, const std::string& location) {
@@ -29,23 +31,27 @@ ColumnSpec parse_column(const Json& table, const std::string& location) {
   if (const std::string title = keys.text_or("title", ""); !title.empty()) spec.title = title;
   spec.unit = keys.text_or("unit", "");
   spec.plus_minus = keys.text_or("plus_minus", "");
+  spec.to = keys.text_or("to", "");
+  spec.spread = keys.flag_or("spread", false);
   spec.hidden = keys.flag_or("hidden", false);
   spec.optional = keys.flag_or("optional", false);
   spec.once = keys.flag_or("once", false);
   spec.note = keys.text_or("note", "");
+  spec.omit = static_cast<int>(keys.integer_or("omit", 0));
+  spec.format.relative = keys.flag_or("relative", false);
   const bool auto_prefix = keys.word_or("prefix", {"fixed", "auto"}, 0) == 1;
   const std::int64_t digits = keys.integer_or("digits", -1);
   const std::size_t format = keys.word_or("format", kFormats, digits >= 0 ? 2 : 0);
   const std::size_t align = keys.word_or("align", {"left", "right", "auto"}, 2);
   keys.finish();
   if (digits > 12) throw UsageError(location + ": key 'digits' must be at most 12");
-  if (auto_prefix && !base_unit(spec.unit))
+  if (auto_prefix && !spec.unit.starts_with('{') && !base_unit(spec.unit))
     throw UsageError(location +
-                     ": prefix=\"auto\" needs a unit of s, B, B/s, FLOP or FLOP/s, with or without a prefix, " +
+                     ": prefix=\"auto\" needs a unit of s, B, B/s, FLOP or FLOP/s, with or without a prefix, or 1, " +
                      (spec.unit.empty() ? "but there is none" : "not " + quote(spec.unit)));
   spec.code = kFormats[format] == "code";
   if (!spec.code) spec.format.kind = static_cast<NumberFormat::Kind>(format);
-  spec.format.digits = digits >= 0 ? static_cast<int>(digits) : (kFormats[format] == "significant" ? 4 : 2);
+  spec.format.digits = digits >= 0 ? static_cast<int>(digits) : kUsualDigits[format];
   spec.format.auto_prefix = auto_prefix;
   if (align < 2) spec.align = align == 0 ? Align::kLeft : Align::kRight;
   return spec;
@@ -141,6 +147,7 @@ QueryFile parse_header(const std::string& text, const std::string& name);
 struct Scope {
   fs::path folder;
   CommonTables tables;
+  bool is_output = false;  ///< of a command, which has no captions
 };
 
 QueryFile read_header(const fs::path& path, const Scope& scope) {
@@ -158,8 +165,23 @@ QueryFile read_query(Keys& keys, const Scope& scope, const std::string& location
   if (!query.output_name.empty() && !is_name(query.output_name))
     throw UsageError(location + ": key 'name' must consist of letters, digits, - and _, not " +
                      quote(query.output_name));
-  check_described(query);
+  query.wraps = keys.flag_or("wraps", false);
+  if (!scope.is_output) check_described(query);
   return query;
+}
+
+ListSpec read_list(const Json& table, const Scope& scope, const std::string& location) {
+  Keys keys(table, location + ", list");
+  ListSpec list;
+  list.query = read_query(keys, scope, location + ", list");
+  list.item = keys.text_or("item", "");
+  list.begin = keys.text_or("begin", "");
+  list.end = keys.text_or("end", "");
+  list.separator = keys.text_or("separator", "");
+  list.most = static_cast<std::size_t>(keys.integer_or("most", 0));
+  list.rest = keys.text_or("rest", "");
+  keys.finish();
+  return list;
 }
 
 // A query used by another query's chart needs no caption of its own.
@@ -296,6 +318,8 @@ void read_content(SectionSpec& section, Keys& keys, const Scope& scope, const st
       table_keys.finish();
     }
   }
+  if (const Json* lists = keys.find_array("list"))
+    for (const Json& each : *lists) section.lists.push_back(read_list(each, scope, location));
   if (const Json* charts = keys.find_array("chart")) {
     for (const Json& each : *charts) section.charts.push_back(read_chart(each, scope, location));
   }
@@ -304,7 +328,8 @@ void read_content(SectionSpec& section, Keys& keys, const Scope& scope, const st
 SectionSpec read_section(const Json& table, const Scope& outer, const std::string& file, std::size_t number) {
   Keys keys(table, fmt::format("{}: section {}", file, number));
   SectionSpec section;
-  section.heading = keys.text("heading");
+  section.heading = outer.is_output ? keys.text_or("heading", "") : keys.text("heading");
+  section.joined = keys.flag_or("joined", false);
   const std::string location = fmt::format("{}: section {}", file, quote(section.heading));
   section.level = static_cast<int>(keys.integer_or("level", 1));
   if (section.level != 1 && section.level != 2) throw UsageError(location + ": key 'level' must be 1 or 2");
@@ -318,7 +343,7 @@ SectionSpec read_section(const Json& table, const Scope& outer, const std::strin
     const fs::path path = outer.folder / toml_path("content", content, location);
     const Json shared = read_toml(path);
     Keys shared_keys(shared, path.string());
-    Scope scope{path.parent_path(), {}};
+    Scope scope{path.parent_path(), {}, outer.is_output};
     scope.tables.add(shared_keys, scope.folder, path.string());
     scope.tables.replace(keys, outer.folder, location);
     read_content(section, shared_keys, scope, path.string());
@@ -414,13 +439,26 @@ QueryFile parse_query(const std::string& text, const std::string& name) {
   return query;
 }
 
+ReportDefinition read_output_definition(const fs::path& file) {
+  const Json table = read_toml(file);
+  ReportDefinition output;
+  output.file = file.string();
+  Keys keys(table, output.file);
+  Scope scope{file.parent_path(), {}, true};
+  scope.tables.add(keys, scope.folder, output.file);
+  read_sections(output, keys, scope, file, false);
+  scope.tables.check_used();
+  keys.finish();
+  return output;
+}
+
 ReportDefinition read_definition(const fs::path& folder) {
   const fs::path file = folder / "report.toml";
   const Json table = read_toml(file);
   ReportDefinition report;
   report.file = file.string();
   Keys keys(table, report.file);
-  Scope scope{folder, {}};
+  Scope scope{folder, {}, false};
   scope.tables.add(keys, folder, report.file);
   report.title = keys.text("title");
   report.suite = keys.text_or("suite", "");
@@ -447,7 +485,7 @@ ReportDefinition read_definition(const fs::path& folder) {
     const fs::path path = folder / toml_path("appendix", appendix, report.file);
     const Json shared = read_toml(path);
     Keys shared_keys(shared, path.string());
-    Scope shared_scope{path.parent_path(), {}};
+    Scope shared_scope{path.parent_path(), {}, false};
     shared_scope.tables.add(shared_keys, shared_scope.folder, path.string());
     read_sections(report, shared_keys, shared_scope, path, true);
     shared_scope.tables.check_used();

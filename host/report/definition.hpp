@@ -14,16 +14,19 @@ namespace kymo::report {
 
 /// Display options of one query column.
 struct ColumnSpec {
-  std::optional<std::string> title;
-  std::string unit;
+  std::optional<std::string> title;  ///< {NAME} is the text of another column, which is not shown, in the first row
+  std::string unit;                  ///< {NAME}: that of each cell is the text of another column, which is not shown
   std::optional<Align> align;
   NumberFormat format;
   bool code = false;
   std::string plus_minus;  ///< column with the uncertainty, which is not shown separately
+  bool spread = false;     ///< cells are JSON objects, of which each member is a column
   bool hidden = false;     ///< used only for ordering or splitting
   bool optional = false;   ///< not shown if every row has NULL
   bool once = false;       ///< moved to the caption if all rows contain the same text
   std::string note;        ///< printed below tables that show the column
+  int omit = 0;            ///< as in Column
+  std::string to;          ///< column with the end of a range, which is not shown separately
 };
 
 /// Turns the values of a column into columns of a table: see pivot().
@@ -43,6 +46,18 @@ struct QueryFile {
   std::map<std::string, ColumnSpec> columns;
   std::optional<PivotSpec> pivot;  ///< only for tables
   std::string output_name;         ///< stem of the names of output files; empty: that of the query file
+  bool wraps = false;              ///< as in Table
+};
+
+/// One [[section.list]]: lines from the rows of a query.
+struct ListSpec {
+  QueryFile query;
+  std::string item;       ///< template of the lines of a row, whose columns it names
+  std::string begin;      ///< template of what precedes the first row, which it names as well
+  std::string end;        ///< template of what follows the last row, with the first row
+  std::string separator;  ///< not empty: the items of all rows are one line
+  std::size_t most = 0;   ///< rows. 0: all
+  std::string rest;       ///< line in place of the others, with {} for their number; empty: none
 };
 
 /// A query with at most one row; prose refers to its columns as value.column.
@@ -127,12 +142,14 @@ struct SectionSpec {
   ProseSpec prose;
   std::vector<QueryFile> tables;
   std::vector<ChartSpec> charts;
+  std::vector<ListSpec> lists{};      ///< printed last
   std::string question{};             ///< printed first
   std::string formula{};              ///< printed after the question, marked as such
   std::string explanation{};          ///< printed after the prose, marked as not measured, with its source
   std::string source{};               ///< of the explanation
   std::vector<std::string> detail{};  ///< headings of sections to name at the end, if they have data
   bool in_appendix = false;           ///< parts without data are listed at the end of the report
+  bool joined = false;                ///< as in Section
 };
 
 struct ReportDefinition {
@@ -153,6 +170,10 @@ inline constexpr const char* kPartsWithoutData = "Parts without data";
 /// Reads report.toml of a folder and the files it names. The sections of the file `appendix` follow those of the
 /// report. Throws UsageError with file and key for unknown keys, missing keys and wrong types.
 ReportDefinition read_definition(const std::filesystem::path& folder);
+
+/// Reads what a command prints. Unlike a report, it needs neither title and headings nor captions, and tables without
+/// rows are omitted.
+ReportDefinition read_output_definition(const std::filesystem::path& file);
 
 /// Parses a query with its header comment, which must contain a caption and a sentence for empty results; `name` is
 /// used in messages.

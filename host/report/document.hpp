@@ -55,10 +55,13 @@ struct NumberFormat {
     kSignificant,  ///< `digits` significant digits
     kMeasured,     ///< as many decimals as two significant digits of the uncertainty require
     kBytes,        ///< bytes in binary units
+    kGeneral,      ///< at most `digits` significant digits, without zeros at the end
+    kPercent,      ///< a share in percent with `digits` decimals
   };
   Kind kind = Kind::kAuto;
   int digits = 0;
   bool auto_prefix = false;  ///< each cell has its own SI prefix before the unit
+  bool relative = false;     ///< the uncertainty is a share of the number, printed in percent
 };
 
 struct Column {
@@ -68,6 +71,7 @@ struct Column {
   Align align = Align::kLeft;
   NumberFormat format;
   bool code = false;  ///< texts are identifiers
+  int omit = 0;       ///< columns that a narrow terminal omits, those with the largest number first; 0: never
 };
 
 /// One typed cell. A text in a numeric column is the status of a missing number ("OOM").
@@ -78,6 +82,8 @@ struct Cell {
   std::int64_t integer = 0;
   double real = 0;
   std::optional<double> uncertainty;  ///< printed as ± after the number
+  std::optional<double> to{};         ///< the end of a range that begins with the number
+  std::string unit{};                 ///< in place of the column's, for a number with a prefix of its own
 
   bool is_number() const { return kind == Kind::kInteger || kind == Kind::kReal; }
 };
@@ -96,6 +102,7 @@ struct Table {
   std::vector<std::string> notes;       ///< with the markup of parse_spans()
   std::string query;                    ///< the SQL of the query
   std::vector<CommonText> common = {};  ///< printed in the caption instead of as columns
+  bool wraps = false;                   ///< on a terminal, the last column is text of any length
 };
 
 enum class ChartKind {
@@ -232,6 +239,7 @@ struct Section {
   std::string heading;
   int level = 1;  ///< 1 or 2
   std::vector<Block> blocks;
+  bool joined = false;  ///< on a terminal, follows the previous section without a blank line
 };
 
 struct Document {

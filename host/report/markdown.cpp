@@ -28,21 +28,22 @@ std::string cell_markdown(const Column& column, const Cell& cell) {
 class MarkdownWriter {
  public:
   std::vector<OutputFile> write(const Document& document) {
-    text_ = "# " + escape_markdown(document.title) + "\n";
+    if (!document.title.empty()) text_ = "# " + escape_markdown(document.title) + "\n";
     for (const Block& block : document.front_matter) write_block(block);
     for (const Section& section : document.sections) {
-      text_ += "\n" + std::string(static_cast<std::size_t>(section.level) + 1, '#') + " " +
-               escape_markdown(section.heading) + "\n";
+      if (!section.heading.empty())
+        text_ += "\n" + std::string(static_cast<std::size_t>(section.level) + 1, '#') + " " +
+                 escape_markdown(section.heading) + "\n";
       for (const Block& block : section.blocks) write_block(block);
     }
-    text_ += "\n---\n\n" + escape_markdown(document.provenance) + "\n";
+    if (!document.provenance.empty()) text_ += "\n---\n\n" + escape_markdown(document.provenance) + "\n";
     files_.insert(files_.begin(), {"report.md", text_});
     return std::move(files_);
   }
 
  private:
   void write_block(const Block& block) {
-    text_ += "\n";
+    if (!text_.empty()) text_ += "\n";
     std::visit([this](const auto& each) { add(each); }, block);
   }
 
@@ -68,7 +69,8 @@ class MarkdownWriter {
   }
 
   void add(const Table& table) {
-    text_ += fmt::format("**Table {}.** {}\n\n|", ++tables_, escape_markdown(table.caption));
+    if (!table.caption.empty()) text_ += fmt::format("**Table {}.** {}\n\n", ++tables_, escape_markdown(table.caption));
+    text_ += "|";
     for (const Column& column : table.columns) text_ += " " + escape_markdown(column_heading(column)) + " |";
     text_ += "\n|";
     for (const Column& column : table.columns) text_ += column.align == Align::kRight ? " ---: |" : " :--- |";

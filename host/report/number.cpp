@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kAutoDigits = 4;
 constexpr std::string_view kMicro = "µ";
-constexpr std::array<std::string_view, 9> kPrefixes{"n", kMicro, "m", "", "k", "M", "G", "T", "P"};
+constexpr std::array<std::string_view, 10> kPrefixes{"n", kMicro, "m", "", "k", "M", "G", "T", "P", "E"};
 constexpr std::size_t kNoPrefix = 3;         // position of the empty one in kPrefixes
 constexpr std::size_t kMaxTextLength = 300;  // in a report; CSV files contain full texts
 
@@ -47,8 +47,10 @@ CellText real_text(const NumberFormat& format, double value, const std::optional
   } else if (by_uncertainty && uncertainty && std::isfinite(*uncertainty) && !needs_exponent(value)) {
     text.value = fixed(value, measured_decimals(value, *uncertainty));
   } else {
-    text.value = significant_text(
-        value, format.kind == NumberFormat::Kind::kSignificant ? std::max(1, format.digits) : kAutoDigits);
+    const bool is_general = format.kind == NumberFormat::Kind::kGeneral;
+    const bool has_digits = is_general || format.kind == NumberFormat::Kind::kSignificant;
+    const int digits = has_digits ? std::max(1, format.digits) : kAutoDigits;
+    text.value = is_general ? general_text(value, digits) : significant_text(value, digits);
   }
   if (!uncertainty || !std::isfinite(*uncertainty)) return text;
   const bool exponent = text.value.find('e') != std::string::npos;
@@ -59,6 +61,13 @@ CellText real_text(const NumberFormat& format, double value, const std::optional
 
 double power_of(std::size_t prefix) {
   return std::pow(1000.0, static_cast<double>(prefix) - static_cast<double>(kNoPrefix));
+}
+
+/// How often a value is divided by 1000 until three digits of it are below 1000, at most `most` times.
+std::size_t thousands_in(double value, std::size_t most) {
+  std::size_t count = 0;
+  for (double left = std::abs(value); left >= 999.5 && count < most; left /= 1e3) ++count;
+  return count;
 }
 
 /// Position in kPrefixes of the largest prefix that leaves a digit before the point. Times have none above the second,
@@ -79,6 +88,8 @@ CellText prefixed_text(const NumberFormat& format, const BaseUnit& unit, double 
   return text;
 }
 
+CellText percent_text(int digits, double share) { return {fixed(100 * share, digits), "", true, "%"}; }
+
 CellText bytes_text(double bytes) {
   const std::string text = format_bytes(static_cast<std::int64_t>(std::llround(bytes)));
   const std::size_t space = text.find(' ');
@@ -94,13 +105,19 @@ std::size_t fraction_length(std::string_view number) {
 
 }  // namespace
 
-std::size_t thousands_in(double value, std::size_t most) {
-  std::size_t count = 0;
-  for (double left = std::abs(value); left >= 999.5 && count < most; left /= 1e3) ++count;
-  return count;
+std::string prefixed(double value, const NumberFormat& format, const std::string& unit) {
+  const CellText text = prefixed_text(format, {unit, 1}, value, std::nullopt);
+  return text.suffix.empty() ? text.value : text.value + " " + text.suffix;
+}
+
+std::string half_width_text(double share) {
+  const double percent = 100 * share;
+  const std::string number = percent > 0 && percent < 0.05 ? "<0.1" : fixed(percent, percent < 9.95 ? 1 : 0);
+  return "± " + number + " %" + (share > kMaxHalfWidth ? " (not reproducible)" : "");
 }
 
 std::optional<BaseUnit> base_unit(std::string_view unit) {
+  if (unit == "1") return BaseUnit{};
   for (const std::string_view name : {"FLOP/s", "FLOP", "B/s", "B", "s"}) {
     if (!unit.ends_with(name)) continue;
     const std::string_view prefix = unit.substr(0, unit.size() - name.size());
@@ -121,6 +138,14 @@ std::string significant_text(double value, int significant) {
   return text;
 }
 
+std::string general_text(double value, int significant) {
+  std::string number = significant_text(value, significant);
+  if (decimals_of(number) == 0) return number;
+  const std::size_t exponent = std::min(number.find('e'), number.size());
+  const std::size_t last = number.find_last_not_of('0', exponent - 1);
+  return number.substr(0, number[last] == '.' ? last : last + 1) + number.substr(exponent);
+}
+
 CellText cell_text(const Column& column, const Cell& cell) {
   switch (cell.kind) {
     case Cell::Kind::kAbsent:
@@ -134,8 +159,20 @@ CellText cell_text(const Column& column, const Cell& cell) {
   const double value = cell.kind == Cell::Kind::kInteger ? static_cast<double>(cell.integer) : cell.real;
   const auto kind = column.format.kind;
   if (kind == NumberFormat::Kind::kBytes) return bytes_text(value);
+  if (kind == NumberFormat::Kind::kPercent) return percent_text(column.format.digits, value);
+  const bool is_relative = column.format.relative && cell.uncertainty;
+  if (is_relative || cell.to) {
+    Cell number{.kind = cell.kind, .text = "", .integer = cell.integer, .real = cell.real, .uncertainty = {}};
+    number.unit = cell.unit;
+    CellText text = cell_text(column, number);
+    if (cell.to) number = {.kind = Cell::Kind::kReal, .text = "", .integer = 0, .real = *cell.to, .uncertainty = {}};
+    const std::string more = cell.to ? "to\u00A0" + plain_text(column, number) : half_width_text(*cell.uncertainty);
+    text.suffix += (text.suffix.empty() ? "" : "\u00A0") + more;
+    return text;
+  }
   if (column.format.auto_prefix)
-    if (const auto unit = base_unit(column.unit)) return prefixed_text(column.format, *unit, value, cell.uncertainty);
+    if (const auto unit = base_unit(cell.unit.empty() ? column.unit : cell.unit))
+      return prefixed_text(column.format, *unit, value, cell.uncertainty);
   const bool whole = cell.kind == Cell::Kind::kInteger && !cell.uncertainty &&
                      (kind == NumberFormat::Kind::kAuto || kind == NumberFormat::Kind::kPlain);
   if (whole) return {std::to_string(cell.integer), "", true, ""};

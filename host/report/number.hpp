@@ -24,18 +24,28 @@ struct BaseUnit {
   double factor = 1;
 };
 
-/// Splits a time in seconds, or a number of bytes or floating-point operations, per second or not, into prefix and
-/// unit. nullopt for other units.
+/// Splits a time in seconds, a number of bytes or floating-point operations, per second or not, or the number 1, whose
+/// name is empty, into prefix and unit. nullopt for other units.
 std::optional<BaseUnit> base_unit(std::string_view unit);
 
-/// How often a value is divided by 1000 until three digits of it are below 1000, at most `most` times: the position of
-/// its SI prefix.
-std::size_t thousands_in(double value, std::size_t most);
+/// A value with the SI prefix that suits it: "12.3 GFLOP/s".
+std::string prefixed(double value, const NumberFormat& format, const std::string& unit);
 
 CellText cell_text(const Column& column, const Cell& cell);
 
+/// Largest half-width of a confidence interval, relative to its mean or median, with which that says something. Views
+/// repeat it (run_warning).
+inline constexpr double kMaxHalfWidth = 0.5;
+
+/// The half-width of an interval, relative to its center: "± 0.6 %" or, above kMaxHalfWidth, "± 211 % (not
+/// reproducible)".
+std::string half_width_text(double share);
+
 /// Formats a number with `significant` digits; with an exponent below 1e-6 and from 1e15 on.
 std::string significant_text(double value, int significant);
+
+/// The same with at most `significant` digits, without zeros at the end.
+std::string general_text(double value, int significant);
 
 /// Narrow no-break space.
 inline constexpr std::string_view kThinSpace = "\u202F";

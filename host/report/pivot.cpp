@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 
 namespace kymo::report {
@@ -163,7 +164,59 @@ class PivotBuilder {
   std::vector<Heading> headings_;
 };
 
+/// A column without a format shows numbers as they are written, for which they are texts.
+ResultCell json_cell(const Json& value, bool has_format) {
+  ResultCell cell;
+  if (value.is_null()) return cell;
+  cell.type = value.is_number() && has_format ? ResultCell::Type::kReal : ResultCell::Type::kText;
+  if (cell.type == ResultCell::Type::kReal)
+    cell.real = value.get<double>();
+  else
+    cell.text = value.is_string() ? value.get<std::string>() : value.dump();
+  return cell;
+}
+
+void spread_column(PivotedQuery& spread, const Result& result, std::size_t column, ColumnSpec spec) {
+  std::vector<Json> objects;
+  std::vector<std::string> names;
+  std::set<std::string> known, with_text;
+  for (const auto& row : result.rows) {
+    objects.push_back(row[column].text.empty() ? Json::object() : parse_json(row[column].text, spread.file.name));
+    for (const auto& [name, value] : objects.back().items()) {
+      if (known.insert(name).second) names.push_back(name);
+      if (!value.is_number()) with_text.insert(name);
+    }
+  }
+  spec.spread = false;
+  const bool has_format = spec.format.auto_prefix || spec.format.kind != NumberFormat::Kind::kAuto;
+  for (const std::string& name : names) {
+    spread.result.columns.push_back(result.columns[column] + ": " + name);
+    for (std::size_t row = 0; row < objects.size(); ++row) {
+      const auto found = objects[row].find(name);
+      spread.result.rows[row].push_back(found == objects[row].end() ? ResultCell{} : json_cell(*found, has_format));
+    }
+    ColumnSpec& own = spread.file.columns[spread.result.columns.back()] = spec;
+    own.title = name;
+    if (!own.align && !with_text.contains(name)) own.align = Align::kRight;
+  }
+}
+
 }  // namespace
+
+PivotedQuery spread(const QueryFile& file, const Result& result) {
+  PivotedQuery spread{file, {{}, std::vector<std::vector<ResultCell>>(result.rows.size())}};
+  for (std::size_t i = 0; i < result.columns.size(); ++i) {
+    const std::string& name = result.columns[i];
+    const auto spec = file.columns.find(name);
+    if (spec != file.columns.end() && spec->second.spread) {
+      spread_column(spread, result, i, spec->second);
+      continue;
+    }
+    spread.result.columns.push_back(name);
+    for (std::size_t row = 0; row < result.rows.size(); ++row) spread.result.rows[row].push_back(result.rows[row][i]);
+  }
+  return spread;
+}
 
 std::vector<PivotedQuery> pivot(const QueryFile& file, const Result& result) {
   return PivotBuilder(file, result).build();

@@ -18,4 +18,8 @@ struct PivotedQuery {
 /// columns for one table. Throws UsageError if a column does not exist or a cell is given twice.
 std::vector<PivotedQuery> pivot(const QueryFile& file, const Result& result);
 
+/// Replaces each column with `spread` by a column for each member of the objects in its cells, in the order of their
+/// first appearance. Numbers are shown as they are written, unless the column has a format.
+PivotedQuery spread(const QueryFile& file, const Result& result);
+
 }  // namespace kymo::report

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/prose.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <kainjow/mustache.hpp>
 #include <set>
@@ -9,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "report/number.hpp"
+#include "report/result.hpp"
 #include "report/unicode.hpp"
 
 namespace kymo::report {
@@ -21,6 +24,23 @@ std::string value_text(const Column& column, const Cell& cell) {
   const std::string text = plain_text(column, cell);
   const std::string unit = common_unit(column);
   return unit.empty() || !cell.is_number() ? text : text + "\u00A0" + unit;  // no line break before the unit
+}
+
+/// The cells of a row by column, as texts; false for NULL and empty texts. `full`: texts of any length.
+Data row_data(const std::map<std::string, ColumnSpec>& columns, const store::ResultsDatabase::Table& table,
+              std::size_t index, bool full) {
+  Data row{Data::type::object};
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const std::string& name = table.columns[i];
+    const auto found = columns.find(name);
+    const Column column = column_from(name, found == columns.end() ? nullptr : &found->second);
+    Cell cell = cell_from(table.rows[index][i]);
+    if (found != columns.end()) complete(cell, found->second, table, index);
+    const bool is_text = cell.kind == Cell::Kind::kText;
+    const bool nothing = cell.kind == Cell::Kind::kAbsent || (is_text && cell.text.empty());
+    row.set(name, nothing ? Data(false) : Data(is_text && full ? cell.text : value_text(column, cell)));
+  }
+  return row;
 }
 
 struct Values {
@@ -46,18 +66,8 @@ void take_value(Values& values, const ValueSpec& spec, const QueryFunction& quer
     }
   }
   values.names.insert(spec.name);
-  Data row{Data::type::object};
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const std::string& name = table.columns[i];
-    values.names.insert(spec.name + "." + name);
-    if (table.rows.empty()) continue;
-    const auto found = spec.columns.find(name);
-    const Column column = column_from(name, found == spec.columns.end() ? nullptr : &found->second);
-    const Cell cell = cell_from(table.rows[0][i]);
-    const bool nothing = cell.kind == Cell::Kind::kAbsent || (cell.kind == Cell::Kind::kText && cell.text.empty());
-    row.set(name, nothing ? Data(false) : Data(value_text(column, cell)));
-  }
-  values.data.set(spec.name, table.rows.empty() ? Data(false) : row);
+  for (const std::string& name : table.columns) values.names.insert(spec.name + "." + name);
+  values.data.set(spec.name, table.rows.empty() ? Data(false) : row_data(spec.columns, table, 0, false));
 }
 
 // The template engine prints nothing for unknown names, which would silently drop a value from the report.
@@ -154,6 +164,30 @@ Prose parse_prose(std::string_view markup) {
   return prose;
 }
 
+std::vector<Spans> render_list(const ListSpec& spec, const store::ResultsDatabase::Table& rows,
+                               const std::string& location) {
+  if (rows.rows.empty()) return {};
+  const auto filled = [&](const std::string& text, std::size_t row) {
+    check_tags(text, {rows.columns.begin(), rows.columns.end()}, location);
+    mustache renderer(text);
+    renderer.set_custom_escape([](const std::string& value) { return protect_markup(value); });
+    return renderer.render(row_data(spec.query.columns, rows, row, true));
+  };
+  const std::size_t shown = spec.most > 0 ? std::min(spec.most, rows.rows.size()) : rows.rows.size();
+  std::string text = filled(spec.begin, 0) + (spec.separator.empty() ? "\n" : "");
+  std::vector<std::string> items;
+  for (std::size_t row = 0; row < shown; ++row) items.push_back(filled(spec.item, row));
+  std::erase(items, "");
+  text += join(items, spec.separator.empty() ? "\n" : spec.separator);
+  if (shown < rows.rows.size() && !spec.rest.empty())
+    text += "\n" + fmt::format(fmt::runtime(spec.rest), rows.rows.size() - shown);
+  text += (spec.separator.empty() ? "\n" : "") + filled(spec.end, 0);
+  std::vector<Spans> lines;
+  for (const std::string& line : split(text, '\n'))
+    if (!trim(line).empty()) lines.push_back(parse_spans(line));
+  return lines;
+}
+
 Prose render_prose(const ProseSpec& spec, const QueryFunction& query, const std::string& location) {
   Values values;
   for (const ValueSpec& value : spec.values) take_value(values, value, query, location);
@@ -163,42 +197,6 @@ Prose render_prose(const ProseSpec& spec, const QueryFunction& query, const std:
   const std::string text = renderer.render(values.data);
   if (!renderer.is_valid()) throw UsageError(location + ": " + renderer.error_message());
   return parse_prose(text);
-}
-
-Cell cell_from(const store::ResultsDatabase::Cell& cell) {
-  using Type = store::ResultsDatabase::Cell::Type;
-  Cell out;
-  switch (cell.type) {
-    case Type::kNull:
-      break;
-    case Type::kInteger:
-      out.kind = Cell::Kind::kInteger;
-      out.integer = cell.integer;
-      break;
-    case Type::kReal:
-      out.kind = Cell::Kind::kReal;
-      out.real = cell.real;
-      break;
-    case Type::kText:
-      out.kind = Cell::Kind::kText;
-      out.text = cell.text;
-      break;
-  }
-  return out;
-}
-
-Column column_from(const std::string& name, const ColumnSpec* spec) {
-  Column column;
-  column.name = name;
-  column.title = name;
-  std::replace(column.title.begin(), column.title.end(), '_', ' ');
-  if (spec == nullptr) return column;
-  if (spec->title) column.title = *spec->title;
-  column.unit = spec->unit;
-  column.format = spec->format;
-  column.code = spec->code;
-  column.align = spec->align.value_or(Align::kLeft);
-  return column;
 }
 
 }  // namespace kymo::report

@@ -19,6 +19,10 @@ using QueryFunction = std::function<store::ResultsDatabase::Table(const std::str
 /// insert unescaped text.
 Prose render_prose(const ProseSpec& spec, const QueryFunction& query, const std::string& location);
 
+/// The lines of a list; none without rows. Throws UsageError as render_prose() does.
+std::vector<Spans> render_list(const ListSpec& spec, const store::ResultsDatabase::Table& rows,
+                               const std::string& location);
+
 /// Parses paragraphs separated by blank lines, lists of lines starting with "- ", and *emphasis*, **strong** and
 /// `code`. A backslash escapes the next character.
 Prose parse_prose(std::string_view markup);
@@ -28,11 +32,5 @@ Spans parse_spans(std::string_view markup);
 
 /// Escapes every character with a meaning in parse_prose().
 std::string protect_markup(std::string_view text);
-
-/// Converts a cell of a query result to a cell of a document.
-Cell cell_from(const store::ResultsDatabase::Cell& cell);
-
-/// Display of a column; `spec` is null for a column without a specification.
-Column column_from(const std::string& name, const ColumnSpec* spec);
 
 }  // namespace kymo::report

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/document.hpp"
+#include "report/text_table.hpp"
 
 namespace kymo::report {
 
@@ -31,6 +32,16 @@ std::vector<OutputFile> render_latex(const Document& document);
 std::vector<OutputFile> render_typst(const Document& document);
 std::vector<OutputFile> render_html(const Document& document);
 std::vector<OutputFile> render_csv(const Document& document);
+std::vector<OutputFile> render_text(const Document& document);
+
+/// The text of a document for a terminal, or in Markdown if the style asks for it.
+std::string text_of(const Document& document, const TextStyle& style);
+
+/// A table as texts, for a terminal.
+TextTable text_table(const Table& table);
+
+/// Whether all tables of a document fit the width, after columns are omitted.
+bool fits(const Document& document, const TextStyle& style);
 
 /// A new format requires a function and one line in renderers().
 struct Renderer {

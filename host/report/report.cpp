@@ -203,11 +203,9 @@ void attach_files(Document& document, const Request& request) {
 ReportDefinition find_report(const std::string& name) { return read_definition(folder_of(name)); }
 
 const std::vector<Renderer>& renderers() {
-  static const std::vector<Renderer> all{{"markdown", render_markdown},
-                                         {"latex", render_latex},
-                                         {"typst", render_typst},
-                                         {"html", render_html},
-                                         {"csv", render_csv}};
+  static const std::vector<Renderer> all{{"markdown", render_markdown}, {"latex", render_latex},
+                                         {"typst", render_typst},       {"html", render_html},
+                                         {"csv", render_csv},           {"text", render_text}};
   return all;
 }
 

@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "report/number.hpp"
-#include "report/prose.hpp"
 
 namespace kymo::report {
 
@@ -38,6 +37,56 @@ std::optional<std::int64_t> integer_of(const ResultCell& cell) {
   return static_cast<std::int64_t>(std::llround(std::clamp(cell.real, -kLimit, kLimit)));
 }
 
+Cell cell_from(const ResultCell& cell) {
+  using Type = ResultCell::Type;
+  Cell out;
+  switch (cell.type) {
+    case Type::kNull:
+      break;
+    case Type::kInteger:
+      out.kind = Cell::Kind::kInteger;
+      out.integer = cell.integer;
+      break;
+    case Type::kReal:
+      out.kind = Cell::Kind::kReal;
+      out.real = cell.real;
+      break;
+    case Type::kText:
+      out.kind = Cell::Kind::kText;
+      out.text = cell.text;
+      break;
+  }
+  return out;
+}
+
+void complete(Cell& cell, const ColumnSpec& spec, const Result& rows, std::size_t row) {
+  if (!cell.is_number()) return;
+  const auto number = [&](const std::string& name) {
+    const auto column = name.empty() ? std::nullopt : find_column(rows, name);
+    return column ? number_of(rows.rows[row][*column]) : std::nullopt;
+  };
+  cell.uncertainty = number(spec.plus_minus);
+  cell.to = number(spec.to);
+  if (!spec.unit.starts_with('{')) return;
+  if (const auto column = find_column(rows, spec.unit.substr(1, spec.unit.size() - 2)))
+    cell.unit = text_of(rows.rows[row][*column]);
+}
+
+Column column_from(const std::string& name, const ColumnSpec* spec) {
+  Column column;
+  column.name = name;
+  column.title = name;
+  std::replace(column.title.begin(), column.title.end(), '_', ' ');
+  if (spec == nullptr) return column;
+  if (spec->title) column.title = *spec->title;
+  column.unit = spec->unit;
+  column.format = spec->format;
+  column.code = spec->code;
+  column.omit = spec->omit;
+  column.align = spec->align.value_or(Align::kLeft);
+  return column;
+}
+
 std::string label_of(const ResultCell& cell) {
   Column plain;
   plain.format.kind = NumberFormat::Kind::kPlain;
@@ -64,6 +113,24 @@ Result rows_of_part(const Result& result, const std::string& split, const std::s
   Result rows{result.columns, {}};
   std::copy_if(result.rows.begin(), result.rows.end(), std::back_inserter(rows.rows),
                [&](const auto& row) { return label_of(row[*column]) == part; });
+  return rows;
+}
+
+Json json_row(const std::vector<std::string>& columns, const std::vector<ResultCell>& cells) {
+  Json object = Json::object();
+  for (std::size_t column = 0; column < cells.size(); ++column) {
+    const ResultCell& cell = cells[column];
+    Json& value = object[columns[column]];
+    if (cell.type == ResultCell::Type::kInteger) value = cell.integer;
+    if (cell.type == ResultCell::Type::kReal) value = cell.real;
+    if (cell.type == ResultCell::Type::kText) value = cell.text;
+  }
+  return object;
+}
+
+Json json_rows(const Result& result) {
+  Json rows = Json::array();
+  for (const auto& cells : result.rows) rows.push_back(json_row(result.columns, cells));
   return rows;
 }
 

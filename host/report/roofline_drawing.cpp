@@ -20,17 +20,12 @@ namespace {
 // Their quotient could be too large for a number.
 double decades_between(double low, double high) { return std::log10(high) - std::log10(low); }
 
-std::string with_prefix(double value, int digits, const std::string& unit) {
-  static constexpr std::array<const char*, 7> kThousands{"", "k", "M", "G", "T", "P", "E"};
-  const std::size_t i = thousands_in(value, kThousands.size() - 1);
-  value /= std::pow(1e3, i);
-  const std::string text = digits > 0 ? significant_text(value, digits) : tick_label(value);
-  const std::string suffix = kThousands[i] + unit;
-  return suffix.empty() ? text : text + " " + suffix;
+/// "12.3 GFLOP/s".
+std::string rate_text(double rate, const std::string& unit) {
+  return prefixed(rate, {.kind = NumberFormat::Kind::kSignificant, .digits = 3}, unit);
 }
 
-/// "12.3 GFLOP/s".
-std::string rate_text(double rate, const std::string& unit) { return with_prefix(rate, 3, unit); }
+std::string rate_tick(double rate) { return prefixed(rate, {.kind = NumberFormat::Kind::kGeneral, .digits = 10}, ""); }
 
 // At most nine labels.
 std::vector<double> ticks_within(double low, double high) {
@@ -89,7 +84,7 @@ class RooflineDrawing {
   void lay_out() {
     y_ticks_ = ticks_within(data_.y_low, data_.y_high);
     double widest = 0;
-    for (const double tick : y_ticks_) widest = std::max(widest, text_width(with_prefix(tick, 0, "")));
+    for (const double tick : y_ticks_) widest = std::max(widest, text_width(rate_tick(tick)));
     left_ = 30 + widest + 10;
     const double legend = draw_legend();
     picture_.top = legend + 8;
@@ -151,7 +146,7 @@ class RooflineDrawing {
   void draw_axes() {
     for (const double tick : y_ticks_) {
       add_line(picture_.strip_left, y_at(tick), right_, y_at(tick), Stroke::kGrid);
-      add_text(picture_.strip_left - 8, y_at(tick) + 4, with_prefix(tick, 0, ""), Anchor::kEnd, 0, true);
+      add_text(picture_.strip_left - 8, y_at(tick) + 4, rate_tick(tick), Anchor::kEnd, 0, true);
     }
     for (const double tick : ticks_within(data_.x_low, data_.x_high)) {
       add_line(x_at(tick), picture_.top, x_at(tick), picture_.bottom, Stroke::kGrid);

@@ -180,7 +180,7 @@ class DeclaredWorkTest(KymoTest):
         self.assertEqual(one["phases"]["step"]["bytes"], two["phases"]["step"]["bytes"])
         self.assertRegex(self.kymo("show", "2", "--wide").stdout, r" FLOP/s per rank +B/s per rank\n")
         against = self.kymo(*words, "--ranks", 2, "--against", "saxpy:precision=fp64", "--wide").stdout
-        self.assertRegex(against, r" TFLOP/s per rank +GB/s per rank ")
+        self.assertRegex(against, r" FLOP/s per rank +B/s per rank ")
         work = "SELECT ranks, flops FROM throughput WHERE phase = 'step' AND run_id < 3 ORDER BY run_id"
         self.assertEqual(self.rows(work), [(1, 2000), (2, 2000)])
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
+#include "report/renderer.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -16,6 +17,10 @@ using testing::IsEmpty;
 using testing::IsSupersetOf;
 
 constexpr double kMargin = 0.01;
+
+report::TextTable comparison_table(const Json& rows) {
+  return report::text_table(std::get<report::Table>(comparison_document(rows).sections.at(0).blocks.at(0)));
+}
 
 Json phase(double median_ns, double mean_ns, const char* statistic, const char* unlike_steps = "") {
   return {{"median_ns", median_ns},
@@ -86,7 +91,7 @@ TEST(ComparisonRows, KeepTimingsAndBracketsApart) {
     const Json rows = comparison_rows(side(kFast), after, "step", kMargin);
     ASSERT_EQ(rows.size(), 2u);
     for (const Json& row : rows) EXPECT_TRUE(row["verdict"].is_null());
-    const TextTable table = comparison_table(rows);
+    const report::TextTable table = comparison_table(rows);
     EXPECT_EQ(table.rows.at(0).back(), "only before");
     EXPECT_EQ(table.rows.at(1).back(), "only after");
     EXPECT_THAT(table.rows.at(1).at(1), HasSubstr(std::string(name) + "=" + value));
@@ -203,7 +208,7 @@ TEST(ComparisonRows, CompareTheTimeOfAllStepsOfPrograms) {
   EXPECT_NEAR(rows[0]["by_other"]["ratio"].get<double>(), 0.2, 1e-9);
   EXPECT_THAT(comparison_notes(rows), ElementsAre("w: after: " + std::string(kStalls),
                                                   testing::StartsWith("w: the medians say something else: after is ")));
-  const TextTable table = comparison_table(rows);
+  const report::TextTable table = comparison_table(rows);
   EXPECT_THAT(table.header, IsSupersetOf({"mean before", "mean after"}));
   EXPECT_EQ(table.rows.at(0).at(2), "10.0 ms");
   EXPECT_EQ(table.rows.at(0).at(4), "9.80 ms");
@@ -235,22 +240,22 @@ TEST(ComparisonRows, BothSidesUseTheMeanIfEitherNeedsIt) {
 TEST(ComparisonTable, SaysOfEachRowWhatItComparesIfThatDiffers) {
   Json before = together(side(kTen, 16), program(kTen, kTen, ""));
   Json after = together(side(kTwo, 16), program(kTwo, kNearlyTen, kStalls));
-  const TextTable table = comparison_table(comparison_rows(before, after, "step", kMargin));
+  const report::TextTable table = comparison_table(comparison_rows(before, after, "step", kMargin));
   EXPECT_EQ(table.header.at(2), "times");
   EXPECT_EQ(table.rows.at(0).at(2), "medians");
   EXPECT_EQ(table.rows.at(1).at(2), "means");
 }
 
 TEST(ComparisonTable, ShowsRatioIntervalAndVerdict) {
-  const TextTable table = comparison_table(comparison_rows(side(kFast), side(kSlow), "step", kMargin));
+  const report::TextTable table = comparison_table(comparison_rows(side(kFast), side(kSlow), "step", kMargin));
   EXPECT_THAT(table.rows.at(0), ElementsAre("w", "", "100 µs", "5", "200 µs", "5", "2.00 times as long",
                                             HasSubstr(" times"), "0.008", "SLOWER"));
   EXPECT_THAT(table.header, IsSupersetOf({"median before", "median after", "change"}));
 }
 
 TEST(ComparisonTable, SaysHowManyMoreRunsWouldDecide) {
-  const TextTable table = comparison_table(comparison_rows(side({90e3, 95e3, 100e3, 105e3, 110e3}),
-                                                           side({92e3, 98e3, 103e3, 107e3, 113e3}), "step", kMargin));
+  const report::TextTable table = comparison_table(comparison_rows(
+      side({90e3, 95e3, 100e3, 105e3, 110e3}), side({92e3, 98e3, 103e3, 107e3, 113e3}), "step", kMargin));
   EXPECT_EQ(table.rows.at(0).at(9), "AMBIGUOUS");
   EXPECT_EQ(table.header.back(), "needs runs");
   EXPECT_THAT(table.rows.at(0).back(), testing::MatchesRegex("about [0-9]+ more on each side"));

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "cli/step_times.hpp"
+#include "report/renderer.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -67,17 +68,21 @@ Json with_warning(Json run, const char* kind, const char* detail) {
   return run;
 }
 
+TextTable results_table(const Json& results, Settings shown = Settings::kDiffering) {
+  return report::text_table(std::get<report::Table>(results_document(results, shown).sections.at(0).blocks.at(0)));
+}
+
 std::string text_of(const Json& results, std::size_t columns = 100) {
-  TableStyle style;
+  TextStyle style;
   style.columns = columns;
   return results_text(results, style);
 }
 
 TEST(ResultsTable, ShowsTheMedianItsIntervalAndThroughput) {
   EXPECT_EQ(text_of(Json::array({case_run(1)})),
-            "run  workload      median step  FLOP/s  B/s\n"
-            "---  --------  ---------------  ------  ---\n"
-            "  1  w         2.00 ms ± 5.0 %   1.5 T  3 G\n"
+            "run  workload      median step  FLOP/s     B/s\n"
+            "---  --------  ---------------  ------  ------\n"
+            "  1  w         2.00 ms ± 5.0 %  1.50 T  3.00 G\n"
             "run ok, verification passed\n");
 }
 
@@ -101,7 +106,7 @@ TEST(ResultsTable, SaysThatRatesOfSeveralRanksArePerRank) {
   EXPECT_EQ(text_of(Json::array({two})),
             "run  workload      median step  FLOP/s per rank  B/s per rank\n"
             "---  --------  ---------------  ---------------  ------------\n"
-            "  1  w         2.00 ms ± 5.0 %            1.5 T           3 G\n"
+            "  1  w         2.00 ms ± 5.0 %           1.50 T        3.00 G\n"
             "run ok, verification passed\n");
   two["plan_key"] = "two ranks";
   EXPECT_THAT(results_table({case_run(1), two}).header, testing::Contains("FLOP/s per rank")) << "of some runs";
@@ -118,13 +123,13 @@ TEST(ResultsTable, ShowsTheBandwidthOfACollectiveAtTheMedianOverTheRuns) {
     return run;
   };
   EXPECT_EQ(text_of(Json::array({collective(1, 2e6)})),
-            "run  workload      median step   algbw   busbw\n"
-            "---  --------  ---------------  ------  ------\n"
-            "  1  w         2.00 ms ± 5.0 %  2 GB/s  3 GB/s\n"
+            "run  workload      median step      algbw      busbw\n"
+            "---  --------  ---------------  ---------  ---------\n"
+            "  1  w         2.00 ms ± 5.0 %  2.00 GB/s  3.00 GB/s\n"
             "run ok, verification passed\n");
   const TextTable repeated = results_table({collective(1, 1e6), collective(2, 4e6), collective(3, 2e6)});
   EXPECT_THAT(repeated.header, ElementsAre("run", "workload", "runs", "median step", "between runs", "algbw", "busbw"));
-  EXPECT_EQ(repeated.rows.at(0).back(), "3 GB/s");
+  EXPECT_EQ(repeated.rows.at(0).back(), "3.00 GB/s");
 }
 
 TEST(ResultsTable, ShowsOnlyWhatDiffers) {
@@ -133,7 +138,7 @@ TEST(ResultsTable, ShowsOnlyWhatDiffers) {
   EXPECT_EQ(results_table({case_run(1), two}).header,
             (std::vector<std::string>{"run", "workload", "n", "timing", "median step", "FLOP/s", "B/s"}));
   EXPECT_THAT(results_table({case_run(1), two}).rows.at(1),
-              ElementsAre("2", "w", "16", "hot", "4.00 ms ± 5.0 %", "750 G", "1.5 G"));
+              ElementsAre("2", "w", "16", "hot", "4.00 ms ± 5.0 %", "750 G", "1.50 G"));
   EXPECT_THAT(results_table({case_run(1), two}, Settings::kAll).header,
               ElementsAre("run", "workload", "build", "dtype", "n", "ranks", "device", "timing", "sync", "warmup",
                           "median step", "mean ± std", "compute", "FLOP/s", "B/s", "status", "verification"));
@@ -151,7 +156,7 @@ TEST(ResultsTable, ShowsTheMeanWhereTheRunsAskForIt) {
   for (const Json& run : {fixed, until}) {
     const TextTable table = results_table(Json::array({run}));
     EXPECT_EQ(table.header.at(3), "mean ± std");
-    EXPECT_EQ(table.rows.at(0).at(3), "2.20 ms ± 500 µs");
+    EXPECT_EQ(table.rows.at(0).at(3), "2.20 ± 0.50 ms");
   }
   fixed["steps"] = 1;
   EXPECT_EQ(results_table(Json::array({fixed})).header.at(3), "FLOP/s");
@@ -163,7 +168,7 @@ TEST(ResultsTable, SummarizesRepetitions) {
             "    run  workload   n  runs  median step        between runs  FLOP/s     B/s\n"
             "-------  --------  --  ----  -----------  ------------------  ------  ------\n"
             "1, 3, 5  w          8     3      2.10 ms  2.00 ms to 2.40 ms  1.43 T  2.86 G\n"
-            "   2, 4  w         16     2      4.00 ms  4.00 ms to 4.00 ms   750 G   1.5 G\n"
+            "   2, 4  w         16     2      4.00 ms  4.00 ms to 4.00 ms   750 G  1.50 G\n"
             "5 runs ok, verification passed\n");
 }
 
@@ -174,7 +179,7 @@ TEST(ResultsTable, AbbreviatesTheRunsOfManyRepetitions) {
 TEST(ResultsTable, CountsRepetitionsThatFailed) {
   const TextTable table = results_table({case_run(1), failed_run(2, "oom", "asked for 3 GiB"), case_run(3)});
   ASSERT_EQ(table.rows.size(), 1u);
-  EXPECT_THAT(table.rows.at(0), ElementsAre("1, 2, 3", "w", "2", "2.00 ms", "2.00 ms to 2.00 ms", "1.5 T", "3 G",
+  EXPECT_THAT(table.rows.at(0), ElementsAre("1, 2, 3", "w", "2", "2.00 ms", "2.00 ms to 2.00 ms", "1.50 T", "3.00 G",
                                             "2 ok, 1 oom", "passed"));
 }
 
@@ -210,14 +215,14 @@ TEST(ResultsTable, LeavesOutMetricsFirst) {
                     {"state", {{"value", 3 << 20}, {"unit", "B"}}},
                     {"backend", {{"value", "flash"}, {"unit", ""}}}};
   EXPECT_EQ(text_of(Json::array({run}), 100),
-            "run  workload      median step        mean ± std  FLOP/s  B/s  backend      loss     state\n"
-            "---  --------  ---------------  ----------------  ------  ---  -------  --------  --------\n"
-            "  1  w         2.00 ms ± 5.0 %  2.20 ms ± 500 µs   1.5 T  3 G    flash  9.21 nat  3.00 MiB\n"
+            "run  workload      median step      mean ± std  FLOP/s     B/s  backend      loss     state\n"
+            "---  --------  ---------------  --------------  ------  ------  -------  --------  --------\n"
+            "  1  w         2.00 ms ± 5.0 %  2.20 ± 0.50 ms  1.50 T  3.00 G    flash  9.21 nat  3.00 MiB\n"
             "run ok, verification passed\n");
   EXPECT_EQ(text_of(Json::array({run}), 50),
-            "run  workload      median step  FLOP/s  B/s\n"
-            "---  --------  ---------------  ------  ---\n"
-            "  1  w         2.00 ms ± 5.0 %   1.5 T  3 G\n"
+            "run  workload      median step  FLOP/s     B/s\n"
+            "---  --------  ---------------  ------  ------\n"
+            "  1  w         2.00 ms ± 5.0 %  1.50 T  3.00 G\n"
             "not shown in 50 columns: mean ± std, backend, loss\n"
             "  and 1 more (--wide)\n"
             "run ok, verification passed\n");
@@ -319,13 +324,13 @@ TEST(ResultsTable, NamesARunOnceThatHasAWarningSeveralTimes) {
 }
 
 TEST(ResultsTable, PrintsMarkdown) {
-  TableStyle style;
+  TextStyle style;
   style.markdown = true;
   style.columns = 10;
   EXPECT_EQ(results_text(Json::array({with_warning(case_run(1), "throttled", "44 %")}), style),
             "| run | workload | median step | FLOP/s | B/s |\n"
-            "| --: | -- | --: | --: | --: |\n"
-            "| 1 | w | 2.00 ms ± 5.0 % | 1.5 T | 3 G |\n"
+            "| ---: | :--- | ---: | ---: | ---: |\n"
+            "| 1 | w | 2.00\u00A0ms\u00A0± 5.0 % | 1.50\u00A0T | 3.00\u00A0G |\n"
             "\n"
             "- run ok, verification passed\n"
             "- warning: run 1: throttled: 44 %\n");

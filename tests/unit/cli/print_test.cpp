@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/text_table.hpp"
+#include "cli/print.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,45 +14,6 @@ Cell text(const std::string& value) { return {.type = Cell::Type::kText, .intege
 Cell integer(std::int64_t value) { return {.type = Cell::Type::kInteger, .integer = value, .real = 0, .text = ""}; }
 Cell real(double value) { return {.type = Cell::Type::kReal, .integer = 0, .real = value, .text = ""}; }
 
-TEST(TextTable, AlignsByCharactersNotBytes) {
-  const TextTable table{{"name", "time"}, {false, true}, {{"a", "1 ± 2"}, {"long", "10"}}};
-  EXPECT_EQ(render(table, false), "name   time\n----  -----\na     1 ± 2\nlong     10\n");
-}
-
-TEST(TextTable, WrapsTextBetweenWords) {
-  EXPECT_EQ(wrapped("1. ", "one two three", 100), "1. one two three\n");
-  EXPECT_EQ(wrapped("--option  ", "one two three four five", 30), "--option  one two three four\n          five\n");
-  EXPECT_EQ(wrapped("--long-option ", "text", 40, 8), "--long-option\n        text\n") << "beyond the indentation";
-  EXPECT_EQ(wrapped("file      ", "in /a/long/path/to/some/file.so", 30),
-            "file      in\n  /a/long/path/to/some/file.so\n")
-      << "begins further to the left";
-  EXPECT_EQ(wrapped("file      ", "/a/path/that/is/longer/than/a/line", 30),
-            "file\n/a/path/that/is/longer/than/a/line\n");
-  EXPECT_EQ(wrapped("", std::string(50, 'x'), 30), std::string(30, 'x') + "\n" + std::string(20, 'x') + "\n");
-  EXPECT_EQ(wrapped("", "層層層層層層層層層層 層層層層層層", 21), "層層層層層層層層層層\n層層層層層層\n");
-  EXPECT_EQ(wrapped("a prefix of 20 chars ", "one two", 25), "a prefix of 20 chars\n  one two\n")
-      << "too little is left";
-}
-
-TEST(TextTable, WrapsOnlyLinesThatDoNotFit) {
-  EXPECT_EQ(wrapped_lines("short  line\n  one two three four five six\nend", 24),
-            "short  line\n  one two three four\n    five six\nend");
-  EXPECT_EQ(wrapped_lines("", 24), "");
-}
-
-TEST(TextTable, ShowsControlCharacters) {
-  EXPECT_EQ(visible("a\nb\tc\x1b[31m\x7f"), "a\\nb\\tc\\x1b[31m\\x7f");
-  EXPECT_EQ(visible("\xc2\x9b"
-                    "2J \xc2\xb5s"),
-            "\\x9b2J \xc2\xb5s");
-}
-
-TEST(TextTable, ColoursOnlyWhenAsked) {
-  const TextTable table{{"status"}, {}, {{"failed"}}};
-  EXPECT_EQ(render(table, false).find('\033'), std::string::npos);
-  EXPECT_NE(render(table, true).find("\033[31mfailed\033[0m"), std::string::npos);
-}
-
 std::string printed(RowFormat format, const store::ResultsDatabase::Table& table) {
   std::string text;
   RowPrinter printer(format, [&](const std::string& part) { text += part; });
@@ -63,13 +24,13 @@ std::string printed(RowFormat format, const store::ResultsDatabase::Table& table
   return text;
 }
 
-TEST(TextTable, PrintsRowsOfAQuery) {
+TEST(Print, PrintsRowsOfAQuery) {
   const store::ResultsDatabase::Table table{{"name", "n", "x"},
                                             {{text("a"), integer(5), real(0.5)}, {text("b"), Cell{}, real(10)}}};
   EXPECT_EQ(printed(RowFormat::kText, table), "name  n    x\n----  -  ---\na     5  0.5\nb         10\n");
 }
 
-TEST(TextTable, ListsTheValuesOfARowThatIsTooWide) {
+TEST(Print, ListsTheValuesOfARowThatIsTooWide) {
   std::string shown;
   RowPrinter printer(RowFormat::kText, [&](const std::string& part) { shown += part; }, 30);
   printer.columns({"name", "µ"});
@@ -79,7 +40,7 @@ TEST(TextTable, ListsTheValuesOfARowThatIsTooWide) {
   EXPECT_EQ(shown, "name  one two three four five\n      six seven\nµ     1\n\nname  a\nµ     2\n");
 }
 
-TEST(TextTable, RoundsNumbersExceptInRawText) {
+TEST(Print, RoundsNumbersExceptInRawText) {
   const store::ResultsDatabase::Table table{
       {"x"}, {{real(0.50650659145271)}, {real(1234567.8)}, {real(1.0 / 3e5)}, {integer(123456789)}}};
   EXPECT_EQ(printed(RowFormat::kText, table),
@@ -89,19 +50,19 @@ TEST(TextTable, RoundsNumbersExceptInRawText) {
   EXPECT_NE(printed(RowFormat::kJson, table).find("0.50650659145271\n"), std::string::npos);
 }
 
-TEST(TextTable, WritesJson) {
+TEST(Print, WritesJson) {
   const store::ResultsDatabase::Table table{{"name", "n", "x"}, {{text("a\"<"), integer(5), Cell{}}}};
   EXPECT_EQ(printed(RowFormat::kJson, table),
             "[\n  {\n    \"name\": \"a\\\"<\",\n    \"n\": 5,\n    \"x\": null\n  }\n]\n");
   EXPECT_EQ(printed(RowFormat::kJson, {{"name"}, {}}), "[]\n");
 }
 
-TEST(TextTable, SeparatesObjectsOfJson) {
+TEST(Print, SeparatesObjectsOfJson) {
   EXPECT_EQ(printed(RowFormat::kJson, {{"n"}, {{integer(1)}, {integer(2)}}}),
             "[\n  {\n    \"n\": 1\n  },\n  {\n    \"n\": 2\n  }\n]\n");
 }
 
-TEST(TextTable, LimitsTheRowsOfText) {
+TEST(Print, LimitsTheRowsOfText) {
   std::string text;
   RowPrinter printer(RowFormat::kText, [&](const std::string& part) { text += part; });
   printer.columns({"n"});
@@ -112,7 +73,7 @@ TEST(TextTable, LimitsTheRowsOfText) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), static_cast<std::ptrdiff_t>(RowPrinter::kMaxTextRows + 2));
 }
 
-TEST(TextTable, WritesCsvThatNoSpreadsheetRuns) {
+TEST(Print, WritesCsvThatNoSpreadsheetRuns) {
   const store::ResultsDatabase::Table table{{"name", "n"},
                                             {{text("a,\"b\""), integer(-5)}, {text("=cmd()"), real(0.1)}}};
   EXPECT_EQ(printed(RowFormat::kCsv, table), "name,n\r\n\"a,\"\"b\"\"\",-5\r\n'=cmd(),0.1\r\n");

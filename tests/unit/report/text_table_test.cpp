@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/fit_table.hpp"
+#include "report/text_table.hpp"
 
 #include <gmock/gmock.h>
 
@@ -10,32 +10,32 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 
-namespace kymo::cli {
+namespace kymo::report {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
-TextTable wide_table() {
+TextTable omitting_table() {
   return {{"name", "a", "b", "c"}, {false, true, true, true}, {{"a long µname", "1", "22", "333"}}, {0, 1, 2, 2}};
 }
 
 TEST(FitTable, LeavesOutTheLargestNumberFirst) {
-  TextTable table = wide_table();
+  TextTable table = omitting_table();
   EXPECT_THAT(fit(table, 24), IsEmpty());
   EXPECT_THAT(fit(table, 23), ElementsAre("c"));
   EXPECT_THAT(table.header, ElementsAre("name", "a", "b"));
   EXPECT_THAT(table.rows.at(0), ElementsAre("a long µname", "1", "22"));
-  table = wide_table();
+  table = omitting_table();
   EXPECT_THAT(fit(table, 16), ElementsAre("b", "c"));
   EXPECT_EQ(render(table, false), "name          a\n------------  -\na long µname  1\n");
 }
 
 TEST(FitTable, ShortensTextThatDoesNotFit) {
-  TextTable table = wide_table();
+  TextTable table = omitting_table();
   EXPECT_THAT(fit(table, 10), ElementsAre("a", "b", "c"));
   EXPECT_EQ(table.rows.at(0).at(0), "a lon…name");
-  table = wide_table();
+  table = omitting_table();
   fit(table, 1);
   EXPECT_EQ(table.rows.at(0).at(0), "a lo…ame") << "a minimum stays";
   TextTable numbers{{"n"}, {true}, {{"123456789012"}}};
@@ -60,7 +60,7 @@ TEST(FitTable, KeepsRowsApart) {
               ElementsAre("aaa…leftzzz…", "aaa…rightzz…", "aaa…leftzzz…", "short"));
   EXPECT_THAT(shortened_apart({begin + "1" + begin + "2" + end, begin + "1" + begin + "3" + end, begin + "4" + end}, 8),
               ElementsAre("aa…2zzz…", "aa…3zzz…", "aa…4zzz…"));
-  EXPECT_THAT(shortened_apart({begin + end, begin + "z" + end}, 8).at(0), testing::HasSubstr("az"))
+  EXPECT_THAT(shortened_apart({begin + end, begin + "z" + end}, 8).at(0), ::testing::HasSubstr("az"))
       << "longer than 8, because every part of them is one of the other";
   // Names of which every part may differ.
   for (std::size_t columns = 8; columns < 40; ++columns) {
@@ -130,16 +130,16 @@ TEST(FitTable, KeepsAColumnThatTellsRowsApart) {
 }
 
 TEST(FitTable, NamesTheColumnsThatAreLeftOut) {
-  TableStyle style;
+  TextStyle style;
   style.columns = 18;
-  EXPECT_EQ(table_text(wide_table(), style),
+  EXPECT_EQ(table_text(omitting_table(), style),
             "name          a\n------------  -\na long µname  1\nnot shown in 18\n  columns: b, c\n  (--wide)\n");
   style.wide = true;
-  EXPECT_THAT(table_text(wide_table(), style), testing::HasSubstr("333"));
+  EXPECT_THAT(table_text(omitting_table(), style), ::testing::HasSubstr("333"));
 }
 
 TEST(FitTable, ListsTheValuesOfATableThatIsTooWide) {
-  TableStyle style;
+  TextStyle style;
   style.columns = 30;
   const TextTable table{
       {"name", "number", "second"}, {false, true, true}, {{"one", "12345678901234", "56789012345678"}}};
@@ -155,7 +155,7 @@ TEST(FitTable, ShortensTextBeforeItLeavesOutColumns) {
 TEST(FitTable, WrapsTheLastColumn) {
   TextTable table{{"workload", "text"}, {}, {{"w", "repeat one collective to measure its latency"}, {"層", "short"}}};
   table.wraps = true;
-  TableStyle style;
+  TextStyle style;
   style.columns = 34;
   EXPECT_EQ(table_text(table, style),
             "workload  text\n"
@@ -165,22 +165,44 @@ TEST(FitTable, WrapsTheLastColumn) {
             "層        short\n");
 }
 
-TEST(FitTable, WritesMarkdown) {
-  EXPECT_EQ(markdown({{"a_b", "n"}, {false, true}, {{"x|y\n", "1"}}}),
-            "| a\\_b | n |\n| -- | --: |\n| x\\|y\\\\n | 1 |\n");
+TEST(TextTable, AlignsByCharactersNotBytes) {
+  const TextTable table{{"name", "time"}, {false, true}, {{"a", "1 ± 2"}, {"long", "10"}}};
+  EXPECT_EQ(render(table, false), "name   time\n----  -----\na     1 ± 2\nlong     10\n");
 }
 
-TEST(TableBuilder, DropsColumnsWithoutInformation) {
-  TableBuilder builder(2);
-  builder.add("same", false, 0, [](std::size_t) { return "x"; });
-  builder.add("empty", false, 0, [](std::size_t) { return ""; });
-  builder.add_if_different("equal", false, 0, [](std::size_t) { return "x"; });
-  builder.add_if_different("row", true, 3, [](std::size_t row) { return std::to_string(row); });
-  const TextTable table = builder.table();
-  EXPECT_THAT(table.header, ElementsAre("same", "row"));
-  EXPECT_THAT(table.rows, ElementsAre(ElementsAre("x", "0"), ElementsAre("x", "1")));
-  EXPECT_THAT(table.optional, ElementsAre(0, 3));
+TEST(TextTable, WrapsTextBetweenWords) {
+  EXPECT_EQ(wrapped("1. ", "one two three", 100), "1. one two three\n");
+  EXPECT_EQ(wrapped("--option  ", "one two three four five", 30), "--option  one two three four\n          five\n");
+  EXPECT_EQ(wrapped("--long-option ", "text", 40, 8), "--long-option\n        text\n") << "beyond the indentation";
+  EXPECT_EQ(wrapped("file      ", "in /a/long/path/to/some/file.so", 30),
+            "file      in\n  /a/long/path/to/some/file.so\n")
+      << "begins further to the left";
+  EXPECT_EQ(wrapped("file      ", "/a/path/that/is/longer/than/a/line", 30),
+            "file\n/a/path/that/is/longer/than/a/line\n");
+  EXPECT_EQ(wrapped("", std::string(50, 'x'), 30), std::string(30, 'x') + "\n" + std::string(20, 'x') + "\n");
+  EXPECT_EQ(wrapped("", "層層層層層層層層層層 層層層層層層", 21), "層層層層層層層層層層\n層層層層層層\n");
+  EXPECT_EQ(wrapped("a prefix of 20 chars ", "one two", 25), "a prefix of 20 chars\n  one two\n")
+      << "too little is left";
+}
+
+TEST(TextTable, WrapsOnlyLinesThatDoNotFit) {
+  EXPECT_EQ(wrapped_lines("short  line\n  one two three four five six\nend", 24),
+            "short  line\n  one two three four\n    five six\nend");
+  EXPECT_EQ(wrapped_lines("", 24), "");
+}
+
+TEST(TextTable, ShowsControlCharacters) {
+  EXPECT_EQ(visible("a\nb\tc\x1b[31m\x7f"), "a\\nb\\tc\\x1b[31m\\x7f");
+  EXPECT_EQ(visible("\xc2\x9b"
+                    "2J \xc2\xb5s"),
+            "\\x9b2J \xc2\xb5s");
+}
+
+TEST(TextTable, ColoursOnlyWhenAsked) {
+  const TextTable table{{"status"}, {}, {{"failed"}}};
+  EXPECT_EQ(render(table, false).find('\033'), std::string::npos);
+  EXPECT_NE(render(table, true).find("\033[31mfailed\033[0m"), std::string::npos);
 }
 
 }  // namespace
-}  // namespace kymo::cli
+}  // namespace kymo::report

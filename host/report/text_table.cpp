@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/fit_table.hpp"
-
-#include <sys/ioctl.h>
+#include "report/text_table.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -13,19 +9,36 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 
-namespace kymo::cli {
+namespace kymo::report {
 namespace {
 
-constexpr std::size_t kDefaultColumns = 100;
 constexpr std::size_t kShortestCell = 8;  // cells are not shortened below this
 constexpr std::size_t kWrappedText =
     40;  // columns that a wrapped column has at least, if there are others to leave out
 constexpr std::size_t kReadableCell = 24;  // cells are shortened to it before columns are left out
 constexpr std::size_t kMaxLeftOut = 3;     // columns that are named
 constexpr char32_t kEllipsis = U'…';
+
+constexpr std::size_t kLeastText = 20;  // columns beside an indentation; with less, text begins on a line of its own
+constexpr std::size_t kHanging = 2;     // indentation of such lines, and of the rest of a wrapped line
+
+std::string without_trailing_spaces(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+const char* colour_of(const std::string& cell) {
+  if (cell == "ok" || cell == "passed" || cell == "FASTER") return "\033[32m";
+  if (cell == "failed" || cell == "crashed" || cell == "timeout" || cell == "error" || cell == "SLOWER")
+    return "\033[31m";
+  if (cell == "oom" || cell == "interrupted" || cell == "skipped" || cell == "not verified" || cell == "warning")
+    return "\033[33m";
+  return nullptr;
+}
 
 bool is_right(const TextTable& table, std::size_t column) { return column < table.right.size() && table.right[column]; }
 
@@ -43,7 +56,7 @@ std::vector<std::size_t> widths_of(const TextTable& table) {
 
 std::size_t line_width(const std::vector<std::size_t>& widths) {
   const std::size_t gaps = widths.empty() ? 0 : widths.size() - 1;
-  return std::accumulate(widths.begin(), widths.end(), gaps * kColumnGap);
+  return std::accumulate(widths.begin(), widths.end(), gaps * kTextGap);
 }
 
 template <typename T>
@@ -201,36 +214,107 @@ bool are_different(const Shortened& shorter) {
   return shown.size() == shorter.size();
 }
 
-std::string markdown_cell(const std::string& cell) {
+}  // namespace
+
+std::string wrapped(const std::string& prefix, const std::string& text, std::size_t columns, std::size_t indent) {
+  std::string result, line = prefix;
+  std::size_t used = display_width(prefix);
+  if (indent == kAnyWidth) indent = used;
+  if (columns < kLeastText + indent) indent = std::min(indent, kHanging);
+  bool is_begin = true;  // of a line
+  for (std::string word : split(text, ' ')) {
+    std::size_t length = display_width(word);
+    const bool fits_indented = columns >= indent && length <= columns - indent;
+    const std::size_t begin = fits_indented ? indent : std::min(2 * kHanging, columns - std::min(columns, length));
+    if (is_begin ? used > indent || (used > begin && used + length > columns) : used + 1 + length > columns) {
+      result += without_trailing_spaces(line) + "\n";
+      line = std::string(begin, ' ');
+      used = begin;
+    } else if (!is_begin) {
+      line += " ";
+      ++used;
+    }
+    is_begin = false;
+    while (length > columns && word.find('/') == std::string::npos) {
+      std::string_view rest = word;
+      for (std::size_t taken = 0; taken == 0 || taken + display_width(first_code_point(rest).value) <= columns;)
+        taken += display_width(take_code_point(rest));
+      const std::size_t bytes = word.size() - rest.size();
+      result += word.substr(0, bytes) + "\n";
+      word.erase(0, bytes);
+      length = display_width(word);
+    }
+    line += word;
+    used += length;
+  }
+  return result + without_trailing_spaces(line) + "\n";
+}
+
+std::string wrapped_lines(const std::string& text, std::size_t columns) {
+  std::string result;
+  std::vector<std::string> lines = split(text, '\n');
+  const bool is_ended = lines.back().empty();
+  if (is_ended) lines.pop_back();
+  for (const std::string& line : lines) {
+    const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+    const bool fits = display_width(line) <= columns;
+    result += fits ? line + "\n" : wrapped(line.substr(0, blanks), line.substr(blanks), columns, blanks + kHanging);
+  }
+  if (!is_ended) result.pop_back();
+  return result;
+}
+
+std::string render(const TextTable& table, bool colour, std::size_t columns) {
+  std::vector<std::vector<std::string>> lines{table.header};
+  append_range(lines, table.rows);
+  std::vector<std::size_t> widths(table.header.size(), 0);
+  for (auto& line : lines) {
+    for (std::size_t column = 0; column < line.size(); ++column) {
+      line[column] = visible(line[column]);
+      widths[column] = std::max(widths[column], display_width(line[column]));
+    }
+  }
   std::string text;
-  for (const char letter : visible(cell)) {
-    if (std::string_view("|\\`*_<>[]").find(letter) != std::string_view::npos) text += '\\';
-    text += letter;
+  for (std::size_t row = 0; row < lines.size(); ++row) {
+    std::string line;
+    for (std::size_t column = 0; column < lines[row].size(); ++column) {
+      const std::string& cell = lines[row][column];
+      if (column > 0) line += "  ";
+      if (table.wraps && column + 1 == widths.size()) {
+        text += wrapped(line, cell, columns);
+        break;
+      }
+      const std::string gap(widths[column] - display_width(cell), ' ');
+      const bool right = column < table.right.size() && table.right[column];
+      const char* paint = colour && row > 0 ? colour_of(cell) : nullptr;
+      const std::string shown = paint == nullptr ? cell : paint + cell + "\033[0m";
+      line += right ? gap + shown : shown + gap;
+    }
+    if (!table.wraps) text += without_trailing_spaces(line) + "\n";
+    if (row > 0) continue;
+    std::string rule;
+    for (const std::size_t width : widths) rule += (rule.empty() ? "" : "  ") + std::string(width, '-');
+    if (table.wraps && rule.size() > columns) rule.resize(columns);
+    text += rule + "\n";
   }
   return text;
 }
 
-std::string markdown_row(const std::vector<std::string>& cells) {
-  std::string line = "|";
-  for (const std::string& cell : cells) line += " " + markdown_cell(cell) + " |";
-  return line + "\n";
+std::string render_lists(const TextTable& table, std::size_t columns) {
+  std::size_t width = 0;
+  for (const std::string& name : table.header) width = std::max(width, display_width(visible(name)));
+  std::string text;
+  for (const auto& row : table.rows) {
+    text += text.empty() ? "" : "\n";
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      const std::string name = visible(table.header[column]);
+      text += wrapped(name + std::string(width - display_width(name) + kTextGap, ' '), visible(row[column]), columns);
+    }
+  }
+  return text;
 }
 
-}  // namespace
-
-std::size_t output_columns(int stream) {
-  winsize size{};
-  if (isatty(stream) == 1 && ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  const char* text = std::getenv("COLUMNS");
-  std::size_t columns = 0;
-  if (text != nullptr) std::from_chars(text, text + std::string_view(text).size(), columns);
-  return columns > 0 ? columns : kDefaultColumns;
-}
-
-TableStyle output_style(bool wide, bool markdown) { return {wide, markdown, colour_on_stdout(), output_columns()}; }
-
-std::string table_text(const TextTable& table, const TableStyle& style) {
-  if (style.markdown) return markdown(table);
+std::string table_text(const TextTable& table, const TextStyle& style) {
   if (style.wide) return render(table, style.colour);
   TextTable fitted = table;
   std::vector<std::string> left_out = fit(fitted, style.columns);
@@ -264,7 +348,7 @@ std::vector<std::string> fit(TextTable& table, std::size_t columns) {
     optional.pop_back();
     is_left_out[column] = true;
     if (is_right(original, column) || distinct_rows(original, is_left_out) == distinct)
-      width -= std::min(width, widths[column] + kColumnGap);  // the last column has no gap
+      width -= std::min(width, widths[column] + kTextGap);  // the last column has no gap
     else
       is_left_out[column] = false;
   }
@@ -275,15 +359,6 @@ std::vector<std::string> fit(TextTable& table, std::size_t columns) {
 }
 
 bool fits(const TextTable& table, std::size_t columns) { return line_width(widths_of(table)) <= columns; }
-
-std::string markdown(const TextTable& table) {
-  std::string text = markdown_row(table.header) + "|";
-  for (std::size_t column = 0; column < table.header.size(); ++column)
-    text += is_right(table, column) ? " --: |" : " -- |";
-  text += "\n";
-  for (const auto& row : table.rows) text += markdown_row(row);
-  return text;
-}
 
 std::vector<std::string> shortened_apart(const std::vector<std::string>& texts, std::size_t columns) {
   Shortened shorter;
@@ -301,32 +376,4 @@ std::vector<std::string> shortened_apart(const std::vector<std::string>& texts, 
   return result;
 }
 
-void TableBuilder::add(const std::string& name, bool right, int optional, const CellOf& cell) {
-  Column column{name, right, optional, {}};
-  for (std::size_t row = 0; row < rows_; ++row) column.cells.push_back(cell(row));
-  if (std::any_of(column.cells.begin(), column.cells.end(), [](const std::string& text) { return !text.empty(); }))
-    columns_.push_back(std::move(column));
-}
-
-void TableBuilder::add_if_different(const std::string& name, bool right, int optional, const CellOf& cell) {
-  const std::size_t before = columns_.size();
-  add(name, right, optional, cell);
-  if (columns_.size() == before) return;
-  const std::vector<std::string>& cells = columns_.back().cells;
-  if (std::all_of(cells.begin(), cells.end(), [&](const std::string& text) { return text == cells.front(); }))
-    columns_.pop_back();
-}
-
-TextTable TableBuilder::table() const {
-  TextTable table;
-  table.rows.resize(rows_);
-  for (const Column& column : columns_) {
-    table.header.push_back(column.name);
-    table.right.push_back(column.right);
-    table.optional.push_back(column.optional);
-    for (std::size_t row = 0; row < rows_; ++row) table.rows[row].push_back(column.cells[row]);
-  }
-  return table;
-}
-
-}  // namespace kymo::cli
+}  // namespace kymo::report

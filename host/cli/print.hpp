@@ -1,48 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "report/output.hpp"
+#include "report/text_table.hpp"
 #include "store/results.hpp"
 
 namespace kymo::cli {
 
-inline constexpr std::size_t kColumnGap = 2;  ///< between two columns of a table
-inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
-
-/// Breaks a text between words into lines of at most `columns` columns of a terminal. The first line begins with
-/// `prefix`, the others with `indent` spaces [the width of the prefix]. A word that does not fit beside that
-/// indentation begins further to the left; one that is longer than a line is broken, unless it contains a '/' and may
-/// be a path.
-std::string wrapped(const std::string& prefix, const std::string& text, std::size_t columns,
-                    std::size_t indent = kAnyWidth);
-
-/// Wraps those lines of a text that are longer than `columns`; the rest of a line is indented by two more columns.
-std::string wrapped_lines(const std::string& text, std::size_t columns);
-
-/// Columns of text, aligned for a terminal.
-struct TextTable {
-  std::vector<std::string> header;
-  std::vector<bool> right;  ///< right-aligned columns; missing entries mean left-aligned
-  std::vector<std::vector<std::string>> rows;
-  /// Columns that fit() may leave out, those with the largest number first; 0 or missing: never left out.
-  std::vector<int> optional = {};
-  bool wraps = false;  ///< the last column is text of any length, which render() wraps
-};
-
-/// Formats the table as lines. Control characters in cells are escaped, so that stored text cannot control a terminal.
-/// With `colour`, status and verdict words are colored.
-std::string render(const TextTable& table, bool colour, std::size_t columns = kAnyWidth);
-
-/// Each row as lines with the names and the values of its columns, for tables that are wider than `columns`.
-std::string render_lists(const TextTable& table, std::size_t columns);
+using report::kAnyWidth;
+using report::output_text;
+using report::table_text;
+using report::TextStyle;
+using report::TextTable;
+using report::wrapped;
+using report::wrapped_lines;
 
 /// Writes text to standard output.
 void print(const std::string& text);
@@ -51,11 +32,11 @@ void print(const std::string& text);
 /// can control a terminal.
 std::string json_text(const Json& json);
 
-/// True if standard output is a terminal and NO_COLOR is not set.
-bool colour_on_stdout();
+/// Width of a stream: that of its terminal, otherwise COLUMNS from the environment, otherwise 100.
+std::size_t output_columns(int stream = STDOUT_FILENO);
 
-/// A row of a query as an object; NULL becomes null.
-Json json_row(const std::vector<std::string>& columns, const std::vector<store::ResultsDatabase::Cell>& cells);
+/// The style of what a command prints on standard output: in color on a terminal, unless NO_COLOR is set.
+TextStyle output_style(bool wide = false, bool markdown = false);
 
 /// kText rounds numbers to six significant digits; the other formats are exact.
 enum class RowFormat { kText, kRawText, kJson, kCsv };
