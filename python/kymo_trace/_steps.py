@@ -44,7 +44,6 @@ EXPECTED_CALLS = 16
 #: pass. Reinforcement learning often makes 2048 steps of an environment first.
 EXPECTED_CALLS_WITH_OPTIMIZER = 10_000
 
-
 _MOST_STATES = 4096  # that are numbered
 #: What changes within a step, of Steps.
 _STATE = (
