@@ -35,7 +35,8 @@ const Json* Keys::find_table(const std::string& key) {
 
 const Json* Keys::find_array(const std::string& key) {
   const Json* found = find(key);
-  if (found != nullptr && !found->is_array()) reject(key, "an array of tables, whose headers have two brackets");
+  if (found != nullptr && !found->is_array())
+    reject(key, "an array of tables; there is no [[" + key + "]] with two brackets");
   return found;
 }
 
@@ -63,7 +64,7 @@ std::vector<std::string> Keys::texts(const std::string& key) {
 }
 
 std::string Keys::text_or(const std::string& key, const std::string& fallback) {
-  return table_.contains(key) ? text(key) : (find(key), fallback);
+  return find(key) == nullptr ? fallback : text(key);
 }
 
 std::int64_t Keys::integer_or(const std::string& key, std::int64_t fallback) {
@@ -81,10 +82,7 @@ bool Keys::flag_or(const std::string& key, bool fallback) {
 }
 
 std::size_t Keys::word_or(const std::string& key, const std::vector<std::string>& words, std::size_t fallback) {
-  if (!table_.contains(key)) {
-    find(key);
-    return fallback;
-  }
+  if (find(key) == nullptr) return fallback;
   const std::string word = text(key);
   const auto found = std::find(words.begin(), words.end(), word);
   if (found == words.end()) reject(key, "one of " + join(words, ", ") + ", not " + quote(word));

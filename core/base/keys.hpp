@@ -15,6 +15,8 @@ class Keys {
   Keys(const Json& table, std::string location);
 
   const std::string& location() const { return location_; }
+  /// For a table that has a name.
+  void set_location(std::string location) { location_ = std::move(location); }
   /// "LOCATION: 'KEY'", for messages of those who parse the value.
   std::string origin(const std::string& key) const;
   [[noreturn]] void fail(const std::string& reason) const;

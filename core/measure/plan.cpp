@@ -49,8 +49,11 @@ std::string timing_error(const Method& method, const Case& what, const StepPrope
 }
 
 void to_json(Json& json, const Method& method) {
-  for (const Setting& setting : settings())
-    if (setting.type.to_json) json[setting.field()] = setting.type.to_json(method);
+  for (const Setting& setting : settings()) {
+    if (!setting.type.to_json) continue;
+    Json value = setting.type.to_json(method);
+    if (!setting.omits_default || value != setting.type.to_json({})) json[setting.field()] = std::move(value);
+  }
   // Methods without observing passes omit the observation, so that their plan keys do not change.
   if (std::ranges::any_of(method.passes, observes)) json["observation"] = method.observation;
   if (method.until) json["until"] = *method.until;
@@ -58,7 +61,8 @@ void to_json(Json& json, const Method& method) {
 
 void from_json(const Json& json, Method& method) {
   for (const Setting& setting : settings())
-    if (setting.type.from_json) setting.type.from_json(method, json, setting.field());
+    if (setting.type.from_json && (!setting.omits_default || json.contains(setting.field())))
+      setting.type.from_json(method, json, setting.field());
   if (json.contains("observation")) method.observation = json["observation"].get<Observation>();
   if (json.contains("until")) method.until = json["until"].get<StoppingRule>();
 }

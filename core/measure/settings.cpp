@@ -17,7 +17,7 @@
 namespace kymo::measure {
 namespace {
 
-using Form = SettingType::Form;
+using Text = const std::string&;
 
 // Verification runs first: a case that computes a wrong result is not timed.
 constexpr std::array kExecutionOrder{Pass::kVerify, Pass::kTime, Pass::kMemory, Pass::kTrace, Pass::kOps};
@@ -49,12 +49,12 @@ std::optional<Value> stored_value(const T& value) {
 
 /// A setting whose value `get` returns by reference. `then` is called after it was set.
 template <typename Get, typename Parse>
-SettingType typed(Form form, std::string syntax, Get get, Parse parse, void (*then)(Method&) = nullptr) {
+SettingType typed(std::string syntax, Get get, Parse parse, void (*then)(Method&) = nullptr) {
   using T = std::remove_cvref_t<std::invoke_result_t<Get, Method&>>;
-  SettingType type{.form = form, .syntax = std::move(syntax)};
+  SettingType type{.syntax = std::move(syntax)};
   type.stored = [get](Method method) { return stored_value(std::invoke(get, method)); };
-  if (const auto value = type.stored({}); value && form != Form::kFlag) type.default_text = to_text(*value);
-  type.parse = [get, parse, then](const std::string& origin, const std::string& text) -> MethodChange {
+  if (const auto value = type.stored({}); value && !type.syntax.empty()) type.default_text = to_text(*value);
+  type.parse = [get, parse, then](Text origin, Text text) -> MethodChange {
     return [get, then, value = static_cast<T>(parse(origin, text))](Method& method) {
       std::invoke(get, method) = value;
       if (then) then(method);
@@ -84,17 +84,12 @@ auto of_observation(T Observation::* member) {
 }
 
 SettingType whole(auto get, std::int64_t low, std::int64_t high, void (*then)(Method&) = nullptr) {
-  return typed(
-      Form::kWholeNumber, "N", get,
-      [low, high](const std::string& origin, const std::string& text) { return whole_number(origin, text, low, high); },
-      then);
+  return typed("N", get, [low, high](Text origin, Text text) { return whole_number(origin, text, low, high); }, then);
 }
 
 SettingType seconds(auto get, double low, double high, void (*then)(Method&) = nullptr) {
-  SettingType type = typed(
-      Form::kNumber, "SECONDS", get,
-      [low, high](const std::string& origin, const std::string& text) { return real_number(origin, text, low, high); },
-      then);
+  SettingType type =
+      typed("SECONDS", get, [low, high](Text origin, Text text) { return real_number(origin, text, low, high); }, then);
   type.unit = "_s";
   return type;
 }
@@ -106,7 +101,7 @@ SettingType time_limit(auto get) {
 }
 
 SettingType size(auto get) {
-  SettingType type = typed(Form::kText, "SIZE", get, size_bytes);
+  SettingType type = typed("SIZE", get, size_bytes);
   const auto default_bytes = std::get<std::int64_t>(type.stored({}).value());
   type.default_text = default_bytes == 0 ? "no limit" : std::to_string(default_bytes >> 20) + "Mi";
   type.unit = "_bytes";
@@ -116,7 +111,7 @@ SettingType size(auto get) {
 /// One of the words of `syntax`.
 template <NamedEnum Enum>
 SettingType word(std::string syntax, Enum Method::* get) {
-  return typed(Form::kText, std::move(syntax), get, [](const std::string& origin, const std::string& text) {
+  return typed(std::move(syntax), get, [](Text origin, Text text) {
     try {
       return enum_from<Enum>(text);
     } catch (const UsageError& error) {
@@ -126,7 +121,10 @@ SettingType word(std::string syntax, Enum Method::* get) {
 }
 
 SettingType flag(auto get) {
-  return typed(Form::kFlag, "", get, [](const std::string&, const std::string& text) { return text == "true"; });
+  return typed("", get, [](Text origin, Text text) {
+    if (text != "true" && text != "false") throw UsageError(origin + " must be true or false, not " + quote(text));
+    return text == "true";
+  });
 }
 
 SettingType steps() {
@@ -137,22 +135,23 @@ SettingType steps() {
 }
 
 SettingType passes() {
-  SettingType type = typed(Form::kList, "LIST", &Method::passes, passes_from);
+  SettingType type = typed("LIST", &Method::passes, passes_from);
   type.words = names_of_passes(kExecutionOrder);
+  type.is_list = true;
   return type;
 }
 
 SettingType no_verify() {
-  return {.form = Form::kFlag, .syntax = "", .parse = [](const std::string&, const std::string&) -> MethodChange {
+  return {.syntax = "", .parse = [](Text, Text) -> MethodChange {
             return [](Method& method) { std::erase(method.passes, Pass::kVerify); };
           }};
 }
 
 SettingType trace_detail() {
-  SettingType type{.form = Form::kText, .syntax = "LIST", .default_text = "none"};
+  SettingType type{.syntax = "LIST", .default_text = "none"};
   for (const auto& [name, member] : kTraceDetails) type.words.emplace_back(name);
   type.words.emplace_back("none");
-  type.parse = [](const std::string& origin, const std::string& text) -> MethodChange {
+  type.parse = [](Text origin, Text text) -> MethodChange {
     std::vector<bool Observation::*> members;
     for (const std::string& item : split(text, ',')) {
       const std::string name = trim(item);
@@ -171,14 +170,14 @@ SettingType trace_detail() {
 }
 
 SettingType existing_file(auto get) {
-  return typed(Form::kText, "FILE", get, [](const std::string& origin, const std::string& text) {
+  return typed("FILE", get, [](Text origin, Text text) {
     if (!std::filesystem::exists(text)) throw UsageError(origin + ": no such file: " + quote(text));
     return std::filesystem::absolute(text).string();
   });
 }
 
 SettingType command(auto get) {
-  return typed(Form::kText, "COMMAND", get, [](const std::string& origin, const std::string& text) {
+  return typed("COMMAND", get, [](Text origin, Text text) {
     const std::string program = split(trim(text), ' ').front();
     if (!text.empty() && !find_program(program))
       throw UsageError(origin + ": no program " + quote(program) + " found on PATH");
@@ -216,7 +215,7 @@ std::vector<Setting> all_settings() {
        .excludes = "steps"},
       {.name = "until",
        .group = kSteps,
-       .type = typed(Form::kNumber, "REL", of_rule(&StoppingRule::relative_standard_error), relative_error),
+       .type = typed("REL", of_rule(&StoppingRule::relative_standard_error), relative_error),
        .documentation = "also measure until the mean step time has this relative standard error, such as 1%, for up to "
                         "60 seconds or twice --min-time",
        .column = "until_relative_error",

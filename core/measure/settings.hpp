@@ -18,13 +18,11 @@ using MethodChange = std::function<void(Method&)>;
 
 /// How the value of a setting is written, read and stored.
 struct SettingType {
-  enum class Form { kText, kWholeNumber, kNumber, kList, kFlag };
-
-  Form form = Form::kText;              ///< in suites
-  std::string syntax;                   ///< of the option's value, for help
+  std::string syntax;                   ///< of the option's value, for help; empty for a flag
   std::string unit = {};                ///< end of the name of its JSON field
   std::string default_text = {};        ///< empty if there is no default to show
   std::vector<std::string> words = {};  ///< of which a list consists
+  bool is_list = false;                 ///< in suites; in a text, separated by commas
   /// Converts a text. `origin` names the option or key in messages. Throws UsageError.
   std::function<MethodChange(const std::string& origin, const std::string& text)> parse = {};
   /// Empty if the value has no field of its own: it belongs to an object within the method.
@@ -52,8 +50,9 @@ struct Setting {
   std::string column = {};        ///< of the table `run`; empty: not stored
   std::string excludes = {};      ///< name of a setting that it cannot be combined with
   bool in_suites = true;
-  bool is_axis = false;   ///< suites may list several values, each of which makes a case
-  bool is_limit = false;  ///< of a run, and does not change what it measures
+  bool is_axis = false;        ///< suites may list several values, each of which makes a case
+  bool is_limit = false;       ///< of a run, and does not change what it measures
+  bool omits_default = false;  ///< in JSON: keys of runs that were stored before the setting existed stay the same
 
   std::string option() const { return "--" + name; }
   std::string key() const;    ///< in suites

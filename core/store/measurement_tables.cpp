@@ -149,7 +149,8 @@ auto out_of_memory_table() {
 auto dropped_record_table() {
   using D = event::DroppedRecords;
   return declare_table<D>(
-      "dropped_record", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.dropped_records; },
+      "dropped_record", Extent::kNoEvent,
+      [](const PassRecord& record) -> const auto& { return record.dropped_records; },
       {sequence_column<D>(), column<&D::source>("source"), column<&D::count>("count"), column<&D::detail>("detail")});
 }
 

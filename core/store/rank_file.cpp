@@ -178,8 +178,8 @@ void add_to(const fs::path& file, Add add) {
 void add_metrics(const fs::path& file, std::int64_t run_id, int rank, measure::Pass pass,
                  const std::vector<event::Metric>& metrics) {
   add_to(file, [&](const Connection& connection) {
-    Statement insert(
-        connection, insert_next_sql("metric", "run_id, rank, pass", "level, step, phase, name, value, unit"));
+    Statement insert(connection,
+                     insert_next_sql("metric", "run_id, rank, pass", "level, step, phase, name, value, unit"));
     for (const event::Metric& metric : metrics) {
       const auto value = metric.number ? measure::Value(*metric.number) : measure::Value(metric.text);
       insert

@@ -27,8 +27,7 @@ std::string make_uuid() {
 }
 
 std::int64_t store_plugin(const Connection& results, const PluginRow& plugin) {
-  constexpr const char* kColumns =
-      "name, version, file, sha256, framework, framework_version, cuda_version, compiler";
+  constexpr const char* kColumns = "name, version, file, sha256, framework, framework_version, cuda_version, compiler";
   Statement(results, insert_sql("plugin", kColumns, "OR IGNORE"))
       .bind_all(plugin.name, plugin.version, plugin.file, plugin.sha256, plugin.framework, plugin.framework_version,
                 plugin.cuda_version, plugin.compiler)

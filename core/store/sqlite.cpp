@@ -81,24 +81,25 @@ std::string remedy(int code, int system_error, std::string_view message) {
 
 std::string identifier(std::string_view name) { return '"' + join(split(name, '"'), "\"\"") + '"'; }
 
+namespace {
+
+/// "?, ?, ?", one for each of the names.
+std::string placeholders(const std::string& names) {
+  return join(std::vector<std::string>(split(names, ',').size(), "?"), ", ");
+}
+
+}  // namespace
+
 std::string insert_sql(const std::string& table, const std::string& columns, const std::string& otherwise) {
-  const auto commas = static_cast<std::size_t>(std::ranges::count(columns, ','));
-  return "INSERT " + otherwise + " INTO main." + table + " (" + columns + ") VALUES (" +
-         join(std::vector<std::string>(commas + 1, "?"), ", ") + ")";
+  return "INSERT " + otherwise + " INTO main." + table + " (" + columns + ") VALUES (" + placeholders(columns) + ")";
 }
 
 std::string insert_next_sql(const std::string& table, const std::string& owner, const std::string& columns) {
-  std::string values, condition;
-  int parameter = 0;
-  for (const std::string& column : split(owner, ',')) {
-    const std::string number = "?" + std::to_string(++parameter);
-    values += number + ", ";
-    condition += (parameter == 1 ? " WHERE " : " AND ") + column + " = " + number;
-  }
-  values += "coalesce(max(sequence), -1) + 1";
-  for (std::size_t i = 0; i < split(columns, ',').size(); ++i) values += ", ?" + std::to_string(++parameter);
-  return "INSERT INTO main." + table + " (" + owner + ", sequence, " + columns + ") SELECT " + values +
-         " FROM main." + table + condition;
+  std::string owned = "?1";
+  for (std::size_t i = 2; i <= split(owner, ',').size(); ++i) owned += ", ?" + std::to_string(i);
+  return "INSERT INTO main." + table + " (" + owner + ", sequence, " + columns + ") VALUES (" + owned +
+         ", (SELECT coalesce(max(sequence), -1) + 1 FROM main." + table + " WHERE (" + owner + ") = (" + owned +
+         ")), " + placeholders(columns) + ")";
 }
 
 void Connection::Closer::operator()(sqlite3* database) const { sqlite3_close_v2(database); }

@@ -70,8 +70,8 @@ void name_python_plugin(Plugin& plugin, const PluginFile& identity);
 /// with the reason.
 void check_description(const Plugin& plugin);
 
-/// Copies a plugin's description from its C table and checks all of it. Throws Error with the reason. The identity of the file is left empty. Pointers cannot be checked, so only the describing child
-/// and workers call this.
+/// Copies a plugin's description from its C table and checks all of it. Throws Error with the reason. The identity of
+/// the file is left empty. Pointers cannot be checked, so only the describing child and workers call this.
 Plugin plugin_from_table(const kymo_plugin& table);
 
 }  // namespace kymo::catalog

@@ -54,7 +54,8 @@ struct CaseSpec {
   std::vector<std::int64_t> ranks{1};
   DeviceChoice device = DeviceChoice::kAuto;
   measure::Method method = default_method();
-  std::map<std::string, std::vector<measure::MethodChange>> method_axes = {};  ///< values of settings of the method, by name
+  std::map<std::string, std::vector<measure::MethodChange>> method_axes =
+      {};  ///< values of settings of the method, by name
   std::int64_t repeat = 1;
 };
 

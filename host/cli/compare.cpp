@@ -153,7 +153,7 @@ int compare(const CompareArguments& arguments) {
 }  // namespace
 
 report::ComparedRuns compared_runs(const ResultsDatabase& database, const std::string& before,
-                                            const std::string& after) {
+                                   const std::string& after) {
   require_different(before, after);
   for (const std::string& side : {before, after})
     if (is_file(side) && !is_label(database, side))

@@ -1,32 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/option_text.hpp"
 
-#include <charconv>
-
 #include "base/enum_names.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
 namespace kymo::cli {
-namespace {
-
-template <typename Number>
-bool parse_all(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
-}  // namespace
 
 Shard shard_from(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  Shard shard;
-  if (slash == std::string::npos || !parse_all(std::string_view(text).substr(0, slash), shard.index) ||
-      !parse_all(std::string_view(text).substr(slash + 1), shard.count) || shard.count < 1 || shard.index < 1 ||
-      shard.index > shard.count) {
+  const std::vector<std::string> parts = split(text, '/');
+  const auto index = parse_integer(parts[0]), count = parse_integer(parts.back());
+  if (parts.size() != 2 || !index || !count || *index < 1 || *index > *count)
     throw UsageError("--shard takes i/n with 1 <= i <= n, such as 2/8, not " + quote(text));
-  }
-  return shard;
+  return {*index, *count};
 }
 
 std::pair<std::string, std::string> name_and_value(const std::string& option, const std::string& text) {

@@ -95,13 +95,7 @@ void add_run(CLI::App& app, Session& session) {
       "also run this workload, interleaved with each case and with the same values for shared parameters, and show "
       "both side by side",
       [](const std::string& text) { return peer_from(text); });
-  add_worker_options(*command, arguments->options);
-  add_method_options(*command, arguments->options);
-  add_settings(*command, arguments->options, measure::SettingGroup::kObserved);
-  add_record_options(*command, arguments->options);
-  add_selection_options(*command, arguments->options);
-  add_database_option(*command, arguments->options.database);
-  add_plugin_options(*command, arguments->options.plugins);
+  add_run_options(*command, arguments->options);
   command->footer(
       "Example: kymo run transformer_lm --set mode=train --axis size=small,medium --axis context=128..512*2");
   session.on(*command, [&session, arguments] { return run(*arguments, session.command_line); });

@@ -46,7 +46,7 @@ void add_plugin_options(CLI::App& app, catalog::Options& options) {
 void add_setting(CLI::App& app, RunOptions& options, const measure::Setting& setting,
                  const std::string& documentation) {
   const std::string text = documentation.empty() ? setting.help() : documentation;
-  if (setting.type.form == measure::SettingType::Form::kFlag)
+  if (setting.type.syntax.empty())
     app.add_flag_callback(setting.option(), [&] { options.give(setting, "true"); }, text);
   else
     app.add_option_function<std::string>(
@@ -80,14 +80,6 @@ void add_worker_options(CLI::App& app, RunOptions& options) {
   add_settings(app, options, SettingGroup::kWorker);
 }
 
-void add_method_options(CLI::App& app, RunOptions& options) {
-  add_settings(app, options, SettingGroup::kSteps);
-  number_option(app, "--repeat", options.repeat, 1, kAnyNumber,
-                "number of runs of each case; repetitions are interleaved [1]");
-  add_settings(app, options, SettingGroup::kRun);
-  app.add_flag("--smoke", options.smoke, "run a single step without warm-up");
-}
-
 void add_record_options(CLI::App& app, RunOptions& options) {
   add_settings(app, options, SettingGroup::kRecords);
   app.get_option("--kernel-classes")->check([](const std::string& file) {
@@ -99,7 +91,21 @@ void add_record_options(CLI::App& app, RunOptions& options) {
                enum_from<store::Keep>);
 }
 
-void add_selection_options(CLI::App& app, RunOptions& options) {
+void add_output_options(CLI::App& app, RunOptions& options) {
+  app.add_flag("--wide", options.wide, "show every setting, result and metric, whatever the width of the terminal");
+  app.add_flag("--markdown", options.markdown, "print the table in Markdown, for example for a pull request");
+  app.add_flag("--json", options.json, "print JSON instead of a table");
+}
+
+void add_run_options(CLI::App& app, RunOptions& options) {
+  add_worker_options(app, options);
+  add_settings(app, options, SettingGroup::kSteps);
+  number_option(app, "--repeat", options.repeat, 1, kAnyNumber,
+                "number of runs of each case; repetitions are interleaved [1]");
+  add_settings(app, options, SettingGroup::kRun);
+  app.add_flag("--smoke", options.smoke, "run a single step without warm-up");
+  add_settings(app, options, SettingGroup::kObserved);
+  add_record_options(app, options);
   app.add_option("--filter", options.filter, "select cases whose name, workload and parameters (name=value) match")
       ->type_name("REGEX");
   typed_option(app, "--shard", options.shard, "i/n", "run only the i-th of n shards of the cases", shard_from);
@@ -112,12 +118,8 @@ void add_selection_options(CLI::App& app, RunOptions& options) {
   add_label_option(app, options);
   app.add_flag("--fail-on-oom", options.fail_on_oom, "also exit with 3 if a run ran out of memory");
   add_output_options(app, options);
-}
-
-void add_output_options(CLI::App& app, RunOptions& options) {
-  app.add_flag("--wide", options.wide, "show every setting, result and metric, whatever the width of the terminal");
-  app.add_flag("--markdown", options.markdown, "print the table in Markdown, for example for a pull request");
-  app.add_flag("--json", options.json, "print JSON instead of a table");
+  add_database_option(app, options.database);
+  add_plugin_options(app, options.plugins);
 }
 
 void apply(const RunOptions& options, measure::Method& method) {

@@ -56,12 +56,11 @@ void add_ranks_option(CLI::App& app, std::optional<std::int64_t>& ranks, const s
 void add_label_option(CLI::App& app, RunOptions& options);
 /// --device and the settings of the workers.
 void add_worker_options(CLI::App& app, RunOptions& options);
-/// The settings of steps and of the run, --repeat and --smoke.
-void add_method_options(CLI::App& app, RunOptions& options);
 /// What the memory, trace and ops passes record, and --keep.
 void add_record_options(CLI::App& app, RunOptions& options);
-/// --filter, --shard, --max-time, --resume, --plan, --label and --fail-on-oom, and the output options.
-void add_selection_options(CLI::App& app, RunOptions& options);
+/// All of these, those of `kymo run`: also --repeat, --smoke, --filter, --shard, --max-time, --resume, --plan, --label,
+/// --fail-on-oom and the output options.
+void add_run_options(CLI::App& app, RunOptions& options);
 /// --wide, --markdown and --json.
 void add_output_options(CLI::App& app, RunOptions& options);
 

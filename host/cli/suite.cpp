@@ -19,47 +19,20 @@ namespace kymo::cli {
 namespace {
 
 using measure::Setting;
-using Form = measure::SettingType::Form;
 
-/// A scalar in the form used on the command line; nothing for other values.
-std::optional<std::string> scalar_text(const Json& value) {
+/// A scalar in the form used on the command line.
+std::string text_of(const Keys& keys, const std::string& key, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
-  return value.is_number() ? std::optional(value.dump()) : std::nullopt;
-}
-
-std::string required_scalar(const Keys& keys, const std::string& key, const Json& value) {
-  if (const auto text = scalar_text(value)) return *text;
+  if (value.is_boolean() || value.is_number()) return value.dump();
   keys.reject(key, "a string, a number or a boolean");
 }
 
-std::string text_of(const Keys& keys, const std::string& key, Form form, const Json& value) {
-  const auto take = [&](bool is_valid, const char* wanted) {
-    if (!is_valid) keys.reject(key, wanted);
-    return *scalar_text(value);
-  };
-  switch (form) {
-    case Form::kText:
-      return take(value.is_string(), "a string");
-    case Form::kWholeNumber:
-      return take(value.is_number_integer() || value.is_string(), "a whole number");
-    case Form::kFlag:
-      return take(value.is_boolean(), "true or false");
-    case Form::kNumber:
-      return take(value.is_number() || value.is_string(), "a number");
-    case Form::kList:
-      break;
-  }
-  if (!value.is_array() || !std::ranges::all_of(value, &Json::is_string)) keys.reject(key, "a list of strings");
-  return join(value.get<std::vector<std::string>>(), ",");
-}
-
 std::int64_t whole(const Keys& keys, const std::string& key, const Json& value, std::int64_t low, std::int64_t high) {
-  return whole_number(keys.origin(key), text_of(keys, key, Form::kWholeNumber, value), low, high);
+  return whole_number(keys.origin(key), text_of(keys, key, value), low, high);
 }
 
 double seconds(const Keys& keys, const std::string& key, const Json& value) {
-  return real_number(keys.origin(key), required_scalar(keys, key, value), 0.001, 1e9);
+  return real_number(keys.origin(key), text_of(keys, key, value), 0.001, 1e9);
 }
 
 /// One value or a list of values.
@@ -74,7 +47,7 @@ Axis axis(const Keys& keys, const std::string& name, const Json& value) {
   if (!value.is_array() || value.empty())
     keys.fail("axis " + quote(name) + " must be a list of values or a range such as \"1..8*2\"");
   Axis result{name, {}};
-  for (const Json& item : value) result.items.push_back(required_scalar(keys, name, item));
+  for (const Json& item : value) result.items.push_back(text_of(keys, name, item));
   return result;
 }
 
@@ -90,7 +63,7 @@ void apply_parameters(Keys& keys, CaseSpec& spec) {
   if (set != nullptr) {
     for (const auto& [name, value] : set->items()) {
       forget(spec, name);
-      spec.set.emplace_back(name, required_scalar(keys, name, value));
+      spec.set.emplace_back(name, text_of(keys, name, value));
     }
   }
   if (axes == nullptr) return;
@@ -106,9 +79,17 @@ void apply_setting(Keys& keys, const Setting& setting, const Json& value, CaseSp
   const std::string key = setting.key();
   if (!setting.excludes.empty() && keys.find(setting.excludes) != nullptr)
     keys.fail(quote(setting.excludes) + " and " + quote(key) + " are mutually exclusive");
+  const auto parse = [&](const std::string& text) { return setting.type.parse(keys.origin(key), text); };
   std::vector<measure::MethodChange> changes;
-  for (const Json& item : setting.is_axis ? list_of(keys, key, value) : std::vector{value})
-    changes.push_back(setting.type.parse(keys.origin(key), text_of(keys, key, setting.type.form, item)));
+  if (setting.type.is_list) {
+    if (!value.is_array()) keys.reject(key, "a list");
+    std::vector<std::string> words;
+    for (const Json& item : value) words.push_back(text_of(keys, key, item));
+    changes.push_back(parse(join(words, ",")));
+  } else {
+    for (const Json& item : setting.is_axis ? list_of(keys, key, value) : std::vector{value})
+      changes.push_back(parse(text_of(keys, key, item)));
+  }
   spec.method_axes.erase(setting.name);
   if (changes.size() == 1)
     changes.front()(spec.method);
@@ -123,7 +104,7 @@ void apply_method(Keys& keys, CaseSpec& spec) {
       spec.ranks.push_back(whole(keys, "ranks", item, 1, kMaxRanks));
   }
   if (const Json* value = keys.find("device"))
-    spec.device = device_choice_from(keys.origin("device"), text_of(keys, "device", Form::kText, *value));
+    spec.device = device_choice_from(keys.origin("device"), text_of(keys, "device", *value));
   if (const Json* value = keys.find("repeat"))
     spec.repeat = whole(keys, "repeat", *value, 1, std::numeric_limits<std::int64_t>::max());
   for (const Setting& setting : measure::settings()) {
@@ -172,16 +153,16 @@ void apply_pattern(Keys& keys, CaseSpec& spec) {
   if (except == nullptr) return;
   if (!except->is_array()) keys.reject("except", "a list of workloads");
   for (const Json& item : *except) {
-    spec.except.push_back(text_of(keys, "except", Form::kText, item));
+    spec.except.push_back(text_of(keys, "except", item));
     if (!match(spec.workload, spec.except.back()))
       keys.fail("'except': " + quote(spec.except.back()) + " does not match " + quote(spec.workload));
   }
 }
 
-CaseSpec parse_case(Keys& keys, const CaseSpec& defaults, const std::string& profile,
-                    std::set<std::string>& profiles) {
+CaseSpec parse_case(Keys& keys, const CaseSpec& defaults, const std::string& profile, std::set<std::string>& profiles) {
   CaseSpec spec = defaults;
   spec.name = keys.non_empty_text("name");
+  keys.set_location(keys.location() + " " + quote(spec.name));
   spec.workload = keys.non_empty_text("workload");
   apply_pattern(keys, spec);
   apply_method(keys, spec);
@@ -237,9 +218,7 @@ Suite parse_suite(std::string_view toml, const std::string& name, const std::str
   if (cases == nullptr || cases->empty()) top.fail("contains no [[case]]");
   std::set<std::string> names;
   for (const Json& table : *cases) {
-    const std::string number = std::to_string(suite.cases.size() + 1);
-    const bool is_named = table.is_object() && table.contains("name") && table["name"].is_string();
-    Keys keys(table, origin + ": case " + number + (is_named ? " " + quote(text_at(table, "name")) : ""));
+    Keys keys(table, origin + ": case " + std::to_string(suite.cases.size() + 1));
     suite.cases.push_back(parse_case(keys, defaults, profile, profiles));
     if (!names.insert(suite.cases.back().name).second)
       keys.fail("case " + quote(suite.cases.back().name) + " is defined twice");

@@ -78,13 +78,7 @@ void add_suite(CLI::App& app, Session& session) {
       command->add_subcommand("run", "Run the cases of a suite; cases whose device is missing are recorded as skipped");
   run->add_option("suite", arguments->suite, "suite name or path of a .toml file")->required()->type_name("SUITE");
   run->add_option("--profile", arguments->profile, "variant of the suite, such as small")->type_name("NAME");
-  add_worker_options(*run, arguments->options);
-  add_method_options(*run, arguments->options);
-  add_settings(*run, arguments->options, measure::SettingGroup::kObserved);
-  add_record_options(*run, arguments->options);
-  add_selection_options(*run, arguments->options);
-  add_database_option(*run, arguments->options.database);
-  add_plugin_options(*run, arguments->options.plugins);
+  add_run_options(*run, arguments->options);
   run->footer("Example: kymo suite run quick");
   session.on(*run, [&session, arguments] { return run_suite(*arguments, session.command_line); });
 }

@@ -22,8 +22,8 @@ supervisor::Window window_from(const std::string& text) {
   supervisor::Window window;
   window.first = whole_number(kOption, text.substr(0, colon), 0, measure::kMaxSteps);
   const std::string end = text.substr(colon + 1);
-  window.steps =
-      end.empty() ? measure::kMaxFreeSteps : whole_number(kOption, end, window.first + 1, measure::kMaxSteps) - window.first;
+  window.steps = end.empty() ? measure::kMaxFreeSteps
+                             : whole_number(kOption, end, window.first + 1, measure::kMaxSteps) - window.first;
   return window;
 }
 

@@ -53,8 +53,7 @@ std::string TraceEvent::line() const {
 
 void TraceEvents::begin(const std::string& first, const Json& others) {
   output_.write("{\n" + first + ",\n");
-  for (const auto& [name, value] : others.items())
-    output_.write(json_string(name) + ": " + dump_json(value) + ",\n");
+  for (const auto& [name, value] : others.items()) output_.write(json_string(name) + ": " + dump_json(value) + ",\n");
   output_.write("\"traceEvents\": [\n");
 }
 

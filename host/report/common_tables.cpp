@@ -112,41 +112,40 @@ fs::path query_path(const fs::path& folder, const std::string& key, const std::s
   return folder / name;
 }
 
-std::vector<std::shared_ptr<CommonTables::Entry>> CommonTables::read(Keys& keys, const fs::path& folder,
-                                                                     const std::string& location) const {
+std::vector<std::shared_ptr<CommonTables::Entry>> CommonTables::read(Keys& keys, const fs::path& folder) const {
   std::vector<std::shared_ptr<Entry>> entries;
   const Json* table = keys.find("with");
   if (table == nullptr) return entries;
   const std::string shape = "NAME = \"FILE.sql\" or NAME = \"SELECT …\"";
-  if (!table->is_object()) throw UsageError(location + ": key 'with' must be a table: " + shape);
+  if (!table->is_object()) keys.reject("with", "a table: " + shape);
   for (const auto& [name, value] : table->items()) {
     const std::string key = "with." + name;
     if (!is_table_name(name))
-      throw UsageError(location + ": key " + quote(key) + ": a name consists of a-z, 0-9 and _, without a digit first");
-    if (!value.is_string()) throw UsageError(location + ": key " + quote(key) + " must be a string: " + shape);
-    entries.push_back(
-        std::make_shared<Entry>(Entry{name, read_query_of(value.get<std::string>(), folder, key, location), location}));
+      keys.fail("key " + quote(key) + ": a name consists of a-z, 0-9 and _, without a digit first");
+    if (!value.is_string()) keys.reject(key, "a string: " + shape);
+    entries.push_back(std::make_shared<Entry>(
+        Entry{name, read_query_of(value.get<std::string>(), folder, key, keys.location()), keys.location()}));
   }
   return entries;
 }
 
-void CommonTables::add(Keys& keys, const fs::path& folder, const std::string& location) {
+void CommonTables::add(Keys& keys, const fs::path& folder) {
   own_.clear();
-  for (const auto& entry : read(keys, folder, location)) {
+  for (const auto& entry : read(keys, folder)) {
     entries_[entry->name] = entry;
     own_.push_back(entry);
   }
 }
 
-void CommonTables::replace(Keys& keys, const fs::path& folder, const std::string& location) {
+void CommonTables::replace(Keys& keys, const fs::path& folder) {
   std::vector<std::string> names;
   for (const auto& [name, entry] : entries_) names.push_back(name);
-  for (const auto& entry : read(keys, folder, location)) {
+  for (const auto& entry : read(keys, folder)) {
     const auto found = entries_.find(entry->name);
     if (found == entries_.end())
-      throw UsageError(location + ": key " + quote("with." + entry->name) +
-                       " replaces a query of the shared content, which has none of this name" +
-                       suggestion(entry->name, names));
+      keys.fail("key " + quote("with." + entry->name) +
+                " replaces a query of the shared content, which has none of this name" +
+                suggestion(entry->name, names));
     std::erase(own_, found->second);
     found->second = entry;
     own_.push_back(entry);

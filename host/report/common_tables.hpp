@@ -16,12 +16,12 @@ namespace kymo::report {
 class CommonTables {
  public:
   /// Adds the queries of the key `with`, if present: NAME = "FILE.sql" or NAME = "SELECT …". They replace those of the
-  /// same name in an enclosing scope. Throws UsageError with `location` and the name for other values, and Error for a
+  /// same name in an enclosing scope. Throws UsageError with the name for other values, and Error for a
   /// file that cannot be read.
-  void add(Keys& keys, const std::filesystem::path& folder, const std::string& location);
+  void add(Keys& keys, const std::filesystem::path& folder);
 
   /// Same, for a section with shared content: only names of queries that the content has are allowed.
-  void replace(Keys& keys, const std::filesystem::path& folder, const std::string& location);
+  void replace(Keys& keys, const std::filesystem::path& folder);
 
   /// Puts the queries whose names occur in a statement, and those whose names occur in these, in front of it; the
   /// statement is unchanged if there are none. Its own common table expressions hide those of the same name. Throws
@@ -40,8 +40,7 @@ class CommonTables {
   };
   using Path = std::vector<std::string>;
 
-  std::vector<std::shared_ptr<Entry>> read(Keys& keys, const std::filesystem::path& folder,
-                                           const std::string& location) const;
+  std::vector<std::shared_ptr<Entry>> read(Keys& keys, const std::filesystem::path& folder) const;
   void collect(const std::string& sql, const std::string& location, Path& path, std::vector<const Entry*>& found) const;
 
   std::map<std::string, std::shared_ptr<Entry>> entries_;

@@ -44,11 +44,10 @@ ColumnSpec parse_column(const Json& table, const std::string& location) {
   const std::size_t format = keys.word_or("format", kFormats, digits >= 0 ? 2 : 0);
   const std::size_t align = keys.word_or("align", {"left", "right", "auto"}, 2);
   keys.finish();
-  if (digits > 12) throw UsageError(location + ": key 'digits' must be at most 12");
+  if (digits > 12) keys.reject("digits", "at most 12");
   if (auto_prefix && !spec.unit.starts_with('{') && !base_unit(spec.unit))
-    throw UsageError(location +
-                     ": prefix=\"auto\" needs a unit of s, B, B/s, FLOP or FLOP/s, with or without a prefix, or 1, " +
-                     (spec.unit.empty() ? "but there is none" : "not " + quote(spec.unit)));
+    keys.fail("prefix=\"auto\" needs a unit of s, B, B/s, FLOP or FLOP/s, with or without a prefix, or 1, " +
+              (spec.unit.empty() ? "but there is none" : "not " + quote(spec.unit)));
   spec.code = kFormats[format] == "code";
   if (!spec.code) spec.format.kind = static_cast<NumberFormat::Kind>(format);
   spec.format.digits = digits >= 0 ? static_cast<int>(digits) : kUsualDigits[format];
@@ -157,14 +156,13 @@ QueryFile read_header(const fs::path& path, const Scope& scope) {
 }
 
 // The keys of a table or chart replace the entries of the header comment, so that blocks can share a query.
-QueryFile read_query(Keys& keys, const Scope& scope, const std::string& location) {
-  QueryFile query = read_header(query_path(scope.folder, "file", keys.text("file"), location), scope);
+QueryFile read_query(Keys& keys, const Scope& scope) {
+  QueryFile query = read_header(query_path(scope.folder, "file", keys.text("file"), keys.location()), scope);
   query.caption = keys.text_or("caption", query.caption);
   query.empty = keys.text_or("empty", query.empty);
   query.output_name = keys.text_or("name", "");
   if (!query.output_name.empty() && !is_name(query.output_name))
-    throw UsageError(location + ": key 'name' must consist of letters, digits, - and _, not " +
-                     quote(query.output_name));
+    keys.fail("key 'name' must consist of letters, digits, - and _, not " + quote(query.output_name));
   query.wraps = keys.flag_or("wraps", false);
   if (!scope.is_output) check_described(query);
   return query;
@@ -173,7 +171,7 @@ QueryFile read_query(Keys& keys, const Scope& scope, const std::string& location
 ListSpec read_list(const Json& table, const Scope& scope, const std::string& location) {
   Keys keys(table, location + ", list");
   ListSpec list;
-  list.query = read_query(keys, scope, location + ", list");
+  list.query = read_query(keys, scope);
   list.item = keys.text_or("item", "");
   list.begin = keys.text_or("begin", "");
   list.end = keys.text_or("end", "");
@@ -185,22 +183,23 @@ ListSpec read_list(const Json& table, const Scope& scope, const std::string& loc
 }
 
 // A query used by another query's chart needs no caption of its own.
-std::optional<QueryFile> read_side_query(Keys& keys, const Scope& scope, const std::string& key,
-                                         const std::string& location) {
+std::optional<QueryFile> read_side_query(Keys& keys, const Scope& scope, const std::string& key) {
   const std::string name = keys.text_or(key, "");
   if (name.empty()) return std::nullopt;
-  return read_header(query_path(scope.folder, key, name, location), scope);
+  return read_header(query_path(scope.folder, key, name, keys.location()), scope);
 }
 
-std::vector<ValueSpec> read_values(const Json* array, const Scope& scope, const std::string& location) {
+std::vector<ValueSpec> read_values(Keys& outer, const Scope& scope) {
   std::vector<ValueSpec> values;
+  const Json* array = outer.find_array("value");
   if (array == nullptr) return values;
   for (const Json& table : *array) {
-    Keys keys(table, location + ", value");
+    Keys keys(table, outer.location() + ", value");
     ValueSpec value;
     value.name = keys.text("name");
-    value.sql = scope.tables.expand(keys.text("sql"), location + ", value " + quote(value.name));
-    value.columns = parse_columns(keys.find_table("columns"), location + ", value " + quote(value.name));
+    keys.set_location(keys.location() + " " + quote(value.name));
+    value.sql = scope.tables.expand(keys.text("sql"), keys.location());
+    value.columns = parse_columns(keys.find_table("columns"), keys.location());
     keys.finish();
     values.push_back(std::move(value));
   }
@@ -215,23 +214,19 @@ Axis read_axis(Keys& keys, const std::string& letter, bool with_scale) {
   return axis;
 }
 
-void read_reference_line(ChartSpec& chart, Keys& keys, const std::string& location) {
+void read_reference_line(ChartSpec& chart, Keys& keys) {
   chart.reference_line = keys.text_or("reference_line", "");
   chart.reference_line_title = keys.text_or("reference_line_title", "");
   if (chart.reference_line.empty() && chart.reference_line_title.empty()) return;
   if (chart.kind != ChartKind::kLine)
-    throw UsageError(location +
-                     ": keys 'reference_line' and 'reference_line_title' are only allowed for charts of kind 'line'");
+    keys.fail("keys 'reference_line' and 'reference_line_title' are only allowed for charts of kind 'line'");
   if (chart.reference_line_title.empty())
-    throw UsageError(location +
-                     ": key 'reference_line' needs key 'reference_line_title', the label of the dashed line");
+    keys.fail("key 'reference_line' needs key 'reference_line_title', the label of the dashed line");
   if (chart.reference_line.empty())
-    throw UsageError(
-        location +
-        ": key 'reference_line_title' needs key 'reference_line', the column with the value of the dashed line");
+    keys.fail("key 'reference_line_title' needs key 'reference_line', the column with the value of the dashed line");
 }
 
-void read_points(ChartSpec& chart, Keys& keys, const std::string& location) {
+void read_points(ChartSpec& chart, Keys& keys) {
   chart.x = keys.text("x");
   chart.y = keys.text("y");
   chart.error = keys.text_or("error", "");
@@ -242,7 +237,7 @@ void read_points(ChartSpec& chart, Keys& keys, const std::string& location) {
   chart.y_axis = read_axis(keys, "y", true);
   if (chart.kind == ChartKind::kBar) chart.stacked = keys.flag_or("stacked", false);
   if (chart.stacked && (!chart.error.empty() || chart.y_axis.scale != Scale::kLinear))
-    throw UsageError(location + ": 'stacked' bars do not support 'error' and require a linear 'y_scale'");
+    keys.fail("'stacked' bars do not support 'error' and require a linear 'y_scale'");
 }
 
 void require_empty(const QueryFile& side, const std::string& rows) {
@@ -251,77 +246,75 @@ void require_empty(const QueryFile& side, const std::string& rows) {
                      rows);
 }
 
-void read_areas(ChartSpec& chart, Keys& keys, const Scope& scope, const std::string& location) {
+void read_areas(ChartSpec& chart, Keys& keys, const Scope& scope) {
   chart.x = keys.text("x");
   chart.y = keys.text_or("y", "");
   chart.series = keys.text_or("series", "");
   if (chart.y.empty() && !chart.series.empty())
-    throw UsageError(location + ": key 'series' needs key 'y'; without it every column is a series");
+    keys.fail("key 'series' needs key 'y'; without it every column is a series");
   chart.x_axis = read_axis(keys, "x", false);
   chart.y_axis = read_axis(keys, "y", false);
   chart.x_axis.nanoseconds = chart.x.ends_with("_ns") && chart.x_axis.unit.empty();
-  chart.bands = read_side_query(keys, scope, "bands", location);
-  chart.blocks = read_side_query(keys, scope, "blocks", location);
-  chart.segments = read_side_query(keys, scope, "segments", location);
-  chart.events = read_side_query(keys, scope, "events", location);
-  chart.counters = read_side_query(keys, scope, "counters", location);
+  chart.bands = read_side_query(keys, scope, "bands");
+  chart.blocks = read_side_query(keys, scope, "blocks");
+  chart.segments = read_side_query(keys, scope, "segments");
+  chart.events = read_side_query(keys, scope, "events");
+  chart.counters = read_side_query(keys, scope, "counters");
   if (chart.blocks && !chart.x_axis.nanoseconds)
-    throw UsageError(location +
-                     ": key 'blocks' requires an 'x' column in nanoseconds (name ending in _ns) and no 'x_unit'");
+    keys.fail("key 'blocks' requires an 'x' column in nanoseconds (name ending in _ns) and no 'x_unit'");
   if (!chart.segments) return;
-  if (!chart.blocks) throw UsageError(location + ": key 'segments' requires key 'blocks'");
+  if (!chart.blocks) keys.fail("key 'segments' requires key 'blocks'");
   require_empty(*chart.segments, "segments");
 }
 
-void read_roofs(ChartSpec& chart, Keys& keys, const Scope& scope, const std::string& location) {
+void read_roofs(ChartSpec& chart, Keys& keys, const Scope& scope) {
   chart.series = "class";
   keys.text("roofs");
-  chart.roofs = read_side_query(keys, scope, "roofs", location);
+  chart.roofs = read_side_query(keys, scope, "roofs");
   require_empty(*chart.roofs, "roofs");
 }
 
 ChartSpec read_chart(const Json& table, const Scope& scope, const std::string& section_location) {
-  const std::string location = section_location + ", chart";
-  Keys keys(table, location);
+  Keys keys(table, section_location + ", chart");
   ChartSpec chart;
-  chart.query = read_query(keys, scope, location);
+  chart.query = read_query(keys, scope);
   if (chart.query.pivot) throw UsageError(chart.query.name + ": 'pivot' is only allowed for tables");
   keys.text("kind");
   chart.kind = static_cast<ChartKind>(keys.word_or("kind", {"line", "bar", "area", "timeline", "roofline"}, 0));
   chart.split = keys.text_or("split", "");
-  read_reference_line(chart, keys, location);
+  read_reference_line(chart, keys);
   if (chart.kind == ChartKind::kTimeline) {
     chart.panel = keys.text_or("panel", "");
-    chart.counters = read_side_query(keys, scope, "counters", location);
+    chart.counters = read_side_query(keys, scope, "counters");
   }
-  if (chart.kind == ChartKind::kRoofline) read_roofs(chart, keys, scope, location);
-  if (chart.kind == ChartKind::kArea) read_areas(chart, keys, scope, location);
-  if (chart.kind == ChartKind::kLine || chart.kind == ChartKind::kBar) read_points(chart, keys, location);
+  if (chart.kind == ChartKind::kRoofline) read_roofs(chart, keys, scope);
+  if (chart.kind == ChartKind::kArea) read_areas(chart, keys, scope);
+  if (chart.kind == ChartKind::kLine || chart.kind == ChartKind::kBar) read_points(chart, keys);
   keys.finish();
   return chart;
 }
 
-void read_content(SectionSpec& section, Keys& keys, const Scope& scope, const std::string& location) {
+void read_content(SectionSpec& section, Keys& keys, const Scope& scope) {
   section.question = keys.text_or("question", "");
   section.formula = keys.text_or("formula", "");
   section.explanation = keys.text_or("explanation", "");
   section.source = keys.text_or("source", "");
   if (section.explanation.empty() != section.source.empty())
-    throw UsageError(location + ": keys 'explanation' and 'source' need each other");
+    keys.fail("keys 'explanation' and 'source' need each other");
   if (keys.find("detail") != nullptr) section.detail = keys.texts("detail");
   section.prose.text = keys.text_or("prose", "");
-  section.prose.values = read_values(keys.find_array("value"), scope, location);
+  section.prose.values = read_values(keys, scope);
   if (const Json* tables = keys.find_array("table")) {
     for (const Json& each : *tables) {
-      Keys table_keys(each, location + ", table");
-      section.tables.push_back(read_query(table_keys, scope, location + ", table"));
+      Keys table_keys(each, keys.location() + ", table");
+      section.tables.push_back(read_query(table_keys, scope));
       table_keys.finish();
     }
   }
   if (const Json* lists = keys.find_array("list"))
-    for (const Json& each : *lists) section.lists.push_back(read_list(each, scope, location));
+    for (const Json& each : *lists) section.lists.push_back(read_list(each, scope, keys.location()));
   if (const Json* charts = keys.find_array("chart")) {
-    for (const Json& each : *charts) section.charts.push_back(read_chart(each, scope, location));
+    for (const Json& each : *charts) section.charts.push_back(read_chart(each, scope, keys.location()));
   }
 }
 
@@ -330,23 +323,23 @@ SectionSpec read_section(const Json& table, const Scope& outer, const std::strin
   SectionSpec section;
   section.heading = outer.is_output ? keys.text_or("heading", "") : keys.text("heading");
   section.joined = keys.flag_or("joined", false);
-  const std::string location = fmt::format("{}: section {}", file, quote(section.heading));
+  keys.set_location(fmt::format("{}: section {}", file, quote(section.heading)));
   section.level = static_cast<int>(keys.integer_or("level", 1));
-  if (section.level != 1 && section.level != 2) throw UsageError(location + ": key 'level' must be 1 or 2");
+  if (section.level != 1 && section.level != 2) keys.reject("level", "1 or 2");
   const std::string content = keys.text_or("content", "");
   if (content.empty()) {
     Scope scope = outer;
-    scope.tables.add(keys, scope.folder, location);
-    read_content(section, keys, scope, location);
+    scope.tables.add(keys, scope.folder);
+    read_content(section, keys, scope);
     scope.tables.check_used();
   } else {
-    const fs::path path = outer.folder / toml_path("content", content, location);
+    const fs::path path = outer.folder / toml_path("content", content, keys.location());
     const Json shared = read_toml(path);
     Keys shared_keys(shared, path.string());
     Scope scope{path.parent_path(), {}, outer.is_output};
-    scope.tables.add(shared_keys, scope.folder, path.string());
-    scope.tables.replace(keys, outer.folder, location);
-    read_content(section, shared_keys, scope, path.string());
+    scope.tables.add(shared_keys, scope.folder);
+    scope.tables.replace(keys, outer.folder);
+    read_content(section, shared_keys, scope);
     scope.tables.check_used();
     shared_keys.finish();
   }
@@ -445,7 +438,7 @@ ReportDefinition read_output_definition(const fs::path& file) {
   output.file = file.string();
   Keys keys(table, output.file);
   Scope scope{file.parent_path(), {}, true};
-  scope.tables.add(keys, scope.folder, output.file);
+  scope.tables.add(keys, scope.folder);
   read_sections(output, keys, scope, file, false);
   scope.tables.check_used();
   keys.finish();
@@ -459,22 +452,21 @@ ReportDefinition read_definition(const fs::path& folder) {
   report.file = file.string();
   Keys keys(table, report.file);
   Scope scope{folder, {}, false};
-  scope.tables.add(keys, folder, report.file);
+  scope.tables.add(keys, folder);
   report.title = keys.text("title");
   report.suite = keys.text_or("suite", "");
   report.profile = keys.text_or("profile", "");
-  if (!report.profile.empty() && report.suite.empty())
-    throw UsageError(report.file + ": key 'profile' requires key 'suite'");
+  if (!report.profile.empty() && report.suite.empty()) keys.fail("key 'profile' requires key 'suite'");
   report.compares_runs = keys.flag_or("compares_runs", false);
   report.hides_history = keys.flag_or("hides_history", false);
   report.summary.text = keys.text_or("summary", "");
-  report.summary.values = read_values(keys.find_array("value"), scope, report.file);
+  report.summary.values = read_values(keys, scope);
   if (const Json* banners = keys.find_array("banner")) {
     for (const Json& each : *banners) {
       Keys banner_keys(each, report.file + ": banner");
       ProseSpec banner;
       banner.text = banner_keys.text("prose");
-      banner.values = read_values(banner_keys.find_array("value"), scope, report.file + ": banner");
+      banner.values = read_values(banner_keys, scope);
       banner_keys.finish();
       report.banners.push_back(std::move(banner));
     }
@@ -486,7 +478,7 @@ ReportDefinition read_definition(const fs::path& folder) {
     const Json shared = read_toml(path);
     Keys shared_keys(shared, path.string());
     Scope shared_scope{path.parent_path(), {}, false};
-    shared_scope.tables.add(shared_keys, shared_scope.folder, path.string());
+    shared_scope.tables.add(shared_keys, shared_scope.folder);
     read_sections(report, shared_keys, shared_scope, path, true);
     shared_scope.tables.check_used();
     shared_keys.finish();

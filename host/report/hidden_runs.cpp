@@ -84,8 +84,8 @@ std::string hide_rows(TemporaryChanges& changes, const Object& table) {
 }
 
 std::vector<Object> views_without_copy(const ResultsDatabase& database) {
-  return objects_from(
-      database, "m.type = 'view' AND m.name NOT IN (SELECT name FROM temp.sqlite_master WHERE type = 'view')");
+  return objects_from(database,
+                      "m.type = 'view' AND m.name NOT IN (SELECT name FROM temp.sqlite_master WHERE type = 'view')");
 }
 
 /// Creates temporary copies of the views: those of the file read its own tables, the copies read temporary tables and
@@ -103,8 +103,8 @@ std::string replace_by_rows(TemporaryChanges& changes, const std::string& view) 
   changes.run("CREATE TEMP TABLE " + rows + " AS SELECT * FROM temp." + view);
   changes.run("DROP VIEW temp." + view);
   changes.run("CREATE TEMP VIEW " + view + " AS SELECT * FROM " + rows);
-  if (changes.integer("SELECT count(*) FROM pragma_table_info('rows of " + view +
-                      "', 'temp') WHERE name = 'run_id'") > 0)
+  if (changes.integer("SELECT count(*) FROM pragma_table_info('rows of " + view + "', 'temp') WHERE name = 'run_id'") >
+      0)
     changes.run("CREATE INDEX temp.\"runs of " + view + "\" ON " + rows + " (run_id)");
   return "DROP TABLE temp." + rows;
 }

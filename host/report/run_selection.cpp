@@ -79,7 +79,8 @@ std::int64_t RunSelection::limit(std::int64_t most) {
                row_number() OVER (PARTITION BY r.suite_case, r.workload
                                   ORDER BY p.start_order DESC, s.run_id DESC) AS position
         FROM temp.selected_run s JOIN run r ON r.run_id = s.run_id JOIN run_order p ON p.run_id = s.run_id)
-      ORDER BY position, start_order DESC, run_id DESC LIMIT ?1))", {most});
+      ORDER BY position, start_order DESC, run_id DESC LIMIT ?1))",
+                                            {most});
   if (left_out > 0) changes.run("ANALYZE temp.selected_run");
   return left_out;
 }
@@ -92,17 +93,18 @@ std::int64_t RunSelection::select_compared(const ComparedRuns& runs) {
          CREATE TEMP TABLE compared_case (
            case_id INTEGER PRIMARY KEY, title TEXT, before TEXT, after TEXT, before_runs INTEGER, after_runs INTEGER,
            before_ms REAL, after_ms REAL, ratio REAL, ratio_low REAL, ratio_high REAL, verdict TEXT, statistic TEXT,
-           before_other_ms REAL, after_other_ms REAL, before_unlike_steps TEXT, after_unlike_steps TEXT))", R"(
+           before_other_ms REAL, after_other_ms REAL, before_unlike_steps TEXT, after_unlike_steps TEXT))",
+                          R"(
          CREATE TEMP TABLE compared_run (
            run_id INTEGER, is_after INTEGER, case_id INTEGER, side TEXT, PRIMARY KEY (run_id, is_after)))"})
     changes.run(sql);
   std::int64_t id = 0;
   for (const ComparedCase& each : runs.cases) {
-    changes.run("INSERT INTO temp.compared_case VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                {++id, each.title, runs.before, runs.after, std::ssize(each.before), std::ssize(each.after),
-                 each.before_ms, each.after_ms, each.ratio, each.ratio_low, each.ratio_high, each.verdict,
-                 each.statistic, each.before_other_ms, each.after_other_ms, each.before_unlike_steps,
-                 each.after_unlike_steps});
+    changes.run(
+        "INSERT INTO temp.compared_case VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        {++id, each.title, runs.before, runs.after, std::ssize(each.before), std::ssize(each.after), each.before_ms,
+         each.after_ms, each.ratio, each.ratio_low, each.ratio_high, each.verdict, each.statistic, each.before_other_ms,
+         each.after_other_ms, each.before_unlike_steps, each.after_unlike_steps});
     add_runs(changes, each.before, false, id, runs.before);
     add_runs(changes, each.after, true, id, runs.after);
   }

@@ -37,8 +37,8 @@ struct PassStart {
 };
 
 /// Runs one pass: arms the collectors, creates and prepares the workload, verifies it or runs its steps, disarms, and
-/// destroys the workload. The method of the assignment is that of the pass (method_in). Any failure of the workload that does not end the process becomes the outcome. Throws
-/// ConnectionLost, and Error for errors of kymo itself.
+/// destroys the workload. The method of the assignment is that of the pass (method_in). Any failure of the workload
+/// that does not end the process becomes the outcome. Throws ConnectionLost, and Error for errors of kymo itself.
 PassResult run_pass(const measure::protocol::Assignment& assignment, const kymo_plugin& plugin,
                     const Observers& observers, ControlClient& control, const PassStart& start);
 

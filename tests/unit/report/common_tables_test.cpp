@@ -59,7 +59,7 @@ TEST_F(WithQueries, JoinTheQuerysOwnCommonTables) {
   CommonTables tables;
   const Json json = parse_toml("with = { a = 'SELECT 1 AS x', b = 'SELECT x FROM a' }", "t");
   Keys keys(json, "t");
-  tables.add(keys, folder_.path(), "t");
+  tables.add(keys, folder_.path());
   EXPECT_EQ(tables.expand("WITH c AS (SELECT 1) SELECT * FROM b, c", "q"),
             "WITH a AS MATERIALIZED (\nSELECT 1 AS x\n),\nb AS MATERIALIZED (\nSELECT x FROM a\n),\n"
             "c AS (SELECT 1) SELECT * FROM b, c");

@@ -42,7 +42,8 @@ class RetentionTest : public StoreTest {
 };
 
 TEST(KeepWord, IsReadAndWritten) {
-  for (const Keep keep : {Keep::kSummary, Keep::kOneStep, Keep::kAll}) EXPECT_EQ(enum_from<Keep>(to_string(keep)), keep);
+  for (const Keep keep : {Keep::kSummary, Keep::kOneStep, Keep::kAll})
+    EXPECT_EQ(enum_from<Keep>(to_string(keep)), keep);
   EXPECT_THAT(error_of([] { enum_from<Keep>("one step"); }),
               AllOf(HasSubstr("'one step'"), HasSubstr("summary, one-step, all")));
   EXPECT_THROW(enum_from<Keep>(""), UsageError);
