@@ -30,6 +30,7 @@ FILES = {
     "A table with its view": 4,
     "A report section": 2,
     "A memory category": 2,
+    "A method setting": 2,
     "An attention kernel": 3,
     "A command": 2,
 }
@@ -235,7 +236,7 @@ class BuiltTest(TraceTest):
             shutil.copytree(ROOT / name, root / name)
         for name in ("CMakeLists.txt", "LICENSE", "README.md"):
             shutil.copy(ROOT / name, root / name)
-        for section in ("A collector", "A table with its view", "A memory category"):
+        for section in ("A collector", "A table with its view", "A memory category", "A method setting"):
             follow(section, root)
         settings = {"KYMO_TESTS": "OFF", "KYMO_TORCH_PARTS": "OFF", "CMAKE_BUILD_TYPE": "None"}
         for name in ("CMAKE_MAKE_PROGRAM", "CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER"):
@@ -254,6 +255,14 @@ class BuiltTest(TraceTest):
         self.assertEqual(self.rows("SELECT step FROM page_fault ORDER BY step"), steps)
         self.assertEqual(self.rows("SELECT count(*) FROM page_fault WHERE minor < 0 OR major < 0"), [(0,)])
         self.assertEqual(self.rows("SELECT title FROM memory_category WHERE category = 'buffer'"), [("buffers",)])
+
+    def test_the_setting_is_an_option_and_a_key(self):
+        suite = self.work / "paused.toml"
+        suite.write_text('[[case]]\nname = "a"\nworkload = "saxpy"\npause = 2.5\nsteps = 1\n', encoding="utf-8")
+        plugin = BUILD / "lib" / "kymo" / "plugins" / "saxpy.so"
+        (plan,) = self.kymo_json("suite", "run", suite, "--plugin", plugin, "--plan")
+        self.assertEqual(plan["method"]["pause_s"], 2.5)
+        self.assertIn("--pause SECONDS", self.kymo("run", "--help").stdout)
 
     def test_a_killed_program(self):
         self.trace(ENDS, "kill_early", options=["--passes", "ops"], code=128 + signal.SIGKILL)
