@@ -178,7 +178,8 @@ typedef struct kymo_host {
   /* [any] Returns the random seed of the run, identical on all ranks. */
   uint64_t (*seed)(kymo_context*);
   /* [main, step] Begins or ends a phase. Phases partition a step and do not nest. `stream` is the cudaStream_t that the
-   * work of the phase is queued on. */
+   * work of the phase is queued on. Also on another thread while the main thread waits for it, such as one of autograd
+   * that interrupts the backward phase to recompute activations. */
   kymo_status (*phase_begin)(kymo_context*, const char* name, void* stream);
   kymo_status (*phase_end)(kymo_context*);
   /* [any, step] Begins or ends a scope. Scopes nest. Begin and end a scope on the same thread. */

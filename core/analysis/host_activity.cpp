@@ -60,20 +60,12 @@ IntervalSet communicating(const Trace& trace) {
   return merged(std::move(calls));
 }
 
-/// Returns the first begin of each phase by step, in order. A phase without work may end, and the next one begin, at
-/// the time at which it began.
+/// Returns the begins of the phases by step. A phase without work may end, and the next one begin, at the time at which
+/// it began.
 std::map<std::int64_t, std::vector<PhaseStart>> phase_starts_of(const Trace& trace) {
   std::map<std::int64_t, std::vector<PhaseStart>> steps;
-  for (const event::Range& range : trace.ranges) {
-    if (!range.is_phase || range.step < 0) continue;
-    std::vector<PhaseStart>& phases = steps[range.step];
-    const auto found = std::ranges::find(phases, range.phase, &PhaseStart::phase);
-    if (found == phases.end()) {
-      phases.push_back({range.phase, range.start_ns});
-    } else {
-      found->start_ns = std::min(found->start_ns, range.start_ns);
-    }
-  }
+  for (const event::Range& range : trace.ranges)
+    if (range.is_phase && range.step >= 0) steps[range.step].push_back({range.phase, range.start_ns});
   return steps;
 }
 

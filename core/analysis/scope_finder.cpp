@@ -136,9 +136,13 @@ ScopeAttribution ScopeFinder::compiled(std::int32_t forward, std::int32_t range,
   return found->second;
 }
 
+ScopeFinder::ScopeFinder(event::Trace& trace)
+    : trace_(trace), recompute_(trace.phase_named(event::kRecomputePhase)), forward_(trace.ranges) {}
+
 ScopeAttribution ScopeFinder::locate(const event::Position& position) {
   using event::Attribution;
-  const std::int32_t forward = forward_.scope_of(position.node);
+  const bool recomputes = position.phase >= 0 && position.phase == recompute_;
+  const std::int32_t forward = recomputes ? -1 : forward_.scope_of(position.node);
   if (const auto call = generated_call(position.range)) return compiled(forward, position.range, *call);
   if (forward >= 0) return {Attribution::kAutograd, path(forward)};
   if (const event::TextId scope = path(position.range)) return {Attribution::kLaunch, scope};

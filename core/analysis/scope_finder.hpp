@@ -60,12 +60,14 @@ struct ScopeAttribution {
 /// Attributes events by the context that their thread recorded, as documented at attribute(). Invalid indices in a
 /// context count as none.
 ///
+/// What runs in the phase `recompute` has the scope that is open, not that of the node that needs it.
+///
 /// A range that is named like a GeneratedCall belongs to the modules in its name. If it is one, the event has the scope
 /// of that module; otherwise its scope is the set and its attribution kFused.
 class ScopeFinder {
  public:
   /// The trace must outlive this object, which adds paths of compiled modules to it.
-  explicit ScopeFinder(event::Trace& trace) : trace_(trace), forward_(trace.ranges) {}
+  explicit ScopeFinder(event::Trace& trace);
 
   ScopeAttribution locate(const event::Position& position);
   /// Returns the phase if the index is valid, else -1.
@@ -85,6 +87,7 @@ class ScopeFinder {
   }
 
   event::Trace& trace_;
+  std::int32_t recompute_;  // the phase; -1 without one
   ForwardScopes forward_;
   std::unordered_map<std::uint64_t, ScopeAttribution> compiled_;  // by forward scope and range
 };

@@ -42,6 +42,15 @@ void add_to(StepActivity& sum, const StepActivity& part) {
   sum.exposed_copy_ns += part.exposed_copy_ns;
 }
 
+/// Adds a further interval of the phase.
+void extend(StepActivity& row, const StepActivity& part) {
+  add_to(row, part);
+  row.end_ns += part.end_ns - part.start_ns;
+  row.idle_ns += part.idle_ns;
+  row.gaps += part.gaps;
+  row.longest_gap_ns = std::max(row.longest_gap_ns, part.longest_gap_ns);
+}
+
 }  // namespace
 
 Busy::Busy(IntervalSet compute, IntervalSet communication, IntervalSet copy)
@@ -72,10 +81,16 @@ void StepRows::add_step(std::int64_t step, const StepSpans& spans) {
     const auto [phase, start_ns] = starts[i];
     const bool last = i + 1 == starts.size();
     const bool known = phase >= 0 && static_cast<std::size_t>(phase) < phases_.size();
-    rows_.push_back(new_row(step, known ? phases_[static_cast<std::size_t>(phase)] : event::kOtherPhase,
-                            {start_ns, last ? spans.whole.end_ns : starts[i + 1].start_ns}));
-    fill(rows_.back(), last);
-    add_to(rows_[at], rows_.back());
+    StepActivity part = new_row(step, known ? phases_[static_cast<std::size_t>(phase)] : event::kOtherPhase,
+                                {start_ns, last ? spans.whole.end_ns : starts[i + 1].start_ns});
+    fill(part, last);
+    add_to(rows_[at], part);
+    const auto same = std::find_if(rows_.begin() + static_cast<std::ptrdiff_t>(at) + 1, rows_.end(),
+                                   [&](const StepActivity& row) { return row.phase == part.phase; });
+    if (same == rows_.end())
+      rows_.push_back(std::move(part));
+    else
+      extend(*same, part);
   }
   set_gaps(rows_[at]);
 }

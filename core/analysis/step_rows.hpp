@@ -34,7 +34,8 @@ struct PhaseStart {
 /// Intervals of a step and its phases on the device.
 struct StepSpans {
   Interval whole;
-  std::vector<PhaseStart> phase_starts;  ///< if several start at the same time, the earlier phase comes first
+  /// If several start at the same time, the earlier phase comes first. A phase may start more than once.
+  std::vector<PhaseStart> phase_starts;
 };
 
 /// Creates rows step by step. The phases partition the step, so that their counts add up to those of the step; gaps may

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/enum_names.hpp"
@@ -241,7 +243,16 @@ struct Trace {
   std::vector<Operator> operators;
   std::vector<Collective> collectives;  ///< in call order
   std::vector<ClockSync> clock_syncs;
+
+  /// Index of the phase of this name, or -1.
+  std::int32_t phase_named(std::string_view name) const {
+    const auto found = std::ranges::find(phases, name);
+    return found == phases.end() ? -1 : static_cast<std::int32_t>(found - phases.begin());
+  }
 };
+
+/// Phase name of activations that are computed again for the backward pass, which it interrupts.
+inline constexpr const char* kRecomputePhase = "recompute";
 
 /// Calls within the autograd engine's evaluation of a node belong to that node.
 inline void pass_nodes_down(std::vector<Operator>& calls) {

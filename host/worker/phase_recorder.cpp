@@ -77,7 +77,6 @@ kymo_status PhaseRecorder::begin(const char* name, void* stream) noexcept {
     if (prepares_ && time.calls == 0) prepare_stream();
     for (collect::Collector* observer : observers_) observer->phase_begin(static_cast<std::size_t>(index), stream);
     set_open(index);
-    unwound_ = kNone;
     next_ = index + 1 < static_cast<int>(names_.size()) ? index + 1 : 0;
     if (ranges_) ranges_->begin_phase(index, names_[static_cast<std::size_t>(index)]);
     begun_ns_ = now_ns();
@@ -99,7 +98,10 @@ kymo_status PhaseRecorder::end() noexcept {
       wait_at_boundary();
       times_[static_cast<std::size_t>(index)].host_ns += now_ns() - begun_ns_;
     }
-    if (std::uncaught_exceptions() > 0) unwound_ = index;
+    if (std::uncaught_exceptions() == 0)
+      unwound_ = kNone;
+    else if (unwound_ == kNone)
+      unwound_ = index;
     set_open(kNone);
     return KYMO_OK;
   } catch (const std::exception& error) {

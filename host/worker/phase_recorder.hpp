@@ -80,7 +80,7 @@ class PhaseRecorder {
   std::atomic<int> open_{kNone};
   std::int64_t begun_ns_ = 0;
   int next_ = 0;         // phases usually occur in declaration order
-  int unwound_ = kNone;  // phase left by an exception
+  int unwound_ = kNone;  // innermost phase left by an exception
   bool in_step_ = false;
   bool one_phase_ = false;
   int entered_ = kNone;  // first phase entered in the step

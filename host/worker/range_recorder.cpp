@@ -79,12 +79,14 @@ void RangeRecorder::set_step(std::int64_t step) {
 
 void RangeRecorder::begin_phase(int phase, const std::string& name) {
   execution_context().phase.store(phase, std::memory_order_relaxed);
-  if (ThreadLog* log = log_of_this_thread()) begin(*log, true, phase, name.c_str());
+  phase_log_ = log_of_this_thread();
+  if (phase_log_) begin(*phase_log_, true, phase, name.c_str());
 }
 
 void RangeRecorder::end_phase() {
   execution_context().phase.store(-1, std::memory_order_relaxed);
-  if (ThreadLog* log = log_of_this_thread()) end(*log, true);
+  if (phase_log_) end(*phase_log_, true);
+  phase_log_ = nullptr;
 }
 
 void RangeRecorder::begin_scope(const char* name) {

@@ -32,7 +32,8 @@ class RangeRecorder {
   static collect::ExecutionContext& execution_context();
 
   void set_step(std::int64_t step);
-  /// `phase` is an index into the workload's phases. Main thread only.
+  /// `phase` is an index into the workload's phases. A phase may end on another thread than that which began it, if one
+  /// waits for the other.
   void begin_phase(int phase, const std::string& name);
   void end_phase();
   /// Thread-safe. A scope that ends without a matching begin is counted as a dropped record.
@@ -86,6 +87,7 @@ class RangeRecorder {
   std::atomic<std::int32_t> next_number_{0};
   std::atomic<std::int64_t> dropped_{0};
   std::atomic<std::int64_t> unmatched_{0};
+  ThreadLog* phase_log_ = nullptr;  // of the thread that began the open phase
   std::mutex mutex_;
   std::vector<std::unique_ptr<ThreadLog>> threads_;
 };

@@ -68,6 +68,8 @@ class TrainText final : public kymo::Workload {
                Choice{"naive", transformer::attention_names()}.axis({"naive", "sdpa"}).title("{} attention"),
                "implementation of attention, as in transformer_lm; the run is skipped if it is not supported")
         .param("operators", training::operators_choice(), training::kOperatorsText)
+        .param("checkpoint", training::checkpoint_choice(), training::kCheckpointText)
+        .param("checkpoint_blocks", training::checkpoint_blocks(), training::kCheckpointBlocksText)
         .param("dtype", Choice{"fp32", kymo::libtorch::dtype_names()}.title("{} weights"),
                "data type of weights, gradients and optimizer state")
         .param("optimizer_state", training::optimizer_state_choice(), training::kOptimizerStateText)
@@ -80,7 +82,7 @@ class TrainText final : public kymo::Workload {
         .param("execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}).title("CUDA {}"),
                "eager, or graph: replay the step as a CUDA graph (device=cuda and optimizer=fused only). The steps of "
                "lr_warmup run eagerly, because a graph keeps the learning rate with which it was captured")
-        .optional_phases({"data", "forward", "backward", "optimizer", "replay"})
+        .optional_phases({"data", "forward", "backward", "recompute", "optimizer", "replay"})
         .uses(kymo::Framework::LibTorch)
         .ranks(1, 1);
   }
@@ -178,7 +180,7 @@ class TrainText final : public kymo::Workload {
     const training::TrainedWeights weights =
         training::make_trained_weights(settings_.model, settings_, device_, generator);
     model_ = std::make_unique<transformer::LanguageModel>(settings_.model, weights.model, settings_.attention,
-                                                          settings_.fused);
+                                                          settings_.fused, settings_.checkpoint);
     master_weights_ = training::master_weights(weights);
     parts_.autocast = settings_.autocast;
     parts_.parameters = transformer::parameters(model_->weights());

@@ -49,13 +49,15 @@ class TransformerLm final : public kymo::Workload {
                "LibTorch's scaled_dot_product_attention, with sdpa_cudnn, sdpa_flash, sdpa_efficient and sdpa_math "
                "selecting its backend. The run is skipped if the device, type and shape are not supported")
         .param("operators", training::operators_choice(), training::kOperatorsText)
+        .param("checkpoint", training::checkpoint_choice(), training::kCheckpointText)
+        .param("checkpoint_blocks", training::checkpoint_blocks(), training::kCheckpointBlocksText)
         .param(
             "execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}).title("CUDA {}"),
             "eager, or graph: capture the step into a CUDA graph and replay it (device=cuda only). Step 0 captures in "
             "the phases forward, backward and optimizer, which executes nothing, and then replays the graph once in "
             "the phase replay, as all later steps do. Before step 0, three warm-up passes without an update leave the "
             "weights unchanged")
-        .optional_phases({"forward", "backward", "optimizer", "replay"})
+        .optional_phases({"forward", "backward", "recompute", "optimizer", "replay"})
         .uses(kymo::Framework::LibTorch)
         .ranks(1, 1)
         .asynchronous();
@@ -110,7 +112,7 @@ class TransformerLm final : public kymo::Workload {
     const training::TrainedWeights weights =
         training::make_trained_weights(settings_.model, settings_, device_, generator_);
     model_ = std::make_unique<transformer::LanguageModel>(settings_.model, weights.model, settings_.attention,
-                                                          settings_.fused);
+                                                          settings_.fused, settings_.checkpoint);
     if (settings_.mode == training::Mode::kTrain) master_weights_ = training::master_weights(weights);
     parts_.mode = settings_.mode;
     parts_.autocast = settings_.autocast;

@@ -145,7 +145,20 @@ SELECT
   NULL,
   NULL
 FROM step_activity a
-WHERE a.phase NOT IN ('step', 'other')
+WHERE
+  a.phase NOT IN ('step', 'other')
+  AND NOT EXISTS (
+    SELECT 1
+    FROM step_activity o
+    WHERE
+      o.run_id = a.run_id
+      AND o.rank = a.rank
+      AND o.pass = a.pass
+      AND o.step = a.step
+      AND o.phase NOT IN ('step', 'other', a.phase)
+      AND o.start_ns < a.end_ns
+      AND o.end_ns > a.start_ns
+  )
 UNION ALL
 SELECT
   k.run_id,

@@ -148,6 +148,8 @@ Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t orde
       .param("attention", Choice{"naive", transformer::attention_names()}.title("{} attention").setting(),
              "naive: all scores in memory; sdpa: LibTorch's scaled_dot_product_attention")
       .param("operators", operators_choice().setting(), kOperatorsText)
+      .param("checkpoint", checkpoint_choice().setting(), kCheckpointText)
+      .param("checkpoint_blocks", checkpoint_blocks().setting(), kCheckpointBlocksText)
       .param("optimizer", Choice{"adamw", rule_names()}.title("{}").setting(), "optimizer; sgd keeps no state")
       .param("backend", Choice{"auto", comm::backend_names()}.title("{}", Shown::Always).setting(),
              "communication backend; auto selects NCCL on GPUs and Gloo on the CPU")
@@ -155,7 +157,7 @@ Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t orde
              "maximum number of thread blocks of NCCL's kernels, each of which occupies an SM; 0 uses NCCL's default")
       .param("communicate", Bool{true}.title("no exchange"),
              "false: run the same step without communication, so that the ranks train independently")
-      .phases({"forward", "backward", "communication", "optimizer"})
+      .optional_phases({"forward", "backward", "recompute", "communication", "optimizer"})
       .uses(Framework::LibTorch)
       .ranks(1);
 }

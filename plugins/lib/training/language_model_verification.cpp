@@ -29,7 +29,8 @@ void check_model(Context& ctx, const LanguageModelSetting& run, const at::Device
   const LanguageModelSetting settings = small_settings(run);
   at::Generator generator = libtorch::make_generator(device, ctx.seed() + 1);
   const TrainedWeights weights = make_trained_weights(settings.model, settings, device, generator);
-  transformer::LanguageModel model(settings.model, weights.model, settings.attention, settings.fused);
+  transformer::LanguageModel model(settings.model, weights.model, settings.attention, settings.fused,
+                                   settings.checkpoint);
   const auto draw = [&] {
     return at::empty({settings.batch, settings.model.context}, at::TensorOptions().dtype(at::kLong).device(device))
         .random_(0, settings.model.vocab_size, generator);
@@ -109,7 +110,7 @@ class ReferenceModel {
   ReferenceModel(const LanguageModelSetting& settings, const at::Device& device, std::uint64_t seed)
       : generator_(libtorch::make_generator(device, seed)),
         weights_(make_trained_weights(settings.model, settings, device, generator_)),
-        model_(settings.model, weights_.model, settings.attention, settings.fused),
+        model_(settings.model, weights_.model, settings.attention, settings.fused, settings.checkpoint),
         batch_(at::zeros({2, settings.batch, settings.model.context},
                          at::TensorOptions().dtype(at::kLong).device(device))),
         optimizer_(transformer::parameters(model_.weights()), large_steps(settings.adamw())) {

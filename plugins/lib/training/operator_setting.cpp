@@ -43,6 +43,23 @@ const char* const kAutocastText =
     "weights of the multiplications and their gradients are bf16, and AdamW holds the fp32 master weights; otherwise "
     "they are cast in each step";
 
+Choice checkpoint_choice() {
+  return Choice{"none", transformer::checkpoint_names()}
+      .axis({"none", "blocks", "nested", "selective"})
+      .title("{} checkpoints");
+}
+
+Int checkpoint_blocks() { return Int{1}.at_least(1).unit("blocks").axis({1, 2, 4, 8}).title("{} blocks a checkpoint"); }
+
+const char* const kCheckpointText =
+    "activations that are not kept for the backward pass, but computed again in the phase recompute, which interrupts "
+    "it; blocks: all but the inputs of segments of checkpoint_blocks blocks; nested: the same for halves of the model, "
+    "and recursively for their halves; selective: what is cheap to compute, namely the norms (not with fused norms), "
+    "the "
+    "activation of the feed-forward part, and the attention weights of attention=naive";
+const char* const kCheckpointBlocksText =
+    "size of the segments of checkpoint=blocks, and smallest size of those of checkpoint=nested";
+
 double tolerance_of(const OperatorSetting& setting) {
   if (setting.autocast || setting.dtype == at::kBFloat16) return 6e-2;
   return setting.dtype == at::kHalf ? 1e-2 : 2e-5;
@@ -54,6 +71,7 @@ OperatorSetting read_operators(const Context& ctx) {
   setting.fused = transformer::fused_layers(ctx.text("operators"));
   if (ctx.boolean("autocast")) setting.autocast = at::kBFloat16;
   set_optimizer_state(setting, ctx.text("optimizer_state"));
+  setting.checkpoint = {transformer::checkpoint_named(ctx.text("checkpoint")), ctx.integer("checkpoint_blocks")};
   return setting;
 }
 

@@ -13,10 +13,11 @@
 #include "training/fused_adamw.hpp"
 #include "transformer/model.hpp"
 
-/// The parameters dtype, optimizer_state, autocast and operators, which all workloads that train a Transformer have.
+/// The parameters dtype, optimizer_state, autocast, operators, checkpoint and checkpoint_blocks, which all workloads
+/// that train a Transformer have.
 namespace kymo::training {
 
-/// Data types and operators of a training.
+/// Data types, operators and checkpoints of a training.
 struct OperatorSetting {
   at::ScalarType dtype = at::kFloat;
   std::optional<at::ScalarType> autocast{};
@@ -25,6 +26,7 @@ struct OperatorSetting {
   /// Data types of the optimizer state of bf16 and fp16 weights; require fused.optimizer.
   bool fp32_moments = false;
   bool master_weights = false;  ///< fp32 master weights of all weights, with fp32 moments
+  transformer::CheckpointSetting checkpoint{};
 
   /// Whether the optimizer holds fp32 master weights: of all weights, or under autocast of those of matrix products.
   bool has_master_weights() const {
@@ -46,12 +48,16 @@ Choice optimizer_state_choice();
 extern const char* const kOperatorsText;
 extern const char* const kOptimizerStateText;
 extern const char* const kAutocastText;
+Choice checkpoint_choice();
+Int checkpoint_blocks();
+extern const char* const kCheckpointText;
+extern const char* const kCheckpointBlocksText;
 
 /// Allowed deviation of the results of a small model, relative to the largest expected value: a few times their
 /// rounding error. A wrong mask, rotation or gradient changes the leading digits.
 double tolerance_of(const OperatorSetting& setting);
 
-/// Reads the four parameters. Throws std::invalid_argument for an unknown name.
+/// Reads the parameters. Throws std::invalid_argument for an unknown name.
 OperatorSetting read_operators(const Context& ctx);
 
 /// Skips the run if autocast or the optimizer state has no effect. `optimizer` is the parameter that selects the

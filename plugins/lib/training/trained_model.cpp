@@ -79,7 +79,7 @@ class Language final : public TrainedModel {
  public:
   Language(const transformer::Config& config, const ModelSetting& setting, const TrainedWeights& weights)
       : device_(weights.model.norm.device()),
-        model_(config, weights.model, setting.attention, setting.operators.fused) {
+        model_(config, weights.model, setting.attention, setting.operators.fused, setting.operators.checkpoint) {
     master_weights_ = training::master_weights(weights);
   }
 

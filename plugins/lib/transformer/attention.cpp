@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "ops/attention.hpp"
+#include "transformer/checkpoint.hpp"
 
 namespace kymo::transformer {
 namespace {
@@ -31,16 +32,22 @@ class NaiveAttention final : public Attention {
                    const at::Tensor& value) override {
     const auto batch = query.size(0), heads = query.size(1), length = query.size(2), width = query.size(3);
     const std::vector<std::int64_t> flat{batch * heads, length, width};
-    at::Tensor scores = multiply(ctx, query.reshape(flat), key.reshape(flat));
-    at::Tensor weights;
-    {
+    const Part weigh = [this, ctx](const std::vector<at::Tensor>& inputs) {
+      const at::Tensor scores = multiply(ctx, inputs[0], inputs[1]);  // autograd saves the weights, not the scores
       auto scope = ctx.scope("softmax");
-      weights = at::softmax(scores, -1);
-    }
-    scores.reset();  // autograd saves the weights, not the scores
+      return std::vector{at::softmax(scores, -1)};
+    };
+    const std::vector inputs{query.reshape(flat), key.reshape(flat)};
+    std::vector<std::string> scopes = std::exchange(scopes_, {});
+    Discardable weights =
+        scopes.empty() ? Discardable(weigh(inputs).front()) : Discardable(ctx, std::move(scopes), inputs, weigh);
     auto scope = ctx.scope("values");
-    return at::bmm(weights, value.reshape(flat)).view({batch, heads, length, width});
+    const at::Tensor mixed = at::bmm(weights.result(), value.reshape(flat));
+    weights.discard_after(mixed);
+    return mixed.view({batch, heads, length, width});
   }
+
+  void recompute_in(std::vector<std::string> scopes) override { scopes_ = std::move(scopes); }
 
  private:
   at::Tensor multiply(const Context& ctx, const at::Tensor& query, const at::Tensor& key) {
@@ -66,7 +73,8 @@ class NaiveAttention final : public Attention {
   }
 
   bool causal_;
-  at::Tensor mask_;  // [sequence, sequence], 0 where visible and −∞ elsewhere
+  std::vector<std::string> scopes_;  // of the next call, if it discards the weights
+  at::Tensor mask_;                  // [sequence, sequence], 0 where visible and −∞ elsewhere
 };
 
 class SdpaAttention final : public Attention {

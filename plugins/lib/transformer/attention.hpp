@@ -27,6 +27,9 @@ class Attention {
   /// any.
   virtual at::Tensor apply(const Context& ctx, const at::Tensor& query, const at::Tensor& key,
                            const at::Tensor& value) = 0;
+  /// If the implementation keeps a matrix of all scores for the backward pass, the next call of apply() discards it,
+  /// and computes it again within `scopes`, those around the call.
+  virtual void recompute_in(std::vector<std::string> scopes) { static_cast<void>(scopes); }
 };
 
 /// Floating-point operations of the forward attention by part; a multiply-add counts as two. Scaling and masking are

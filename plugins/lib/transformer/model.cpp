@@ -2,6 +2,7 @@
 #include "transformer/model.hpp"
 
 #include <ATen/autocast_mode.h>
+#include <ATen/ops/alias.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
@@ -9,6 +10,7 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rms_norm.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -93,8 +95,8 @@ std::vector<at::Tensor> parameters(const Weights& weights) {
 }
 
 LanguageModel::LanguageModel(const Config& config, Weights weights, const std::string& attention,
-                             const FusedLayers& fused)
-    : config_(config), weights_(std::move(weights)), fused_(fused) {
+                             const FusedLayers& fused, const CheckpointSetting& checkpoint)
+    : config_(config), weights_(std::move(weights)), fused_(fused), checkpoint_(checkpoint) {
   validate(config_);
   attention_ = make_attention(attention, /*causal=*/true);
   rotary_ = make_rotary(config_.context, config_.head_dim(), config_.rope_theta, weights_.embedding.options());
@@ -113,8 +115,8 @@ at::Tensor LanguageModel::hidden(const Context& ctx, const at::Tensor& tokens) {
     auto scope = ctx.scope("embedding");
     stream.sum = at::embedding(weights_.embedding, tokens.reshape({-1}));
   }
-  for (std::size_t i = 0; i < weights_.blocks.size(); ++i) block(ctx, i, stream, rotary, batch);
-  return normalise(ctx, stream, weights_.norm);
+  segments(ctx, 0, weights_.blocks.size(), stream, rotary, batch);
+  return normalise(ctx, stream, weights_.norm, "").result();
 }
 
 at::Tensor LanguageModel::logits(const Context& ctx, const at::Tensor& tokens) {
@@ -135,44 +137,112 @@ at::Tensor LanguageModel::loss(const Context& ctx, const at::Tensor& tokens, con
   return at::cross_entropy_loss(predicted, targets.reshape({-1}));
 }
 
-void LanguageModel::block(const Context& ctx, std::size_t index, Stream& stream, const Rotary& rotary,
-                          std::int64_t batch) {
-  auto scope = ctx.scope(block_names_[index]);
-  const BlockWeights& weights = weights_.blocks[index];
-  add(stream, attend(ctx, weights, normalise(ctx, stream, weights.attention_norm), rotary, batch));
-  add(stream, feed_forward(ctx, weights, normalise(ctx, stream, weights.feed_forward_norm)));
+void LanguageModel::segments(const Context& ctx, std::size_t first, std::size_t end, Stream& stream,
+                             const Rotary& rotary, std::int64_t batch) {
+  const auto smallest = static_cast<std::size_t>(checkpoint_.blocks);
+  switch (checkpoint_.kind) {
+    case Checkpointing::kBlocks:
+      for (std::size_t i = first; i < end; i += smallest)
+        segment(ctx, i, std::min(end, i + smallest), stream, rotary, batch);
+      return;
+    case Checkpointing::kNested:
+      if (const std::size_t half = (end - first) / 2; half >= smallest) {
+        segment(ctx, first, first + half, stream, rotary, batch);
+        segment(ctx, first + half, end, stream, rotary, batch);
+        return;
+      }
+      break;
+    case Checkpointing::kNone:
+    case Checkpointing::kSelective:
+      break;
+  }
+  for (std::size_t i = first; i < end; ++i) block(ctx, i, stream, rotary, batch);
 }
 
-at::Tensor LanguageModel::attend(const Context& ctx, const BlockWeights& weights, const at::Tensor& input,
-                                 const Rotary& rotary, std::int64_t batch) {
+void LanguageModel::segment(const Context& ctx, std::size_t first, std::size_t end, Stream& stream,
+                            const Rotary& rotary, std::int64_t batch) {
+  const Part part = [=, this](const std::vector<at::Tensor>& inputs) {
+    Stream inner{.sum = inputs.front(), .branch = inputs.size() > 1 ? inputs.back() : at::Tensor()};
+    if (checkpoint_.kind == Checkpointing::kNested) {
+      segments(ctx, first, end, inner, rotary, batch);
+    } else {
+      for (std::size_t i = first; i < end; ++i) block(ctx, i, inner, rotary, batch);
+    }
+    return inner.branch.defined() ? std::vector{inner.sum, inner.branch} : std::vector{inner.sum};
+  };
+  const std::vector<at::Tensor> outputs = checkpointed(
+      ctx, stream.branch.defined() ? std::vector{stream.sum, stream.branch} : std::vector{stream.sum}, part);
+  stream = {.sum = outputs.front(), .branch = outputs.size() > 1 ? outputs.back() : at::Tensor()};
+}
+
+void LanguageModel::block(const Context& ctx, std::size_t index, Stream& stream, const Rotary& rotary,
+                          std::int64_t batch) {
+  const std::string& name = block_names_[index];
+  auto scope = ctx.scope(name);
+  const BlockWeights& weights = weights_.blocks[index];
+  add(stream, attend(ctx, index, normalise(ctx, stream, weights.attention_norm, name), rotary, batch));
+  add(stream, feed_forward(ctx, index, normalise(ctx, stream, weights.feed_forward_norm, name)));
+}
+
+at::Tensor LanguageModel::attend(const Context& ctx, std::size_t index, Discardable input, const Rotary& rotary,
+                                 std::int64_t batch) {
   auto scope = ctx.scope("attention");
+  const BlockWeights& weights = weights_.blocks[index];
+  const std::vector<std::int64_t> shape = input.result().sizes().vec();
   const at::Tensor projected = [&] {
     auto part = ctx.scope("projection");
-    return at::linear(input, weights.query_key_value);
+    return at::linear(input.result(), weights.query_key_value);
   }();
+  input.discard_after(projected);
   const auto [query, key, value] = [&] {
     auto part = ctx.scope("rotation");
     return split_and_rotate(projected, rotary, batch, config_.heads, attention_->layout(), fused_.rotary);
   }();
+  if (checkpoint_.kind == Checkpointing::kSelective) attention_->recompute_in({block_names_[index], "attention"});
   const at::Tensor mixed = attention_->apply(ctx, query, key, value);
   auto part = ctx.scope("output");
-  return at::linear(mixed.transpose(1, 2).reshape(input.sizes()), weights.attention_output);
+  return at::linear(mixed.transpose(1, 2).reshape(shape), weights.attention_output);
 }
 
-at::Tensor LanguageModel::feed_forward(const Context& ctx, const BlockWeights& weights, const at::Tensor& input) {
+at::Tensor LanguageModel::feed_forward(const Context& ctx, std::size_t index, Discardable input) const {
   auto scope = ctx.scope("feed_forward");
-  const at::Tensor gate_and_up = at::linear(input, weights.gate_and_up);
-  return at::linear(fused_.swiglu ? ops::swiglu(gate_and_up) : swiglu(gate_and_up), weights.down);
+  const BlockWeights& weights = weights_.blocks[index];
+  const at::Tensor gate_and_up = at::linear(input.result(), weights.gate_and_up);
+  input.discard_after(gate_and_up);
+  const Part activate = [fused = fused_.swiglu](const std::vector<at::Tensor>& inputs) {
+    return std::vector{fused ? ops::swiglu(inputs.front()) : swiglu(inputs.front())};
+  };
+  Discardable activated = checkpoint_.kind == Checkpointing::kSelective
+                              ? Discardable(ctx, {block_names_[index], "feed_forward"}, {gate_and_up}, activate)
+                              : Discardable(activate({gate_and_up}).front());
+  at::Tensor result = at::linear(activated.result(), weights.down);
+  activated.discard_after(result);
+  return result;
 }
 
-at::Tensor LanguageModel::normalise(const Context& ctx, Stream& stream, const at::Tensor& weight) const {
+Discardable LanguageModel::normalise(const Context& ctx, Stream& stream, const at::Tensor& weight,
+                                     const std::string& block) const {
+  if (!fused_.norm) {
+    const Part part = [=, this](const std::vector<at::Tensor>& inputs) {
+      auto scope = ctx.scope("norm");
+      return std::vector{at::rms_norm(inputs.front(), {config_.d_model}, weight, config_.norm_epsilon)};
+    };
+    if (checkpoint_.kind != Checkpointing::kSelective || block.empty()) {
+      // On the CPU, a norm consists of operators that use its input twice. Their gradients are added up before that of
+      // the residual stream, as if the norm were one operator, so that all kinds of checkpoints round equally.
+      return Discardable(part({stream.sum.is_cpu() ? at::alias(stream.sum) : stream.sum}).front());
+    }
+    // Autocast would keep a copy of the result, which is therefore cast here.
+    return Discardable(ctx, {block}, {stream.sum}, [=](const std::vector<at::Tensor>& inputs) {
+      return std::vector{part(inputs).front().to(product_type(inputs.front()))};
+    });
+  }
   auto scope = ctx.scope("norm");
-  if (!fused_.norm) return at::rms_norm(stream.sum, {config_.d_model}, weight, config_.norm_epsilon);
   if (!stream.branch.defined())
-    return ops::rms_norm(stream.sum, weight, config_.norm_epsilon, product_type(stream.sum));
+    return Discardable(ops::rms_norm(stream.sum, weight, config_.norm_epsilon, product_type(stream.sum)));
   auto [normed, sum] = ops::add_rms_norm(stream.branch, stream.sum, weight, config_.norm_epsilon);
   stream = {.sum = std::move(sum), .branch = {}};
-  return normed;
+  return Discardable(normed);
 }
 
 void LanguageModel::add(Stream& stream, const at::Tensor& branch) const {

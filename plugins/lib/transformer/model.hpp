@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "transformer/attention.hpp"
+#include "transformer/checkpoint.hpp"
 #include "transformer/config.hpp"
 
 namespace kymo::transformer {
@@ -76,7 +77,8 @@ class LanguageModel {
  public:
   /// `attention` is one of attention_names(). `fused.optimizer` has no effect here. Throws std::invalid_argument for an
   /// invalid configuration.
-  LanguageModel(const Config& config, Weights weights, const std::string& attention, const FusedLayers& fused = {});
+  LanguageModel(const Config& config, Weights weights, const std::string& attention, const FusedLayers& fused = {},
+                const CheckpointSetting& checkpoint = {});
 
   /// Returns [batch · sequence, vocab_size].
   at::Tensor logits(const Context& ctx, const at::Tensor& tokens);
@@ -94,16 +96,22 @@ class LanguageModel {
 
   /// The normalized output of the last block, [batch · sequence, d_model].
   at::Tensor hidden(const Context& ctx, const at::Tensor& tokens);
+  /// The blocks from `first` to before `end`, in segments that are checkpoints.
+  void segments(const Context& ctx, std::size_t first, std::size_t end, Stream& stream, const Rotary& rotary,
+                std::int64_t batch);
+  void segment(const Context& ctx, std::size_t first, std::size_t end, Stream& stream, const Rotary& rotary,
+               std::int64_t batch);
   void block(const Context& ctx, std::size_t index, Stream& stream, const Rotary& rotary, std::int64_t batch);
-  at::Tensor attend(const Context& ctx, const BlockWeights& weights, const at::Tensor& input, const Rotary& rotary,
-                    std::int64_t batch);
-  at::Tensor feed_forward(const Context& ctx, const BlockWeights& weights, const at::Tensor& input);
-  at::Tensor normalise(const Context& ctx, Stream& stream, const at::Tensor& weight) const;
+  at::Tensor attend(const Context& ctx, std::size_t index, Discardable input, const Rotary& rotary, std::int64_t batch);
+  at::Tensor feed_forward(const Context& ctx, std::size_t index, Discardable input) const;
+  /// In the scope of a block, whose name is `block`; empty after the last block.
+  Discardable normalise(const Context& ctx, Stream& stream, const at::Tensor& weight, const std::string& block) const;
   void add(Stream& stream, const at::Tensor& branch) const;
 
   Config config_;
   Weights weights_;
   FusedLayers fused_;
+  CheckpointSetting checkpoint_;
   std::unique_ptr<Attention> attention_;
   Rotary rotary_;
   std::vector<std::string> block_names_;

@@ -62,6 +62,23 @@ TEST(Attribution, BackwardWorkBelongsToTheInnermostScopeThatMadeItsNode) {
   }
 }
 
+TEST(Attribution, RecomputedWorkBelongsToItsOpenScopeInsteadOfTheNodeThatNeedsIt) {
+  TraceBuilder made;
+  made.trace.phases.push_back("recompute");
+  made.scope("segment", 0, 20);
+  const auto again = made.scope("block_0/attention", 20, 30);
+  made.launch(1, 100, position(0, 3, again, {5, 1}));
+  made.activity(1, 200, 201);
+  made.launch(2, 110, position(0, 1, again, {5, 1}));
+  made.activity(2, 210, 211);
+  made.op("aten::mm", 90, 120, position(0, 3, again, {5, 1}));
+  EXPECT_TRUE(attribute(made.trace).empty());
+  EXPECT_EQ(made.text(made.trace.activities[0].scope), "block_0/attention");
+  EXPECT_EQ(made.trace.activities[0].attribution, Attribution::kLaunch);
+  EXPECT_EQ(made.text(made.trace.activities[1].scope), "segment");
+  EXPECT_EQ(made.text(made.trace.operators[0].scope), "block_0/attention");
+}
+
 TEST(Attribution, ForwardThreadsCountTheirNodesApart) {
   TraceBuilder made;
   made.scope("left", 0, 10, -1, 1);

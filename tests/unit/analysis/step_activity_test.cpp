@@ -111,10 +111,43 @@ TEST(StepActivity, WhatLastsNoTimeStillCounts) {
   for (const auto& row : rows) expect_parts_sum_up(row);
 }
 
+/// Host phases of a step, one after the other.
+void enter(TraceBuilder& made, std::int32_t step, const std::vector<std::int32_t>& phases) {
+  for (const std::int32_t phase : phases) {
+    event::Range& range = made.trace.ranges.emplace_back();
+    range.is_phase = true;
+    range.step = step;
+    range.phase = phase;
+  }
+}
+
+TEST(StepActivity, APhaseThatIsEnteredAgainHasSeveralIntervals) {
+  TraceBuilder made;
+  enter(made, 0, {0, 1, 2, 1});
+  made.activity_at(0, 0, 0, 10);
+  made.activity_at(0, 1, 10, 20);
+  made.activity_at(0, 2, 24, 30);
+  made.activity_at(0, 1, 30, 50);
+  made.activity_at(0, 0, 60, 70);  // on another stream: its phase is not entered again
+  const auto rows = rows_of(made);
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[2].phase, "backward");
+  EXPECT_EQ(rows[2].start_ns, 10);
+  EXPECT_EQ(rows[2].end_ns - rows[2].start_ns, (24 - 10) + (70 - 30));
+  EXPECT_EQ(rows[2].compute_ns, 10 + 20 + 10);
+  EXPECT_EQ(rows[2].idle_ns, 4 + 10);
+  EXPECT_EQ(rows[2].gaps, 2);
+  EXPECT_EQ(rows[2].longest_gap_ns, 10);
+  EXPECT_EQ(rows[2].kernels, 3);
+  EXPECT_EQ(rows[3].compute_ns, 6);
+  for (const auto& row : rows) expect_parts_sum_up(row);
+}
+
 TEST(StepActivity, PartsSumToTheSpanAndPhasesTileTheStepForAnyActivity) {
   std::mt19937 random(5);
   for (int round = 0; round < 300; ++round) {
     TraceBuilder made;
+    if (round % 2 == 0) enter(made, 0, {0, 1, 2, 1, 0});
     std::int64_t time = -100;
     for (int i = 0; i < 60; ++i) {
       time += static_cast<std::int64_t>(random() % 20);

@@ -29,7 +29,7 @@ TEST(TransformerLm, DescribesItself) {
   EXPECT_STREQ(table.name, "transformer_lm");
   EXPECT_EQ(table.devices, std::uint32_t{KYMO_CPU | KYMO_CUDA});
   std::vector<std::string> phases(table.phases, table.phases + table.phase_count);
-  EXPECT_THAT(phases, ElementsAre("forward", "backward", "optimizer", "replay"));
+  EXPECT_THAT(phases, ElementsAre("forward", "backward", "recompute", "optimizer", "replay"));
   for (std::uint32_t i = 0; i < table.parameter_count; ++i) EXPECT_STRNE(table.parameters[i].documentation, "");
 }
 

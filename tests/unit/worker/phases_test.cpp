@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <thread>
 
 #include "base/clock.hpp"
 #include "unit/worker/fake_collector.hpp"
@@ -112,6 +113,25 @@ TEST_F(PhasesTest, SamplesHoldCallsAndOther) {
     EXPECT_EQ(backward.host_ns + by_phase["other"][i].host_ns, step.host_ns);
     EXPECT_FALSE(backward.device_ns);
   }
+}
+
+TEST_F(PhasesTest, APhaseMayInterruptAnotherOneFromAThreadThatItWaitsFor) {
+  const PassResult result = run([](const FakeHost& host) {
+    host.begin("forward");
+    std::thread([&] {
+      host.end();
+      host.phase("backward");
+      host.begin("forward");
+    }).join();
+    host.end();
+    return KYMO_OK;
+  });
+  ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
+  std::map<std::string, event::Sample> first;
+  for (const auto& sample : result.record.samples) first.try_emplace(sample.phase, sample);
+  EXPECT_EQ(first["forward"].calls, 2);
+  EXPECT_EQ(first["backward"].calls, 1);
+  EXPECT_EQ(first["forward"].host_ns + first["backward"].host_ns + first["other"].host_ns, first["step"].host_ns);
 }
 
 TEST_F(PhasesTest, NamesAreComparedByContent) {

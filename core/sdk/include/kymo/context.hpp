@@ -71,6 +71,11 @@ class Context {
   /// Begins a phase of the step. The phase ends when the returned object is destroyed. `stream` is the cudaStream_t
   /// that its work is queued on. Only in step(), workload thread only.
   [[nodiscard]] Phase phase(const char* name, void* stream = nullptr) const { return {host_, context_, name, stream}; }
+  /// Begins a phase that interrupts the open phase `outer` until the returned object is destroyed. Workload thread, or
+  /// a thread that it waits for.
+  [[nodiscard]] InnerPhase inner_phase(const char* name, const char* outer, void* stream = nullptr) const {
+    return {host_, context_, name, outer, stream};
+  }
   /// Begins a named region inside a phase. The region ends when the returned object is destroyed. Any thread.
   [[nodiscard]] Scope scope(const char* name) const noexcept { return {host_, context_, name}; }
   [[nodiscard]] Scope scope(const std::string& name) const noexcept { return scope(name.c_str()); }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -39,6 +40,34 @@ class Phase {
  private:
   kymo_status (*end_)(kymo_context*) = nullptr;
   kymo_context* context_ = nullptr;
+};
+
+/// A phase that interrupts another one, such as the recomputation of activations in the backward pass: the other phase
+/// ends and begins again around it, so that phases still partition the step. The thread may be another one than that of
+/// the workload, which waits for it.
+class InnerPhase {
+ public:
+  /// `outer` is the open phase. Throws like Phase.
+  InnerPhase(const kymo_host* host, kymo_context* context, const char* name, const char* outer, void* stream)
+      : host_(host), context_(context), outer_(outer), stream_(stream) {
+    if (!host->phase_begin) return;
+    host->phase_end(context);
+    inner_.emplace(host, context, name, stream);
+  }
+  InnerPhase(const InnerPhase&) = delete;
+  InnerPhase& operator=(const InnerPhase&) = delete;
+  ~InnerPhase() {
+    if (!inner_) return;
+    inner_.reset();
+    host_->phase_begin(context_, outer_, stream_);
+  }
+
+ private:
+  const kymo_host* host_;
+  kymo_context* context_;
+  const char* outer_;
+  void* stream_;
+  std::optional<Phase> inner_;
 };
 
 /// A named region inside a phase, on any thread. Scopes nest. In passes that do not record scopes, a scope costs one

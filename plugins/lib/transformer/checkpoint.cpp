@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transformer/checkpoint.hpp"
+
+#include <ATen/autocast_mode.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+#include <kymo/autocast.hpp>
+#include <kymo/torch.hpp>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace kymo::transformer {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// A part with what surrounded it in the forward pass.
+struct Recomputation : torch::CustomClassHolder {
+  Recomputation(const Context& seen_by, std::vector<std::string> around, const variable_list& inputs, Part given)
+      : ctx(seen_by), scopes(std::move(around)), part(std::move(given)), device(inputs.front().device().type()) {
+    if (at::autocast::is_autocast_enabled(device)) autocast = at::autocast::get_autocast_dtype(device);
+  }
+
+  /// Runs the part, recording gradients.
+  variable_list run(const variable_list& inputs) const {
+    const auto phase = ctx.inner_phase("recompute", "backward", libtorch::current_stream(ctx));
+    std::vector<std::unique_ptr<Scope>> open;
+    for (const std::string& name : scopes)
+      open.push_back(std::make_unique<Scope>(ctx.host(), ctx.handle(), name.c_str()));
+    std::optional<libtorch::Autocast> mixed;
+    if (autocast) mixed.emplace(device, *autocast);
+    const c10::AutoGradMode with_gradients(true);
+    variable_list results = part(inputs);
+    while (!open.empty()) open.pop_back();  // innermost first
+    return results;
+  }
+
+  Context ctx;
+  std::vector<std::string> scopes;
+  Part part;
+  at::DeviceType device;
+  std::optional<at::ScalarType> autocast;
+};
+
+/// The same tensors without their history, for another graph.
+variable_list leaves_of(const variable_list& inputs) {
+  variable_list leaves;
+  for (const at::Tensor& input : inputs) leaves.push_back(input.detach().requires_grad_(input.requires_grad()));
+  return leaves;
+}
+
+/// Differentiates what was computed from `leaves`, and returns their gradients.
+variable_list gradients_of(const variable_list& results, const variable_list& leaves, const variable_list& gradients) {
+  torch::autograd::backward(results, gradients);
+  variable_list found;
+  for (const at::Tensor& leaf : leaves) found.push_back(leaf.grad());
+  return found;
+}
+
+constexpr const char* kRecomputation = "recomputation";
+
+struct Checkpoint : torch::autograd::Function<Checkpoint> {
+  static variable_list forward(AutogradContext* ctx, at::TensorList inputs,
+                               const c10::intrusive_ptr<Recomputation>& recomputation) {
+    ctx->save_for_backward(inputs.vec());
+    ctx->saved_data[kRecomputation] = at::IValue::make_capsule(recomputation);
+    return recomputation->part(inputs.vec());
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
+    const auto capsule = ctx->saved_data[kRecomputation].toCapsule();
+    const variable_list leaves = leaves_of(ctx->get_saved_variables());
+    const variable_list results = static_cast<const Recomputation&>(*capsule).run(leaves);
+    variable_list found = gradients_of(results, leaves, gradients);
+    found.emplace_back();  // of the recomputation
+    return found;
+  }
+};
+
+void free_memory(const c10::Storage& storage) {
+  storage.unsafeGetStorageImpl()->set_data_ptr_noswap(at::DataPtr(nullptr, storage.device()));
+}
+
+void delete_storage(void* storage) { delete static_cast<c10::Storage*>(storage); }
+
+/// Lets the storage `to` have the memory of `from`, which lives as long as it does.
+void share_memory(const c10::Storage& to, const c10::Storage& from) {
+  auto* const owner = new c10::Storage(from);
+  to.unsafeGetStorageImpl()->set_data_ptr_noswap(
+      at::DataPtr(owner->mutable_data(), owner, &delete_storage, from.device()));
+}
+
+}  // namespace
+
+struct DiscardedResult {
+  /// Gives the result its values again.
+  void restore() {
+    leaves = leaves_of(node->get_saved_variables());
+    recomputed = recomputation->run(leaves);
+    if (storage) share_memory(*storage, recomputed.front().storage());
+  }
+  void discard() {
+    if (storage) free_memory(*storage);
+    leaves.clear();
+    recomputed.clear();
+  }
+
+  c10::intrusive_ptr<Recomputation> recomputation;
+  AutogradContext* node = nullptr;      // keeps the inputs; lives as long as the graph
+  std::optional<c10::Storage> storage;  // of the result, if it is discarded
+  variable_list leaves, recomputed;     // while the backward pass needs them
+};
+
+namespace {
+
+struct Held : torch::CustomClassHolder {
+  explicit Held(std::shared_ptr<DiscardedResult> held) : result(std::move(held)) {}
+  std::shared_ptr<DiscardedResult> result;
+};
+
+struct Discard : torch::autograd::Function<Discard> {
+  static variable_list forward(AutogradContext* ctx, at::TensorList inputs,
+                               const std::shared_ptr<DiscardedResult>& result) {
+    ctx->save_for_backward(inputs.vec());
+    ctx->saved_data[kRecomputation] = at::IValue::make_capsule(c10::make_intrusive<Held>(result));
+    result->node = ctx;
+    return result->recomputation->part(inputs.vec());
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
+    const auto capsule = ctx->saved_data[kRecomputation].toCapsule();
+    DiscardedResult& result = *static_cast<const Held&>(*capsule).result;
+    if (result.recomputed.empty()) result.restore();  // it was not discarded
+    variable_list found = gradients_of(result.recomputed, result.leaves, gradients);
+    result.discard();
+    found.emplace_back();  // of the argument `result`
+    return found;
+  }
+};
+
+}  // namespace
+
+const std::vector<std::string>& checkpoint_names() {
+  static const std::vector<std::string> names{"none", "blocks", "nested", "selective"};
+  return names;
+}
+
+Checkpointing checkpoint_named(std::string_view name) {
+  const std::vector<std::string>& names = checkpoint_names();
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end())
+    throw std::invalid_argument("unknown checkpointing '" + std::string(name) +
+                                "', must be one of none, blocks, nested, selective");
+  return static_cast<Checkpointing>(found - names.begin());
+}
+
+std::vector<at::Tensor> checkpointed(const Context& ctx, const std::vector<at::Tensor>& inputs, Part part) {
+  return Checkpoint::apply(at::TensorList(inputs), c10::make_intrusive<Recomputation>(ctx, std::vector<std::string>{},
+                                                                                      inputs, std::move(part)));
+}
+
+Discardable::Discardable(const Context& ctx, std::vector<std::string> scopes, const std::vector<at::Tensor>& inputs,
+                         Part part)
+    : discarded_(std::make_shared<DiscardedResult>()) {
+  discarded_->recomputation = c10::make_intrusive<Recomputation>(ctx, std::move(scopes), inputs, std::move(part));
+  result_ = Discard::apply(at::TensorList(inputs), discarded_).front();
+}
+
+void Discardable::discard_after(const at::Tensor& user) {
+  if (!discarded_ || !user.requires_grad()) return;
+  discarded_->storage = result_.storage();
+  result_.reset();
+  discarded_->discard();
+  user.register_hook([discarded = discarded_](const at::Tensor&) { discarded->restore(); });
+}
+
+}  // namespace kymo::transformer
