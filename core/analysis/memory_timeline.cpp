@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/memory_blocks.hpp"
+#include "analysis/saved_tensors.hpp"
 
 namespace kymo::analysis {
 
@@ -60,31 +61,27 @@ std::vector<bool> blas_workspace_stacks(const event::Memory& memory) {
   return result;
 }
 
-/// The phase of optimizers, or no phase.
-std::int32_t optimizer_phase(const event::Trace& trace) {
-  const auto found = std::ranges::find(trace.phases, "optimizer");
-  return found == trace.phases.end() ? -2 : static_cast<std::int32_t>(found - trace.phases.begin());
-}
-
 MemoryCategory lifetime_category(const Allocation& block, const BlockLifetime& lifetime,
                                  const std::vector<MemoryEvent>& events, const FirstPhases& first_phases,
-                                 std::int32_t optimizer) {
+                                 std::int32_t optimizer, std::int32_t recompute) {
   const std::int64_t op = events[static_cast<std::size_t>(block.sequence)].position.op;
   if (op < 0) return MemoryCategory::kUnknown;
   if (block.free_sequence && !lifetime.returned_to_allocator)
     return MemoryCategory::kUnknown;  // the true end of its lifetime is unknown
   if (block.free_sequence && events[static_cast<std::size_t>(*block.free_sequence)].position.op == op)
     return MemoryCategory::kWorkspace;
-  if (block.phase == optimizer && block.free_phase == optimizer && block.free_step == block.step)
+  if (block.phase >= 0 && block.phase == optimizer && block.free_phase == optimizer && block.free_step == block.step)
     return MemoryCategory::kWorkspace;
-  const bool from_forward = first_phases.is_first(block.step, block.phase);
+  const bool from_forward =
+      (block.phase >= 0 && block.phase == recompute) || first_phases.is_first(block.step, block.phase);
   return from_forward && is_gone_by_the_next_step(block, lifetime) ? MemoryCategory::kActivation
                                                                    : MemoryCategory::kUnknown;
 }
 
 void categorize(MemoryBlocks& blocks, const event::PassRecord& record) {
   const FirstPhases first_phases(record.trace);
-  const std::int32_t optimizer = optimizer_phase(record.trace);
+  const std::int32_t optimizer = record.trace.phase_named("optimizer");
+  const std::int32_t recompute = record.trace.phase_named(event::kRecomputePhase);
   const std::vector<bool> blas_workspace = blas_workspace_stacks(record.memory_trace);
   std::vector<Allocation>& allocations = blocks.allocations();
   for (std::size_t i = 0; i < allocations.size(); ++i) {
@@ -101,7 +98,7 @@ void categorize(MemoryBlocks& blocks, const event::PassRecord& record) {
       block.category_source = "stack";
       continue;
     }
-    block.category = lifetime_category(block, lifetime, record.memory_trace.events, first_phases, optimizer);
+    block.category = lifetime_category(block, lifetime, record.memory_trace.events, first_phases, optimizer, recompute);
     if (block.category != MemoryCategory::kUnknown) block.category_source = "lifetime";
   }
 }
@@ -154,6 +151,7 @@ std::vector<DroppedRecords> derive_memory(event::PassRecord& record, std::int64_
   compare_peaks(memory, dropped_records);
   derived.allocations = std::move(blocks.allocations());
   derived.segments = std::move(blocks.segments());
+  derived.kept_tensors = kept_tensors(record, derived.allocations);
   derived.memory_points.clear();
   derived.memory_phases.clear();
   for (const MemoryDevice device : {MemoryDevice::kCuda, MemoryDevice::kCpu}) {

@@ -190,6 +190,22 @@ struct MemoryPhase {
   std::int64_t category_bytes[kMemoryCategories] = {};  ///< allocated sizes of the blocks that are live at peak_ns
 };
 
+/// What a tensor that autograd keeps holds.
+enum class KeptMemory : std::uint8_t { kActivation, kParameter, kInput, kOther };
+constexpr auto names_of(KeptMemory) {
+  using enum KeptMemory;
+  return enum_names<KeptMemory>(
+      "kept memory", {{kActivation, "activation"}, {kParameter, "parameter"}, {kInput, "input"}, {kOther, "other"}});
+}
+
+struct KeptTensor {
+  std::int32_t step = -1;
+  bool nested = false;
+  TextId node = kNoText, scope = kNoText, type = kNoText;
+  std::int64_t bytes = 0, storage = 0, storage_bytes = 0, counted_bytes = 0;
+  KeptMemory memory = KeptMemory::kOther;
+};
+
 struct Derived {
   std::vector<KernelClass> kernel_classes;
   std::vector<ScopePath> scope_paths;
@@ -203,6 +219,7 @@ struct Derived {
   std::vector<Segment> segments;
   std::vector<MemoryPoint> memory_points;
   std::vector<MemoryPhase> memory_phases;
+  std::vector<KeptTensor> kept_tensors;
 };
 
 }  // namespace kymo::event

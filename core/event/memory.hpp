@@ -75,12 +75,26 @@ struct DeviceMemory {
   std::optional<std::int64_t> process_bytes;
 };
 
+/// A tensor that a node of an autograd graph keeps when the backward pass begins.
+struct SavedTensor {
+  std::int64_t time_ns = 0;   ///< begin of the backward pass
+  Position position;          ///< of its begin
+  bool nested = false;        ///< it runs within the evaluation of a node of another graph
+  AutogradPosition node;      ///< created in the forward pass
+  TextId name = kNoText;      ///< of the node
+  TextId type = kNoText;      ///< data type and sizes: f32[4, 512]
+  std::uint64_t address = 0;  ///< of its storage, which tensors may share; 0 if it has no memory
+  std::int64_t bytes = 0;     ///< of its elements
+  std::int64_t storage_bytes = 0;
+};
+
 struct Memory {
   std::vector<MemoryEvent> events;
   std::vector<BlockTag> tags;
   std::vector<StackFrame> frames;
   std::vector<std::vector<std::uint32_t>> stacks;  ///< indices into frames, innermost first
   std::vector<DeviceMemory> device;
+  std::vector<SavedTensor> saved_tensors;  ///< of the newest step
   /// Peaks of the pass from the allocator's statistics. The recorded events must agree with them.
   std::optional<MemoryState> cuda_peaks;
 };

@@ -151,6 +151,17 @@ auto stack_frame_table() {
                            {"function_id", function, true}});
 }
 
+auto saved_tensor_table() {
+  using K = event::KeptTensor;
+  return declare_table<K>(
+      "saved_tensor", Extent::kNoEvent,
+      [](const PassRecord& record) -> const auto& { return record.derived.kept_tensors; },
+      {sequence_column<K>(), column<&K::step>("step"), column<&K::nested>("nested"), name_column<&K::node>("node_id"),
+       string_column<&K::scope>("scope_id"), name_column<&K::type>("type_id"), column<&K::bytes>("bytes"),
+       column<&K::storage>("storage"), column<&K::storage_bytes>("storage_bytes"),
+       column<&K::counted_bytes>("counted_bytes"), column<&K::memory>("memory")});
+}
+
 }  // namespace
 
 void add_memory_tables(Tables& tables) {
@@ -162,6 +173,7 @@ void add_memory_tables(Tables& tables) {
   tables.push_back(device_memory_table());
   tables.push_back(stack_table());
   tables.push_back(stack_frame_table());
+  tables.push_back(saved_tensor_table());
 }
 
 }  // namespace kymo::store

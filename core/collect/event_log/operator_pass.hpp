@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -88,6 +89,8 @@ struct OpenCall {
   std::int64_t number = -1;    ///< -1 if the call was dropped
   OperatorRow* row = nullptr;
   const char* name = "";
+  std::int32_t phase = -1;  ///< in a pass without rows
+  bool is_node = false;     ///< in a pass without rows: of the backward pass
 };
 
 /// The calls of one thread. Accessed only by that thread.
@@ -132,11 +135,13 @@ class ThreadCalls {
     open_.push_back({call, -1, nullptr, name});
   }
   /// Begins a call in a pass without rows. Nested calls share the number of the outermost one, so that a block
-  /// allocated and freed by parts of an operator counts as that operator's workspace.
-  void open_number(const void* call, const char* name) noexcept {
-    const std::int64_t number =
-        open_.empty() ? pass_->next_.fetch_add(1, std::memory_order_relaxed) : open_.front().number;
-    open_.push_back({call, number, nullptr, name});
+  /// allocated and freed by parts of an operator counts as that operator's workspace. A node of the backward pass, and
+  /// what it recomputes in a phase of its own, do not count as parts of another node.
+  void open_number(const void* call, const char* name, bool is_node) noexcept {
+    const std::int32_t phase = pass_->execution_context_.phase.load(std::memory_order_relaxed);
+    const bool is_part = !open_.empty() && !is_node && open_.back().phase == phase;
+    const std::int64_t number = is_part ? open_.back().number : pass_->next_.fetch_add(1, std::memory_order_relaxed);
+    open_.push_back({call, number, nullptr, name, phase, is_node});
   }
   /// Ends a call, and drops calls above it, which never ended on this thread; asynchronous calls may end on another
   /// one.
@@ -148,6 +153,8 @@ class ThreadCalls {
       return;
     }
   }
+  /// Whether a node of the backward pass is active, in a pass without rows.
+  bool is_in_node() const noexcept { return std::ranges::any_of(open_, &OpenCall::is_node); }
   const OpenCall* innermost() const noexcept { return open_.empty() ? nullptr : &open_.back(); }
 
  private:

@@ -8,6 +8,7 @@
 #include "collect/torch/collective_calls.hpp"
 #include "collect/torch/cpu_memory.hpp"
 #include "collect/torch/operator_log.hpp"
+#include "collect/torch/saved_tensors.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -37,6 +38,7 @@ class TorchCollector final : public Collector {
       execution_context_->op_name = &open_operator_name;
     }
     watch_collectives(setting);
+    if (setting.pass == measure::Pass::kMemory) watch_saved_tensors(setting);
     if (setting.pass == measure::Pass::kMemory && setting.device == measure::DeviceKind::kCpu) record_memory(setting);
   }
 
@@ -51,6 +53,7 @@ class TorchCollector final : public Collector {
   void disarm(event::PassRecord& record) override {
     if (execution_context_ == nullptr) return;
     end_cpu_memory(record, kName);
+    end_saved_tensors(record, kName);
     end_collectives(record);
     execution_context_->op = nullptr;
     execution_context_->op_name = nullptr;

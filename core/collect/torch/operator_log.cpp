@@ -17,6 +17,7 @@
 #include "collect/event_log/operator_pass.hpp"
 #include "collect/torch/lasting_names.hpp"
 #include "collect/torch/operator_arguments.hpp"
+#include "collect/torch/saved_tensors.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -130,12 +131,14 @@ void begin_call(OperatorPass& pass, const at::RecordFunction& call) {
   const RowText* const text = pass.keeps_rows() ? log.find_name(whole_name) : nullptr;
   const bool backward = !text && is_node(whole_name);
   const char* const name = backward ? whole_name + kNodePrefix.size() : whole_name;
-  if (!pass.keeps_rows())
-    log.calls.open_number(&call, name);
-  else if (OperatorRow* const row = describe(pass, log, call, name, text, backward))
+  if (!pass.keeps_rows()) {
+    if (backward) evaluate_node(log.calls.is_in_node());
+    log.calls.open_number(&call, name, backward);
+  } else if (OperatorRow* const row = describe(pass, log, call, name, text, backward)) {
     log.calls.open_row(&call, name, *row);
-  else
+  } else {
     log.calls.open_dropped(&call, name);
+  }
 }
 
 // LibTorch catches exceptions of callbacks and prints a warning on stderr for each.

@@ -356,3 +356,21 @@ INSERT INTO op_work (
 (14, 0, 'ops', 2, 2, 23, 30, NULL, 0, 'matmul', 'f32', 1, 2, 2e6, 2e6, 2e6, 40000, 800000, 0, 0),
 (14, 0, 'ops', 3, 1, 22, 31, NULL, 0, 'softmax', 'f32', 1, 1, 5000, 5000, 5000, 8000, 300000, 0, 0),
 (14, 0, 'ops', 4, 2, 23, 32, NULL, 0, 'overhead', '', 1, 2, 0, 0, 0, 0, 700000, 0, 0);
+-- What autograd keeps in run 13: in two blocks, and in a checkpoint.
+INSERT INTO string (string_id, text) VALUES
+(900, 'MulBackward0'), (901, 'MmBackward0'), (902, 'f32[8, 4]'), (903, 'f32[4, 4]'), (904, 'blocks/0/norm'),
+(905, 'blocks/1/norm'), (906, 'blocks'), (907, 'blocks/0'), (908, 'blocks/1');
+INSERT INTO scope_path (scope_id, module, depth) VALUES
+(904, 'blocks/*/norm', 3), (905, 'blocks/*/norm', 3), (906, 'blocks', 1), (907, 'blocks/*', 2), (908, 'blocks/*', 2);
+INSERT INTO saved_tensor (
+  run_id, rank, pass, sequence, step, nested, node_id, scope_id, type_id, bytes, storage, storage_bytes, counted_bytes,
+  memory
+) VALUES
+(13, 0, 'memory', 0, 1, 0, 900, 904, 902, 128, 0, 128, 128, 'activation'),
+(13, 0, 'memory', 1, 1, 0, 900, 904, 903, 64, 1, 64, 64, 'parameter'),
+(13, 0, 'memory', 2, 1, 0, 901, 907, 902, 128, 0, 128, 0, 'activation'),
+(13, 0, 'memory', 3, 1, 0, 900, 905, 902, 128, 2, 128, 128, 'activation'),
+(13, 0, 'memory', 4, 1, 0, 901, 908, 902, 64, 3, 256, 256, 'activation'),
+(13, 0, 'memory', 5, 1, 0, 901, NULL, 902, 128, 4, 128, 128, 'input'),
+(13, 0, 'memory', 6, 1, 0, 901, NULL, 902, 32, 5, 32, 32, 'other'),
+(13, 0, 'memory', 7, 1, 1, 900, 905, 902, 128, 0, 128, 128, 'activation');

@@ -276,6 +276,52 @@ TEST(MemoryCategory, FollowsFromTheLifetime) {
                           "unknown:", "unknown:", "activation:lifetime", "unknown:", "activation:lifetime"));
 }
 
+TEST(MemoryCategory, OfWhatIsRecomputedIsActivation) {
+  Script script;
+  script.record().trace.phases = {"forward", "backward", "recompute"};
+  script.step(0).phase(0).phase(1).phase(2).op(1).allocate(1 * kMegabyte, 512);
+  script.op(2).allocate(2 * kMegabyte, 512).free(2 * kMegabyte);
+  script.phase(1).op(3).free(1 * kMegabyte);
+  script.derive();
+  EXPECT_EQ(category_of(script.blocks()[0]), "activation:lifetime");
+  EXPECT_EQ(category_of(script.blocks()[1]), "workspace:lifetime");
+}
+
+TEST(KeptTensors, CountEachStorageOnceAtTheFirstNodeInForwardOrder) {
+  Script script;
+  script.step(0).outside().op(1).allocate(1 * kMegabyte, 512).tag(1 * kMegabyte, KYMO_PARAMETER);
+  script.step(0).op(2).allocate(2 * kMegabyte, 100);  // before the phases
+  script.phase(0).in_scope(true).op(3).allocate(3 * kMegabyte, 1000);
+  event::PassRecord& record = script.record();
+  record.trace.ranges[0].first_node = {10, 1};
+  record.trace.ranges[0].end_sequence = 20;
+  script.phase(1);
+  const auto keep = [&](std::int64_t sequence, std::uint64_t address, std::int64_t bytes) {
+    event::SavedTensor saved;
+    saved.time_ns = 1'000;
+    saved.position.step = 0;
+    saved.node = {sequence, 1};
+    saved.name = record.trace.texts.intern("MulBackward0");
+    saved.type = record.trace.texts.intern("f32[4]");
+    saved.address = address;
+    saved.bytes = 16;
+    saved.storage_bytes = bytes;
+    record.memory_trace.saved_tensors.push_back(saved);
+  };
+  keep(30, 3 * kMegabyte, 1000);  // the engine reads the newest node first
+  keep(12, 3 * kMegabyte, 1000);
+  keep(11, 1 * kMegabyte, 512);
+  keep(10, 2 * kMegabyte, 100);
+  keep(9, 77, 64);  // not allocated in the pass
+  script.derive();
+  std::vector<std::string> rows;
+  for (const event::KeptTensor& row : record.derived.kept_tensors)
+    rows.push_back(record.trace.texts.text(row.scope) + " " + to_string(row.memory) + " " +
+                   std::to_string(row.storage) + " " + std::to_string(row.counted_bytes));
+  EXPECT_THAT(rows, ElementsAre(" other 0 64", "block_0/attention input 1 100", "block_0/attention parameter 2 512",
+                                "block_0/attention activation 3 1000", " activation 3 0"));
+}
+
 TEST(MemoryCategory, OfATemporaryOfTheOptimizerIsWorkspace) {
   Script script;
   script.record().trace.phases = {"forward", "optimizer"};

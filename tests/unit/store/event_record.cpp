@@ -164,6 +164,11 @@ void add_memory(PassRecord& record) {
   derived.memory_phases = {
       {MemoryDevice::kCuda, 2, "forward", false, 512, 600, {1, 2, 3, 4}, 10'300, {1, 2, 3, 4, 5, 6}}};
   derived.memory_phases[0].category_bytes[static_cast<std::size_t>(MemoryCategory::kUnknown)] = 7;
+  Texts& texts = record.trace.texts;
+  derived.kept_tensors = {
+      {2, false, texts.intern("MulBackward0"), texts.intern("block_0/attention"), texts.intern("f32[4]"), 16, 0, 64, 64,
+       KeptMemory::kActivation},
+      {2, true, texts.intern("MulBackward0"), kNoText, texts.intern("f32[4]"), 16, 1, 64, 0, KeptMemory::kOther}};
 }
 
 /// The text for a numbered value in column `column`; empty for NULL.
@@ -276,6 +281,11 @@ std::vector<TableContent> event_contents() {
        "cuda|2|forward|parameter|1;cuda|2|forward|unknown|7;cuda|2|forward|workspace|5"},
       {"device_memory", "time_ns, stage, step, used_bytes, process_bytes",
        "1|before cuda|-1|100|NULL;10200||2|300|200;15200||3|400|200"},
+      {"saved_tensor",
+       "sequence, step, nested, " + text("node_id") + ", " + text("scope_id") + ", " + text("type_id") +
+           ", bytes, storage, storage_bytes, counted_bytes, memory",
+       "0|2|0|MulBackward0|block_0/attention|f32[4]|16|0|64|64|activation;"
+       "1|2|1|MulBackward0||f32[4]|16|1|64|0|other"},
       {"stack", "stack, depth, frame", "0|0|0;0|1|1;1|0|2"},
       {"stack_frame", "frame, module, offset, " + text("function_id"),
        "0|libx.so|64|void f<'>();1|liby.so|128|;2|libz.so|1|never called"},

@@ -155,9 +155,9 @@ TEST_F(Events, MissingTextsAreDroppedRecordsAndNoCrash) {
   EXPECT_EQ(ask(database, "SELECT count(*) FROM memset"), "0") << "it has no name";
   EXPECT_EQ(ask(database, "SELECT scope_id FROM kernel WHERE sequence = 0"), "NULL");
   EXPECT_EQ(ask(database, "SELECT count(*) FROM scope_path"), "0");
-  // memset; range, kernel, op, collective, kernel_total, op_total, idle_total, kernel_outlier and allocation each
-  // have one unresolvable scope.
-  EXPECT_EQ(ask(database, "SELECT count, detail FROM dropped_record"), "10|" + std::string(kUnknownTexts));
+  // memset; range, kernel, op, collective, kernel_total, op_total, idle_total, kernel_outlier, allocation and
+  // saved_tensor each have one unresolvable scope.
+  EXPECT_EQ(ask(database, "SELECT count, detail FROM dropped_record"), "11|" + std::string(kUnknownTexts));
 
   tamper(path("a.db"), "UPDATE gpu_activity SET name_id = 9999 WHERE launch_config IS NOT NULL");
   ResultsDatabase merged(path("b.db"), Mode::kCreate);

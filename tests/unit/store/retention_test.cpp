@@ -31,10 +31,24 @@ class RetentionTest : public StoreTest {
     for (const std::string& table : tables) text += table + " " + ask(database, "SELECT count(*) FROM " + table) + "; ";
     return text;
   }
-  const std::vector<std::string> derived_{
-      "statistic",      "overhead",     "kernel_total", "op_total",      "step_activity",        "idle_total",
-      "kernel_outlier", "memory_phase", "clock_sync",   "kernel_class",  "scope_path",           "metric",
-      "mark",           "work",         "rank",         "launch_config", "memory_phase_category"};
+  const std::vector<std::string> derived_{"statistic",
+                                          "overhead",
+                                          "kernel_total",
+                                          "op_total",
+                                          "step_activity",
+                                          "idle_total",
+                                          "kernel_outlier",
+                                          "memory_phase",
+                                          "clock_sync",
+                                          "kernel_class",
+                                          "scope_path",
+                                          "metric",
+                                          "mark",
+                                          "work",
+                                          "rank",
+                                          "launch_config",
+                                          "memory_phase_category",
+                                          "saved_tensor"};
   const std::vector<std::string> events_{"range",           "kernel",         "memcpy", "memset",      "api_call",
                                          "synchronization", "cupti_overhead", "op",     "allocation",  "segment",
                                          "memory_point",    "device_memory",  "stack",  "stack_frame", "collective"};

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What autograd keeps for the backward pass: in programs in plain PyTorch, and in blocks of the included model, against
+counts by hand; and checkpoints, which keep less."""
+
+import unittest
+
+from kymo_tool import KymoTest, needs_torch_parts
+from trace_program_test import PROGRAMS, TraceTest
+
+STEPS = 14
+KEPT = (
+    "SELECT node.text, type.text, memory, counted_bytes FROM saved_tensor s "
+    "JOIN string node ON node.string_id = s.node_id JOIN string type ON type.string_id = s.type_id "
+    "WHERE nested = 0 ORDER BY sequence"
+)
+
+
+@needs_torch_parts
+class ProgramsTest(TraceTest):
+    def observe(self, kind):
+        self.environment.pop("KYMO_TEST_LIGHT_TORCH", None)
+        done = self.trace(PROGRAMS / "saved.py", kind, STEPS, options=["--passes", "memory", "--steps", "5:10"])
+        self.assertEqual(self.outcome(), ("ok", ""), done.stderr)
+        return done
+
+    def saved(self, kind):
+        done = self.observe(kind)
+        self.assertEqual(self.rows("SELECT count FROM dropped_record WHERE source = 'kymo_torch'"), [])
+        return self.rows(KEPT), int(done.stdout.split()[1])
+
+    def test_an_rms_norm_keeps_six_tensors_in_three_storages(self):
+        """x for its square and for the product, the inverse root for itself and for the product, and both factors of
+        the product with the weight. x is an input of the step."""
+        rows, _ = self.saved("norm")
+        self.assertEqual(sorted(node for node, *_ in rows), ["MulBackward0"] * 4 + ["PowBackward0", "RsqrtBackward0"])
+        size = 4 * 512 * 2560 * 4
+        sizes = [(memory, counted) for _, _, memory, counted in rows if counted]
+        self.assertEqual(
+            sorted(sizes), [("activation", 4 * 512 * 4), ("activation", size), ("other", size), ("parameter", 2560 * 4)]
+        )
+
+    def test_a_compiled_rms_norm_keeps_three_tensors(self):
+        rows, _ = self.saved("compiled")
+        self.assertEqual({node for node, *_ in rows}, {"CompiledFunctionBackward"})
+        self.assertEqual(len(rows), 3)
+
+    def test_a_function_in_python_keeps_what_it_saves(self):
+        rows, _ = self.saved("function")
+        size = 4 * 512 * 2560 * 4
+        self.assertIn(("ExpBackward0", "f32[4, 512, 2560]", "activation", size), rows)
+        self.assertIn(("DoubledBackward", "f32[4, 512, 2560]", "activation", 0), rows, "it shares the result of exp")
+
+    def test_the_sum_is_the_growth_of_memory_in_the_forward_pass(self):
+        _, held = self.saved("gpt")
+        ((activations, growth),) = self.rows("SELECT activation_bytes, growth_bytes FROM saved_memory WHERE nested = 0")
+        self.assertAlmostEqual(activations, growth - held, delta=0.01 * growth)
+        modules = dict(self.rows("SELECT module, instances FROM saved_by_module WHERE nested = 0"))
+        self.assertEqual([count for module, count in modules.items() if module.endswith("blocks.*")], [3], modules)
+        ((gradients,),) = self.rows(
+            "SELECT gradient_bytes_per_instance FROM saved_by_module WHERE module LIKE '%blocks.*' AND nested = 0"
+        )
+        width = 96
+        self.assertEqual(gradients, 4 * (12 * width * width + 13 * width))
+
+    def test_tensors_that_the_program_replaces_are_reported(self):
+        self.observe("checkpointed")
+        ((detail,),) = self.rows("SELECT detail FROM dropped_record WHERE source = 'kymo_torch'")
+        self.assertIn("hooks replace", detail)
+
+
+@needs_torch_parts
+class CheckpointsTest(KymoTest):
+    """Six blocks on the CPU in fp32."""
+
+    BATCH, CONTEXT, WIDTH, FORWARD, HEADS = 2, 48, 64, 96, 4
+    MODEL = [
+        "--set", "size=custom", "--set", "layers=6", "--set", f"d_model={WIDTH}", "--set", f"d_ff={FORWARD}",
+        "--set", f"heads={HEADS}", "--set", f"context={CONTEXT}", "--set", f"batch={BATCH}", "--set", "vocab_size=50",
+    ]  # fmt: skip
+
+    def sweep(self, *words):
+        runs = self.kymo_json(
+            "run", "transformer_lm", *self.MODEL, "--device", "cpu", "--passes", "time,memory,ops", "--steps", "3",
+            "--warmup", "1", "--fresh", *words,
+        )  # fmt: skip
+        return {run["parameters"]["checkpoint"]: run for run in runs["runs"]}
+
+    def test_checkpoints_lower_the_peak_and_leave_the_loss(self):
+        runs = self.sweep("--axis", "checkpoint=none,blocks,nested,selective")
+        self.assertEqual({run["status"] for run in runs.values()}, {"ok"})
+        losses = {
+            kind: [run["metrics"][name]["value"] for name in ("loss_first", "loss_last")] for kind, run in runs.items()
+        }
+        self.assertEqual(losses["blocks"], losses["none"])
+        self.assertEqual(losses["nested"], losses["none"])
+        self.assertEqual(losses["selective"], losses["none"])
+        peaks, kept = {}, {}
+        for kind, run in runs.items():
+            number = run["run_id"]
+            ((peaks[kind],),) = self.rows(
+                f"SELECT peak_allocated_bytes FROM memory_peak WHERE run_id = {number} AND phase = 'step'"
+            )
+            ((kept[kind],),) = self.rows(
+                f"SELECT activation_bytes FROM saved_memory WHERE run_id = {number} AND nested = 0"
+            )
+            phases = {phase for (phase,) in self.rows(f"SELECT DISTINCT phase FROM phase_time WHERE run_id = {number}")}
+            self.assertEqual("recompute" in phases, kind != "none")
+        for kind in ("blocks", "nested", "selective"):
+            self.assertLess(peaks[kind], peaks["none"])
+            self.assertLess(kept[kind], kept["none"])
+            modules = self.rows(
+                f"SELECT module FROM op_by_scope WHERE run_id = {runs[kind]['run_id']} AND phase = 'recompute'"
+            )
+            self.assertTrue(modules)
+            self.assertTrue(all((module or "").startswith("block") for (module,) in modules), modules)
+        self.assertLess(kept["nested"], kept["blocks"])
+
+    def test_a_block_keeps_what_a_count_by_hand_says(self):
+        runs = self.sweep("--axis", "checkpoint=none,selective")
+        run = runs["none"]
+        tokens = self.BATCH * self.CONTEXT
+        stream = tokens * self.WIDTH
+        # A norm keeps its input, the inverse root, and the normalized input; the projection after it, the result.
+        norm_and_projection = 3 * stream + tokens
+        # Query, key and value in one tensor, the scaled query, the weights, and the input of the output projection.
+        attention = 5 * stream + self.BATCH * self.HEADS * self.CONTEXT**2
+        # Gate and up in one tensor, the activated gate, and its product with up.
+        feed_forward = 4 * tokens * self.FORWARD
+        expected = 4 * (2 * norm_and_projection + attention + feed_forward)
+        ((instances, kept, gradients),) = self.rows(
+            "SELECT instances, bytes_per_instance, gradient_bytes_per_instance FROM saved_by_module "
+            f"WHERE run_id = {run['run_id']} AND nested = 0 AND module = 'block'"
+        )
+        self.assertEqual((instances, kept), (6, expected))
+        # The inputs of both norms, query, key and value, the input of the output projection, and gate and up.
+        selective = 4 * (6 * stream + 2 * tokens * self.FORWARD)
+        ((kept,),) = self.rows(
+            f"SELECT bytes_per_instance FROM saved_by_module WHERE run_id = {runs['selective']['run_id']} "
+            "AND nested = 0 AND module = 'block'"
+        )
+        self.assertEqual(kept, selective)
+        self.assertEqual(gradients, 4 * (4 * self.WIDTH**2 + 3 * self.WIDTH * self.FORWARD + 2 * self.WIDTH))
+
+
+if __name__ == "__main__":
+    unittest.main()
