@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "store/results.hpp"
 #include "store/sqlite.hpp"
@@ -17,6 +18,7 @@ struct ResultsDatabase::Impl {
   std::unique_ptr<Connection> connection;
   bool read_only = false;
   Limits limits;
+  std::vector<std::string> undo_temporary;  ///< statements that undo TemporaryChanges
 };
 
 /// Returns the connection for writing. Throws Error if the database was opened for reading.

@@ -7,11 +7,14 @@
 namespace kymo::store {
 struct TemporaryChanges::Impl {
   const Connection& connection;
+  std::vector<std::string>& undo;
   Limited limited;
 };
 
 TemporaryChanges::TemporaryChanges(const ResultsDatabase& database)
-    : impl_(new Impl{*database.impl_->connection, {*database.impl_->connection, database.impl_->limits}}) {}
+    : impl_(new Impl{*database.impl_->connection,
+                     database.impl_->undo_temporary,
+                     {*database.impl_->connection, database.impl_->limits}}) {}
 
 TemporaryChanges::~TemporaryChanges() = default;
 
@@ -24,5 +27,7 @@ std::int64_t TemporaryChanges::run(const std::string& sql, const std::vector<std
 }
 
 std::int64_t TemporaryChanges::integer(const std::string& sql) { return impl_->connection.integer(sql); }
+
+std::vector<std::string>& TemporaryChanges::undo() { return impl_->undo; }
 
 }  // namespace kymo::store

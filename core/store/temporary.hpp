@@ -24,6 +24,8 @@ class TemporaryChanges {
   std::int64_t run(const std::string& sql, const std::vector<std::optional<measure::Value>>& values = {});
   /// First column of the first row of a query; 0 without rows.
   std::int64_t integer(const std::string& sql);
+  /// Statements that undo changes; they are kept with the database.
+  std::vector<std::string>& undo();
 
  private:
   struct Impl;

@@ -89,11 +89,11 @@ std::vector<Object> views_without_copy(const ResultsDatabase& database) {
 }
 
 /// Creates temporary copies of the views: those of the file read its own tables, the copies read temporary tables and
-/// views of the same names. Appends the statements that drop them.
-void copy_views(TemporaryChanges& changes, const std::vector<Object>& views, std::vector<std::string>& drop) {
+/// views of the same names.
+void copy_views(TemporaryChanges& changes, const std::vector<Object>& views) {
   for (const Object& view : views) {
     create_temporary(changes, view.sql);
-    drop.push_back("DROP VIEW temp." + view.name);
+    changes.undo().push_back("DROP VIEW temp." + view.name);
   }
 }
 
@@ -146,16 +146,15 @@ std::map<std::string, int> uses_of_views(const ResultsDatabase& database, const 
 }  // namespace
 
 void RunSelection::show_history() {
-  if (show_history_.empty()) return;
   TemporaryChanges changes(database_);
-  for (const std::string& sql : std::exchange(show_history_, {})) changes.run(sql);
+  for (const std::string& sql : std::exchange(changes.undo(), {})) changes.run(sql);
 }
 
 void RunSelection::hide_history(bool unselected) {
   show_history();
   TemporaryChanges changes(database_);
   changes.run("CREATE TEMP TABLE visible_run (run_id INTEGER PRIMARY KEY)");
-  show_history_.emplace_back("DROP TABLE temp.visible_run");
+  changes.undo().emplace_back("DROP TABLE temp.visible_run");
   changes.run(kFindVisibleRuns, {unselected});
   const bool hides_most =
       changes.integer("SELECT 2 * (SELECT count(*) FROM temp.visible_run) < (SELECT count(*) FROM run)") != 0;
@@ -165,8 +164,8 @@ void RunSelection::hide_history(bool unselected) {
       "m.type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(m.name, 'main') c WHERE c.name = 'run_id')");
   const std::vector<Object> views = views_without_copy(database_);
   changes.run("BEGIN");
-  copy_views(changes, views, show_history_);
-  for (const Object& table : tables) show_history_.push_back(hide_rows(changes, table));
+  copy_views(changes, views);
+  for (const Object& table : tables) changes.undo().push_back(hide_rows(changes, table));
   changes.run("COMMIT");
   changes.run("ANALYZE temp");
 }
@@ -176,12 +175,12 @@ void RunSelection::evaluate_once(const std::vector<std::string>& queries) {
   const std::vector<Object> views = views_without_copy(database_);
   TemporaryChanges changes(database_);
   changes.run("BEGIN");
-  copy_views(changes, views, show_history_);
+  copy_views(changes, views);
   for (const std::string view : kSummaryViews) {
     const auto found = uses.find(view);
     if (found == uses.end() || found->second < 2) continue;
     const std::int64_t start_ns = now_ns();
-    show_history_.push_back(replace_by_rows(changes, view));
+    changes.undo().push_back(replace_by_rows(changes, view));
     log::debug(std::to_string((now_ns() - start_ns) / 1'000'000) + " ms: view " + view);
   }
   changes.run("COMMIT");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run_selection.hpp"
 
-#include "base/error.hpp"
 #include "store/temporary.hpp"
 
 namespace kymo::report {
@@ -53,14 +52,6 @@ void add_runs(TemporaryChanges& changes, const std::vector<std::int64_t>& runs, 
 }
 
 }  // namespace
-
-RunSelection::~RunSelection() {
-  try {
-    show_history();
-  } catch (const Error&) {
-    // The tables end with the connection.
-  }
-}
 
 std::int64_t RunSelection::select(const Selection& selection) {
   show_history();

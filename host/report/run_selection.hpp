@@ -34,13 +34,11 @@ struct ComparedRuns {
   std::vector<ComparedCase> cases;
 };
 
-/// Temporary tables and views of a database that restrict its queries, until the object ends. Functions throw Error.
+/// Temporary tables and views of a database that restrict its queries, until other runs are selected. Functions throw
+/// Error.
 class RunSelection {
  public:
   explicit RunSelection(store::ResultsDatabase& database) : database_(database) {}
-  ~RunSelection();
-  RunSelection(const RunSelection&) = delete;
-  RunSelection& operator=(const RunSelection&) = delete;
 
   /// Fills the temporary table selected_run(run_id, title, title_in_case), which report queries join, and returns the
   /// number of selected runs. The titles are those of the view run_title, computed once for all queries.
@@ -64,7 +62,6 @@ class RunSelection {
 
  private:
   store::ResultsDatabase& database_;
-  std::vector<std::string> show_history_;  ///< statements that undo hide_history() and evaluate_once()
 };
 
 }  // namespace kymo::report
