@@ -30,6 +30,9 @@ void read_runs(const ResultsDatabase& database, const std::string& condition, Ru
       "JOIN plugin p ON p.plugin_id = r.plugin_id WHERE " +
           condition,
       [&](Json row) {
+        // The first wrong value of a damaged database ends the command; text would show it.
+        for (const char* number : {"ranks", "warmup", "steps", "repetition"})
+          static_cast<void>(integer_at(row, number));
         for (const char* object : {"parameters", "phases", "metrics"}) row[object] = Json::object();
         for (const char* array : {"checks", "warnings"}) row[array] = Json::array();
         const auto id = row["run_id"].get<std::int64_t>();
@@ -46,7 +49,11 @@ void read_parameters(const ResultsDatabase& database, const std::string& ids, Ru
            });
 }
 
-/// The whole step comes first, then the phases in execution order.
+/// The whole step comes first, then the phases in execution order, which takes longer to find than everything else.
+constexpr const char* kInOrder =
+    " ORDER BY t.run_id, t.phase <> 'step', t.phase = 'other', (SELECT min(s.start_ns) FROM step_time s "
+    "WHERE s.run_id = t.run_id AND s.phase = t.phase)";
+
 void read_phases(const ResultsDatabase& database, const std::string& condition, Runs& runs) {
   for_rows(database,
            "SELECT t.run_id, t.phase, t.clock, t.count, t.excluded, t.all_throttled, t.mean_ms * 1e6 AS mean_ns, "
@@ -54,9 +61,7 @@ void read_phases(const ResultsDatabase& database, const std::string& condition, 
            "t.median_high_ms * 1e6 AS median_high_ns, t.min_ms * 1e6 AS min_ns, t.max_ms * 1e6 AS max_ns, "
            "t.ci_low_ms * 1e6 AS ci_low_ns, t.ci_high_ms * 1e6 AS ci_high_ns, t.statistic, t.time_ms * 1e6 AS time_ns, "
            "t.slow_share, t.slow_time_share, t.fast_share, t.fast_time_share, t.unlike_steps FROM phase_time t WHERE " +
-               condition +
-               " ORDER BY t.run_id, t.phase <> 'step', t.phase = 'other', (SELECT min(s.start_ns) FROM step_time s "
-               "WHERE s.run_id = t.run_id AND s.phase = t.phase)",
+               condition,
            [&](Json row) {
              Json& phases = runs.at(take_run_id(row))["phases"];
              const auto phase = row["phase"].get<std::string>();
@@ -184,7 +189,7 @@ Json results_of(const ResultsDatabase& database, const std::string& ids) {
   Runs runs;
   read_runs(database, "r.run_id IN (" + ids + ")", runs);
   read_parameters(database, ids, runs);
-  read_phases(database, "t.run_id IN (" + ids + ")", runs);
+  read_phases(database, "t.run_id IN (" + ids + ")" + kInOrder, runs);
   read_work(database, ids, runs);
   read_bandwidth(database, ids, runs);
   read_metrics(database, ids, runs);
@@ -197,15 +202,18 @@ Json invocation_results(const ResultsDatabase& database, std::int64_t invocation
   return results_of(database, "SELECT run_id FROM run WHERE invocation_id = " + std::to_string(invocation_id));
 }
 
-Json brief_result(const ResultsDatabase& database, std::int64_t invocation_id, std::size_t index) {
+Json brief_results(const ResultsDatabase& database, const std::string& ids) {
   Runs runs;
-  read_runs(database,
-            "r.invocation_id = " + std::to_string(invocation_id) + " AND r.sequence = " + std::to_string(index), runs);
-  if (runs.empty()) return nullptr;
-  const std::string id = std::to_string(runs.begin()->first);
-  read_parameters(database, id, runs);
-  read_phases(database, "t.run_id = " + id + " AND t.phase = 'step'", runs);
-  return values_of(runs)[0];
+  read_runs(database, "r.run_id IN (" + ids + ")", runs);
+  read_parameters(database, ids, runs);
+  read_phases(database, "t.run_id IN (" + ids + ") AND t.phase = 'step'", runs);
+  return values_of(runs);
+}
+
+Json brief_result(const ResultsDatabase& database, std::int64_t invocation_id, std::size_t index) {
+  const auto found = database.query("SELECT run_id FROM run WHERE invocation_id = " + std::to_string(invocation_id) +
+                                    " AND sequence = " + std::to_string(index));
+  return found.rows.empty() ? Json() : brief_results(database, std::to_string(found.rows[0].at(0).integer))[0];
 }
 
 }  // namespace kymo::cli

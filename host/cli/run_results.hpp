@@ -37,8 +37,11 @@ Json results_of(const store::ResultsDatabase& database, const std::string& ids);
 /// The objects of all runs of an invocation.
 Json invocation_results(const store::ResultsDatabase& database, std::int64_t invocation_id);
 
-/// The object of the index-th run of an invocation with its identity, parameters, status and the phase `step` only;
-/// null if there is no such run. Takes the same time however many runs there are.
+/// Such objects with identity, parameters, status and the phase `step` only.
+Json brief_results(const store::ResultsDatabase& database, const std::string& ids);
+
+/// The same of the index-th run of an invocation; null if there is no such run. Takes the same time however many runs
+/// there are.
 Json brief_result(const store::ResultsDatabase& database, std::int64_t invocation_id, std::size_t index);
 
 }  // namespace kymo::cli

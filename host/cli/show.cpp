@@ -66,7 +66,8 @@ std::string matching_ids(const ResultsDatabase& database, const ShowArguments& a
 
 int list_runs(const ShowArguments& arguments) {
   const auto database = open_results(arguments.database);
-  Json runs = results_of(*database, matching_ids(*database, arguments));
+  const std::string ids = matching_ids(*database, arguments);
+  Json runs = arguments.json ? results_of(*database, ids) : brief_results(*database, ids);
   // Newest first.
   std::reverse(runs.begin(), runs.end());
   std::stable_sort(runs.begin(), runs.end(),

@@ -140,7 +140,7 @@ class TextWriter {
 }  // namespace
 
 std::string text_of(const Document& document, const TextStyle& style) {
-  return style.markdown ? render_markdown(document).front().content : TextWriter(style).write(document);
+  return style.markdown ? typed_spaces(render_markdown(document).front().content) : TextWriter(style).write(document);
 }
 
 std::vector<OutputFile> render_text(const Document& document) { return {{"report.txt", text_of(document, {})}}; }

@@ -11,7 +11,7 @@
 -- column interval: title="95 % interval", align="right", omit=2
 -- column p: align="right", omit=4
 -- column needs_runs: align="right", optional=true, omit=3
-WITH compared AS (
+WITH compared AS MATERIALIZED (
   SELECT
     c.key,
     c.value AS pair,

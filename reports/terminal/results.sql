@@ -25,14 +25,14 @@
 -- column status: optional=true, omit=2
 -- column verification: optional=true, omit=2
 -- column metrics: spread=true, align="right", omit=7
-WITH run AS (
+WITH run AS MATERIALIZED (
   SELECT
     c.key AS case_id,
     r.id AS position,
     r.value AS run
   FROM json_each(:cases) c, json_each(c.value, '$.runs') r
 ),
-phase AS (
+phase AS MATERIALIZED (
   SELECT
     r.case_id,
     p.key AS phase,
@@ -51,7 +51,7 @@ represented AS (
   WHERE p.phase = 'step'
   GROUP BY p.case_id
 ),
-phase_time AS (
+phase_time AS MATERIALIZED (
   SELECT
     p.case_id,
     p.phase,

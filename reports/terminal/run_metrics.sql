@@ -2,7 +2,7 @@
 -- The metrics that a run reported.
 -- column bytes: format="bytes"
 -- column value: format="general"
-WITH metric AS (
+WITH reported AS MATERIALIZED (
   SELECT
     m.key AS name,
     m.value ->> 'value' AS value,
@@ -14,4 +14,4 @@ SELECT
   iif(m.unit IN ('B', 'bytes') AND typeof(m.value) <> 'text', m.value, NULL) AS bytes,
   iif(m.unit IN ('B', 'bytes') AND typeof(m.value) <> 'text', NULL, m.value) AS value,
   iif(m.unit IN ('B', 'bytes') OR typeof(m.value) = 'text', NULL, m.unit) AS unit
-FROM metric m
+FROM reported m

@@ -16,7 +16,7 @@
 --   omit=3
 -- column algbw_gb_s: title="algbw", unit="GB/s", prefix="auto", format="significant", digits=3, optional=true
 -- column busbw_gb_s: title="busbw", unit="GB/s", prefix="auto", format="significant", digits=3, optional=true
-WITH phase AS (
+WITH phase AS MATERIALIZED (
   SELECT
     p.key AS phase,
     p.value AS time,

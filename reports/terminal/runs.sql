@@ -10,7 +10,7 @@
 --   plus_minus="median_half_width", relative=true, optional=true
 -- column mean_ns: title="mean step", unit="ns", prefix="auto", format="significant", digits=3,
 --   plus_minus="half_width", relative=true, optional=true
-WITH shown AS (
+WITH shown AS MATERIALIZED (
   SELECT
     r.key,
     r.value AS run,

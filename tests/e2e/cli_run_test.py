@@ -73,7 +73,7 @@ class RunTest(KymoTest):
         for column in ("mean ± std", "footprint", "precision", "device", "timing", "compute", "other", "verification"):
             self.assertIn(column, wide.splitlines()[0])
         in_markdown = self.kymo(*words, "--markdown").stdout
-        self.assertRegex(in_markdown, r"\A\| run \| workload \| n \| [^\n]+\n\| --: \| -- \|")
+        self.assertRegex(in_markdown, r"\A\| run \| workload \| n \| [^\n]+\n\| ---: \| :--- \|")
 
     def test_repetitions_are_summarized(self):
         done = self.kymo("run", "saxpy", *SMALL[2:], "--axis", "n=10,20", "--repeat", "3", "--no-verify")
@@ -185,7 +185,7 @@ class RunTest(KymoTest):
         self.assertLessEqual(second["ratio_low"], second["ratio_high"])
         self.assertRegex(
             self.kymo(*words).stdout,
-            r"\nworkload +parameters +runs +clock +(median|mean) ms +TFLOP/s +GB/s +change +95 % interval +verdict\n"
+            r"\nworkload +parameters +runs +clock +(median|mean) step +FLOP/s +B/s +change +95 % interval +verdict\n"
             r"[^$]*\nno verdict: saxpy:precision=fp64 measured [^\n]+; a verdict needs 5 runs of each: ",
         )
         self.assertIn("identical to the case", self.kymo("run", "saxpy", "--against", "saxpy", code=2).stderr)

@@ -330,7 +330,7 @@ TEST(ResultsTable, PrintsMarkdown) {
   EXPECT_EQ(results_text(Json::array({with_warning(case_run(1), "throttled", "44 %")}), style),
             "| run | workload | median step | FLOP/s | B/s |\n"
             "| ---: | :--- | ---: | ---: | ---: |\n"
-            "| 1 | w | 2.00\u00A0ms\u00A0± 5.0 % | 1.50\u00A0T | 3.00\u00A0G |\n"
+            "| 1 | w | 2.00 ms ± 5.0 % | 1.50 T | 3.00 G |\n"
             "\n"
             "- run ok, verification passed\n"
             "- warning: run 1: throttled: 44 %\n");
