@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 #define KYMO_ABI_MAJOR 2
-#define KYMO_ABI_MINOR 0
+#define KYMO_ABI_MINOR 1
 #define KYMO_ENTRY_SYMBOL "kymo_plugin_v2"
 
 typedef int32_t kymo_status;
@@ -60,6 +60,10 @@ enum { KYMO_LOG_DEBUG = 0, KYMO_LOG_INFO = 1, KYMO_LOG_WARNING = 2, KYMO_LOG_ERR
 enum { KYMO_NO_CATEGORY = 0, KYMO_MEMORY_CATEGORIES(KYMO_MEMORY_CATEGORY) };
 #undef KYMO_MEMORY_CATEGORY
 enum { KYMO_ALL_REDUCE = 1, KYMO_REDUCE_SCATTER = 2, KYMO_ALL_GATHER = 3, KYMO_BROADCAST = 4, KYMO_BARRIER = 5 };
+enum { KYMO_REDUCE = 6, KYMO_GATHER = 7, KYMO_SCATTER = 8, KYMO_ALL_TO_ALL = 9, KYMO_SEND = 10, KYMO_RECEIVE = 11 };
+enum {
+  KYMO_LIBRARY_CALLS = 100
+}; /* calls that kymo records itself, made between begin and end: for collective_needed() */
 enum { KYMO_CHECK_PASSED = 1, KYMO_CHECK_FAILED = 2, KYMO_CHECK_UNAVAILABLE = 3 };
 /* Kinds of kymo_compilation. */
 enum {
@@ -217,6 +221,9 @@ typedef struct kymo_host {
   void (*operator_work)(kymo_context*, const char* name, const char* arguments, double flops, double bytes);
   /* [any] Records a compilation or a graph break. */
   void (*compilation)(kymo_context*, const kymo_compilation*);
+  /* [any] Reports, before the calling thread waits for a collective call or makes its stream wait, that it needs the
+   * result; the call may have ended. `by` names what does; NULL: the open scope. The first report of a call counts. */
+  void (*collective_needed)(kymo_context*, uint64_t handle, const char* by);
 } kymo_host;
 
 /* A workload. After a function returns a status other than KYMO_OK, the host only calls destroy. */

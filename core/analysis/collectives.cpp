@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "analysis/derive.hpp"
@@ -93,6 +95,56 @@ std::int64_t outlived_by_kernels(const Kernels& kernels, std::vector<Collective>
   });
 }
 
+/// When the device could have used the results of the calls on it: the thread that needs one makes its stream wait, and
+/// the next kernel that it launches on that stream, unless it communicates too, could start once it was launched and
+/// the work before it on the stream was complete.
+class DeviceNeeds {
+ public:
+  DeviceNeeds(const Trace& trace, const std::vector<bool>& is_communication) {
+    NumberIndex launches(correlation_ids_of(trace.launches));
+    for (const Activity& activity : trace.activities) {
+      const std::uint32_t found =
+          activity.graph_node == 0 ? launches.find(activity.correlation_id) : NumberIndex::kNone;
+      if (found == NumberIndex::kNone) continue;
+      const event::Launch& launch = trace.launches[found];
+      streams_[activity.stream].push_back({launch.time_ns, &activity});
+      if (activity.kind == event::ActivityKind::kKernel && !event::is_marked(is_communication, activity.name))
+        threads_[launch.position.thread].push_back({launch.time_ns, &activity});
+    }
+    for (Kernels* each : {&streams_, &threads_})
+      for (auto& [number, launched] : *each) std::ranges::stable_sort(launched, {}, &LaunchedKernel::launch_ns);
+  }
+
+  std::int64_t of(const Collective& call) const {
+    const auto thread = threads_.find(call.needed_position.thread);
+    if (thread == threads_.end()) return -1;
+    const auto user = std::ranges::lower_bound(thread->second, call.needed_call_ns, {}, &LaunchedKernel::launch_ns);
+    if (user == thread->second.end()) return -1;
+    const std::vector<LaunchedKernel>& stream = streams_.at(user->kernel->stream);
+    const auto before = std::ranges::lower_bound(stream, user->launch_ns, {}, &LaunchedKernel::launch_ns);
+    return before == stream.begin() ? user->launch_ns : std::max(user->launch_ns, std::prev(before)->kernel->end_ns);
+  }
+
+ private:
+  Kernels streams_, threads_;
+};
+
+void find_needs(Trace& trace, const std::vector<bool>& is_communication) {
+  ScopeFinder finder(trace);
+  std::optional<DeviceNeeds> on_device;
+  for (Collective& call : trace.collectives) {
+    if (call.needed_call_ns < 0) continue;
+    call.needed_position.phase = finder.phase(call.needed_position);
+    if (call.needed_by == event::kNoText) call.needed_by = finder.locate(call.needed_position).scope;
+    if (!call.on_device) {
+      call.needed_ns = call.needed_call_ns;
+    } else {
+      if (!on_device) on_device.emplace(trace, is_communication);
+      call.needed_ns = on_device->of(call);
+    }
+  }
+}
+
 void attribute_calls(Trace& trace) {
   ScopeFinder finder(trace);
   for (Collective& call : trace.collectives) {
@@ -131,6 +183,7 @@ std::vector<event::DroppedRecords> attribute_collectives(Trace& trace, const std
   attribute_calls(trace);
   const Kernels kernels = communication_kernels(trace, is_communication);
   assign_kernels(kernels, trace.collectives, true);
+  find_needs(trace, is_communication);
   return dropped_records_of(trace, kernels);
 }
 

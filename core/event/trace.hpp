@@ -206,7 +206,11 @@ struct Collective {
   std::int64_t enqueue_ns = 0;       ///< start of the call
   std::int64_t returned_ns =
       -1;  ///< end of the call: the work is queued, or without a stream, complete; -1 if it did not end
+  std::int64_t needed_call_ns = -1;  ///< when a thread first waited for it or made its stream wait; -1 if none did
+  Position needed_position;          ///< context of that thread
+  TextId needed_by = kNoText;  ///< what waited, reported or, by attribute_collectives(), the scope of needed_position
   // Set by analysis::attribute_collectives():
+  std::int64_t needed_ns = -1;  ///< when the result was needed on this rank; -1 if unknown
   std::int64_t start_ns =
       -1;  ///< start on this rank: its first kernel on the device, or enqueue_ns without a stream; -1 if unknown
   std::int64_t end_ns = -1;

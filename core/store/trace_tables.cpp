@@ -259,13 +259,24 @@ auto collective_table() {
   using C = event::Collective;
   return declare_table<C>(
       "collective", Extent::kStep, [](const PassRecord& record) -> const auto& { return record.trace.collectives; },
-      with_context<C>({sequence_column<C>(), name_column<&C::communicator>("communicator_id"),
-                       column<&C::sequence>("call_number"), column<&C::operation>("operation"),
-                       column<&C::bytes>("bytes"), column<&C::on_device>("on_device"),
-                       column<&C::enqueue_ns>("enqueue_ns"), column_or_null<&C::returned_ns>("returned_ns"),
-                       column_or_null<&C::start_ns>("start_ns"), column_or_null<&C::end_ns>("end_ns"),
-                       column<&C::kernels>("kernels"), column_or_null<&C::group_ranks>("group_ranks"),
-                       column<&C::dtype>("dtype")}));
+      with_context<C>(
+          {sequence_column<C>(),
+           name_column<&C::communicator>("communicator_id"),
+           column<&C::sequence>("call_number"),
+           column<&C::operation>("operation"),
+           column<&C::bytes>("bytes"),
+           column<&C::on_device>("on_device"),
+           column<&C::enqueue_ns>("enqueue_ns"),
+           column_or_null<&C::returned_ns>("returned_ns"),
+           column_or_null<&C::start_ns>("start_ns"),
+           column_or_null<&C::end_ns>("end_ns"),
+           column<&C::kernels>("kernels"),
+           column_or_null<&C::group_ranks>("group_ranks"),
+           column<&C::dtype>("dtype"),
+           column_or_null<&C::needed_ns>("needed_ns"),
+           string_column<&C::needed_by>("needed_by_id"),
+           {"needed_phase_id",
+            [](const Entry<C>& entry) { return entry.texts.phase(entry.item.needed_position.phase); }, true}}));
 }
 
 }  // namespace

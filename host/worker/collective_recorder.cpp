@@ -2,6 +2,7 @@
 #include "worker/collective_recorder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
@@ -29,20 +30,11 @@ kymo_collective whole(const kymo_collective& given) {
 
 std::optional<event::CollectiveOperation> operation_of(std::uint32_t number) {
   using enum event::CollectiveOperation;
-  switch (number) {
-    case KYMO_ALL_REDUCE:
-      return kAllReduce;
-    case KYMO_REDUCE_SCATTER:
-      return kReduceScatter;
-    case KYMO_ALL_GATHER:
-      return kAllGather;
-    case KYMO_BROADCAST:
-      return kBroadcast;
-    case KYMO_BARRIER:
-      return kBarrier;
-    default:
-      return std::nullopt;
-  }
+  static_assert(KYMO_ALL_REDUCE == 1 && KYMO_RECEIVE == 11);
+  constexpr std::array kInOrder{kAllReduce, kReduceScatter, kAllGather, kBroadcast, kBarrier, kReduce,
+                                kGather,    kScatter,       kAllToAll,  kSend,      kReceive};
+  if (number < KYMO_ALL_REDUCE || number > kInOrder.size()) return std::nullopt;
+  return kInOrder[number - 1];
 }
 
 bool lies_within(const event::Collective& call, const event::Collective& around) {
@@ -50,11 +42,29 @@ bool lies_within(const event::Collective& call, const event::Collective& around)
          (around.returned_ns < 0 || call.enqueue_ns <= around.returned_ns);
 }
 
-/// Adds the calls that the workload reported to those that a collector observed. What the workload called on the same
-/// thread between the begin and the end of its report is part of it.
+/// What needs the calls of a library needs each of them, as soon as it began if it was needed before.
+void pass_need(event::Collective& call, const event::Collective& around) {
+  if (call.needed_call_ns >= 0 || around.needed_call_ns < 0 || !lies_within(call, around)) return;
+  call.needed_call_ns = std::max(around.needed_call_ns, call.enqueue_ns);
+  call.needed_position = around.needed_position;
+  call.needed_by = around.needed_by;
+}
+
+/// Whether an observed call is part of a reported one: the workload made it on the same thread between the begin and
+/// the end of its report, or Gloo begins it later, on a thread of its own, where the group is unknown.
+bool is_part(const event::Collective& call, const event::Collective& around) {
+  using enum event::CollectiveOperation;
+  if (lies_within(call, around)) return true;
+  const bool is_same = call.operation == around.operation ||
+                       (call.operation == kAllReduce && around.operation == kReduceScatter);  // Gloo has no other one
+  return is_same && call.group_ranks < 0 && !around.on_device && call.enqueue_ns >= around.enqueue_ns &&
+         call.enqueue_ns <= around.returned_ns;
+}
+
+/// Adds the calls that the workload reported to those that a collector observed.
 void add_calls(std::vector<event::Collective>& observed, const std::vector<event::Collective>& reported) {
   std::erase_if(observed, [&](const event::Collective& call) {
-    return std::ranges::any_of(reported, [&](const event::Collective& around) { return lies_within(call, around); });
+    return std::ranges::any_of(reported, [&](const event::Collective& around) { return is_part(call, around); });
   });
   observed.insert(observed.end(), reported.begin(), reported.end());
   std::ranges::stable_sort(observed, {}, &event::Collective::enqueue_ns);
@@ -72,7 +82,8 @@ CollectiveRecorder::CollectiveRecorder(std::int64_t run_start_ns, std::size_t mo
 
 std::uint64_t CollectiveRecorder::begin(const kymo_collective* given) {
   const kymo_collective call = given ? whole(*given) : kymo_collective{};
-  const auto operation = operation_of(call.operation);
+  const bool is_library_calls = call.operation == KYMO_LIBRARY_CALLS;
+  const auto operation = is_library_calls ? event::CollectiveOperation::kBarrier : operation_of(call.operation);
   event::Collective made;
   made.position = RangeRecorder::execution_context().position();
   made.bytes = bounded(call.bytes);
@@ -82,12 +93,14 @@ std::uint64_t CollectiveRecorder::begin(const kymo_collective* given) {
   if (!operation) return ++invalid_, 0;
   if (calls_.size() >= max_) return ++dropped_, 0;
   made.operation = *operation;
+  if (made.operation == event::CollectiveOperation::kSend || made.operation == event::CollectiveOperation::kReceive)
+    made.group_ranks = 2;  // of which the communicator's name tells one message from another
   if (call.communicator) made.communicator = communicators_.intern(call.communicator);
   const bool is_counted = call.size >= offsetof(kymo_collective, sequence) + sizeof(call.sequence);
-  made.sequence = is_counted ? bounded(call.sequence) : count_call(made.communicator);
+  if (!is_library_calls) made.sequence = is_counted ? bounded(call.sequence) : count_call(made.communicator);
   // Taken last and under the lock, so that the calls are ordered by these times.
   made.enqueue_ns = now_ns() - run_start_ns_;
-  calls_.push_back(made);
+  calls_.push_back({std::move(made), is_library_calls});
   return handle_of(calls_.size() - 1);
 }
 
@@ -96,15 +109,27 @@ void CollectiveRecorder::end(std::uint64_t handle) noexcept {
   if (handle == 0) return;
   const std::lock_guard lock(mutex_);
   if (collected_) return;
-  event::Collective* const call = find(handle);
-  if (!call || call->returned_ns != -1) {
+  Report* const report = find(handle);
+  if (!report || report->call.returned_ns != -1) {
     ++unmatched_;
     return;
   }
-  call->returned_ns = std::max(returned_ns, call->enqueue_ns);  // another thread may have delayed the lock
+  report->call.returned_ns =
+      std::max(returned_ns, report->call.enqueue_ns);  // another thread may have delayed the lock
 }
 
-event::Collective* CollectiveRecorder::find(std::uint64_t handle) {
+void CollectiveRecorder::needed(std::uint64_t handle, const char* by) {
+  const std::int64_t needed_ns = now_ns() - run_start_ns_;
+  const event::Position position = RangeRecorder::execution_context().position();
+  const std::lock_guard lock(mutex_);
+  Report* const report = collected_ ? nullptr : find(handle);
+  if (!report || report->call.needed_call_ns != -1) return;
+  report->call.needed_call_ns = needed_ns;
+  report->call.needed_position = position;
+  if (by) report->call.needed_by = names_.intern(by);
+}
+
+CollectiveRecorder::Report* CollectiveRecorder::find(std::uint64_t handle) {
   const std::uint64_t index = handle & ((std::uint64_t{1} << kIndexBits) - 1);
   const bool is_known = handle >> kIndexBits == generation_ && index >= 1 && index <= calls_.size();
   return is_known ? &calls_[index - 1] : nullptr;
@@ -118,9 +143,17 @@ std::int64_t CollectiveRecorder::count_call(event::TextId communicator) {
 void CollectiveRecorder::collect(event::PassRecord& record) {
   const std::lock_guard lock(mutex_);
   collected_ = true;
-  for (event::Collective& call : calls_)
-    call.communicator = record.trace.texts.intern(communicators_.text(call.communicator));
-  add_calls(record.trace.collectives, {calls_.begin(), calls_.end()});
+  std::vector<event::Collective> reported;
+  for (auto& [call, is_library_calls] : calls_) {
+    if (call.needed_by != event::kNoText) call.needed_by = record.trace.texts.intern(names_.text(call.needed_by));
+    if (is_library_calls) {
+      for (event::Collective& made : record.trace.collectives) pass_need(made, call);
+    } else {
+      call.communicator = record.trace.texts.intern(communicators_.text(call.communicator));
+      reported.push_back(std::move(call));
+    }
+  }
+  add_calls(record.trace.collectives, reported);
   calls_.clear();
   const auto report_dropped = [&](std::int64_t count, const std::string& detail) {
     add_dropped(record.dropped_records, "collective", count, detail);

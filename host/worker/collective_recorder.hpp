@@ -27,6 +27,8 @@ class CollectiveRecorder {
   std::uint64_t begin(const kymo_collective* call);
   /// An unknown handle, or one that has already ended, counts as a dropped record.
   void end(std::uint64_t handle) noexcept;
+  /// The first report of a call counts; one of an unknown handle is ignored, because its call was not kept.
+  void needed(std::uint64_t handle, const char* by);
 
   /// Moves the calls into the record, in the order in which they began, together with the counts of dropped records.
   /// Nothing is recorded afterwards.
@@ -35,9 +37,14 @@ class CollectiveRecorder {
  private:
   static constexpr int kIndexBits = 32;
 
+  struct Report {
+    event::Collective call;
+    bool is_library_calls = false;  ///< no call itself, see KYMO_LIBRARY_CALLS
+  };
+
   std::uint64_t handle_of(std::size_t index) const { return generation_ << kIndexBits | (index + 1); }
   /// nullptr if no call of this recorder has that handle.
-  event::Collective* find(std::uint64_t handle);
+  Report* find(std::uint64_t handle);
   std::int64_t count_call(event::TextId communicator);
 
   const std::int64_t run_start_ns_;
@@ -46,9 +53,10 @@ class CollectiveRecorder {
 
   std::mutex mutex_;  // protects all members below
   bool collected_ = false;
-  event::Texts communicators_;             // the calls refer to these until collect()
+  event::Texts communicators_;             // the calls refer to these and to names_ until collect()
   std::vector<std::int64_t> next_number_;  // per communicator, for calls numbered here
-  std::deque<event::Collective> calls_;    // grows without moving its elements
+  event::Texts names_;                     // of what needs results
+  std::deque<Report> calls_;               // grows without moving its elements
   std::int64_t dropped_ = 0;
   std::int64_t invalid_ = 0;
   std::int64_t unmatched_ = 0;

@@ -208,6 +208,10 @@ void RunContext::collective_end(std::uint64_t handle) {
   if (collectives_) collectives_->end(handle);
 }
 
+void RunContext::collective_needed(std::uint64_t handle, const char* by) {
+  if (collectives_) collectives_->needed(handle, by);
+}
+
 void RunContext::scope_begin(const char* name) {
   if (ranges_) ranges_->begin_scope(name);
   for (collect::Collector* observer : scope_observers_) observer->scope_begin(name);

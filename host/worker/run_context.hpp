@@ -59,6 +59,7 @@ class RunContext {
   void scope_end();
   std::uint64_t collective_begin(const kymo_collective* call);
   void collective_end(std::uint64_t handle);
+  void collective_needed(std::uint64_t handle, const char* by);
   void tag(const void* address, std::uint64_t bytes, std::uint32_t category);
   kymo_status all_gather_bytes(const void* send, std::uint64_t bytes, void* receive);
   void skip(const char* reason) { reported_.skip_reason = reason; }

@@ -134,6 +134,7 @@ kymo_host observing_services(bool tags) {
   host.scope_begin = service<&RunContext::scope_begin>;
   host.scope_end = service<&RunContext::scope_end>;
   host.operator_work = operator_work;
+  host.collective_needed = service<&RunContext::collective_needed>;
   if (tags) host.tag = service<&RunContext::tag>;
   return host;
 }

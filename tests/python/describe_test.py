@@ -77,7 +77,7 @@ class Description(unittest.TestCase):
                 "name": "my_kernel",
                 "libraries": {},
                 "abi_major": 2,
-                "abi_minor": 0,
+                "abi_minor": 1,
                 "cxx_abi": "",
                 "torch": "",
                 "compiler": f"CPython {version}",

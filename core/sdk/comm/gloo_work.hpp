@@ -37,11 +37,13 @@ class GlooProgress {
   /// Reports the end of the call immediately, because the host may be gone when Gloo completes it. Returns false if the
   /// call was already done.
   bool abandon();
+  const CollectiveUse& use() const { return use_; }
 
  private:
   void future_ended(c10::ivalue::Future& future);
 
   Collective report_;
+  const CollectiveUse use_ = report_.use();
   const std::shared_ptr<Health> health_;
   const std::string name_;
   std::vector<at::Tensor> kept_;
@@ -56,7 +58,11 @@ class GlooProgress {
 class GlooWork final : public Work {
  public:
   GlooWork(const Context& ctx, std::shared_ptr<GlooProgress> progress) : ctx_(ctx), progress_(std::move(progress)) {}
-  void wait() override { progress_->wait(ctx_); }
+  void wait() override {
+    needed(nullptr);
+    progress_->wait(ctx_);
+  }
+  void needed(const char* by) const override { progress_->use().needed(by); }
   bool done() override { return progress_->done(); }
 
  private:

@@ -45,11 +45,12 @@ thread_local const void* open_group = nullptr;
 
 class NcclWork final : public Work {
  public:
-  NcclWork(std::shared_ptr<NcclSession> session, std::shared_ptr<InFlightOp> op)
-      : session_(std::move(session)), op_(std::move(op)) {}
+  NcclWork(std::shared_ptr<NcclSession> session, std::shared_ptr<InFlightOp> op, const CollectiveUse& use)
+      : session_(std::move(session)), op_(std::move(op)), use_(use) {}
 
   void wait() override {
     check_launched();
+    needed(nullptr);
     if (!session_->failed() || !op_->completed()) session_->check();
     const int index = session_->context().device_index();
     const cudaStream_t current = c10::cuda::getCurrentCUDAStream(static_cast<c10::DeviceIndex>(index)).stream();
@@ -61,6 +62,8 @@ class NcclWork final : public Work {
     // Memory freed from now on can only be reused on this stream, which is ordered after the collective.
     if (current == op_->caller) op_->kept.clear();
   }
+
+  void needed(const char* by) const override { use_.needed(by); }
 
   bool done() override {
     check_launched();
@@ -79,6 +82,7 @@ class NcclWork final : public Work {
 
   const std::shared_ptr<NcclSession> session_;
   const std::shared_ptr<InFlightOp> op_;
+  const CollectiveUse use_;
 };
 
 class NcclCommunicator final : public Communicator {
@@ -197,6 +201,7 @@ class NcclCommunicator final : public Communicator {
     const std::shared_ptr<InFlightOp> op = in_group_ && group_ ? group_ : in_flight_.take();
     if (!group_ || !in_group_) prepare(*op, caller);
     Collective report = reporter_.begin(call.operation, call.bytes, queued_on(op->stream));
+    const CollectiveUse use = report.use();
     if (own_stream_ || in_group_) {  // on the current stream, stream order protects the memory
       op->kept.push_back(output);
       if (!input.is_same(output)) op->kept.push_back(input);
@@ -210,7 +215,7 @@ class NcclCommunicator final : public Communicator {
       launch(op);
       report.end();
     }
-    return std::make_unique<NcclWork>(session_, op);
+    return std::make_unique<NcclWork>(session_, op, use);
   }
 
   void accept(ncclResult_t result) {

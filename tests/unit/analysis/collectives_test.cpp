@@ -81,6 +81,46 @@ TEST_F(AttributeCollectives, LastsFromTheFirstToTheLastOfSeveralKernels) {
   EXPECT_EQ(at(0).kernels, 3);
 }
 
+TEST_F(AttributeCollectives, AreNeededOnTheDeviceWhenTheNextKernelOfTheWaitingThreadCouldStart) {
+  call(10, 20);
+  kernel(1, 15, 100, 200);
+  made_.trace.collectives[0].needed_call_ns = 40;
+  made_.trace.collectives[0].needed_position = on(3, TraceBuilder::position(0, 0));
+  made_.launch(2, 30, on(3));
+  made_.activity(2, 60, 170, "before");
+  made_.launch(3, 50, on(4));
+  made_.activity(3, 300, 310, "of another thread");
+  made_.launch(4, 70, on(3));
+  made_.activity(4, 201, 260, "user");
+  for (event::Activity& activity : made_.trace.activities) activity.stream = activity.correlation_id == 1 ? 9 : 7;
+  made_.trace.activities[2].stream = 8;
+  attribute_all();
+  EXPECT_EQ(at(0).needed_ns, 170);
+  EXPECT_EQ(at(0).needed_position.phase, 0);
+}
+
+TEST_F(AttributeCollectives, AreNotNeededOnTheDeviceBeforeTheLaunch) {
+  call(10, 20);
+  kernel(1, 15, 100, 200);
+  made_.trace.collectives[0].needed_call_ns = 40;
+  made_.launch(2, 180, on(0));
+  made_.activity(2, 201, 260, "user");
+  made_.trace.activities[0].stream = 9;
+  attribute_all();
+  EXPECT_EQ(at(0).needed_ns, 180);
+}
+
+TEST_F(AttributeCollectives, AreNeededOnTheHostWhenTheWaitBegins) {
+  call(10, 20);
+  made_.trace.collectives[0].on_device = false;
+  made_.trace.collectives[0].needed_call_ns = 15;
+  attribute_all();
+  EXPECT_EQ(at(0).needed_ns, 15);
+  call(30, 40);
+  attribute_all();
+  EXPECT_EQ(at(1).needed_ns, -1);
+}
+
 TEST_F(AttributeCollectives, CallsOfAGroupShareItsKernels) {
   call(10, 50);
   call(11, 51);

@@ -13,9 +13,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "measure/status_page.hpp"
 #include "unit/worker/engine_fixture.hpp"
 #include "worker/collective_recorder.hpp"
+#include "worker/range_recorder.hpp"
 
 namespace kymo::worker {
 namespace {
@@ -130,6 +132,79 @@ TEST_F(CollectivesTest, AreRecordedWithTheirPosition) {
   EXPECT_GE(call.enqueue_ns, trace.collectives[0].returned_ns);
   EXPECT_GE(call.returned_ns, call.enqueue_ns);
   EXPECT_THAT(result.record.dropped_records, IsEmpty());
+}
+
+TEST_F(CollectivesTest, TheFirstNeedOfAResultCounts) {
+  FakeWorkload workload({"forward", "backward"});
+  workload.on_step = [](const FakeHost& host) {
+    host.begin("forward");
+    const std::uint64_t named = begin(host, made(KYMO_ALL_GATHER, 8, "data", 0));
+    const std::uint64_t unnamed = begin(host, made(KYMO_ALL_GATHER, 8, "data", 1));
+    end(host, named);
+    host.end();
+    host.begin("backward");
+    host.host->collective_needed(host.context, named, "layer");
+    host.host->collective_needed(host.context, named, "another");
+    host.host->collective_needed(host.context, 12345, "unknown");
+    host.host->scope_begin(host.context, "block");
+    host.host->collective_needed(host.context, unnamed, nullptr);
+    host.host->scope_end(host.context);
+    end(host, unnamed);
+    return host.end();
+  };
+  const PassResult result = run(workload);
+  ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
+  const event::Trace& trace = result.record.trace;
+  ASSERT_THAT(trace.collectives, SizeIs(2));
+  const Collective &named = trace.collectives[0], &unnamed = trace.collectives[1];
+  EXPECT_EQ(trace.texts.text(named.needed_by), "layer");
+  EXPECT_EQ(trace.texts.text(unnamed.needed_by), "block");
+  EXPECT_EQ(named.position.phase, 0);
+  EXPECT_EQ(named.needed_position.phase, 1);
+  EXPECT_GE(named.needed_ns, named.end_ns);
+  EXPECT_LE(unnamed.needed_ns, unnamed.end_ns);
+  EXPECT_THAT(result.record.dropped_records, IsEmpty());
+}
+
+TEST(CollectiveRecorder, ObservedCallsOfALibrarysThreadArePartOfTheReportedOne) {
+  CollectiveRecorder recorder(0);
+  const kymo_collective call = made(KYMO_ALL_GATHER, 8, "data", 0);
+  const std::uint64_t handle = recorder.begin(&call);
+  Collective of_library, of_group;
+  of_library.enqueue_ns = of_group.enqueue_ns = now_ns();
+  of_library.position.thread = of_group.position.thread = RangeRecorder::execution_context().position().thread + 1;
+  of_library.operation = of_group.operation = CollectiveOperation::kAllGather;
+  of_group.group_ranks = 2;
+  recorder.end(handle);
+  Collective after = of_library;
+  after.enqueue_ns = now_ns() + 1'000'000'000;
+  event::PassRecord record;
+  record.trace.collectives = {of_library, of_group, after};
+  recorder.collect(record);
+  ASSERT_THAT(record.trace.collectives, SizeIs(3));
+  EXPECT_EQ(record.trace.collectives[0].operation, CollectiveOperation::kAllGather);
+  EXPECT_EQ(record.trace.collectives[1].group_ranks, 2);
+  EXPECT_EQ(record.trace.collectives[2].enqueue_ns, after.enqueue_ns);
+}
+
+TEST(CollectiveRecorder, CallsThatALibraryMadeHaveItsNeed) {
+  CollectiveRecorder recorder(0);
+  kymo_collective library = made(KYMO_LIBRARY_CALLS, 0);
+  const std::uint64_t calls = recorder.begin(&library);
+  const std::int64_t within_ns = now_ns();
+  recorder.end(calls);
+  recorder.needed(calls, "layer");
+  event::PassRecord record;
+  Collective within, after;
+  within.enqueue_ns = within_ns;
+  after.enqueue_ns = now_ns() + 1'000'000'000;
+  within.position.thread = after.position.thread = RangeRecorder::execution_context().position().thread;
+  record.trace.collectives = {within, after};
+  recorder.collect(record);
+  ASSERT_THAT(record.trace.collectives, SizeIs(2));
+  EXPECT_GE(record.trace.collectives[0].needed_call_ns, within_ns);
+  EXPECT_EQ(record.trace.texts.text(record.trace.collectives[0].needed_by), "layer");
+  EXPECT_EQ(record.trace.collectives[1].needed_call_ns, -1);
 }
 
 TEST_F(CollectivesTest, EndOnAnotherThreadAndAfterTheStep) {

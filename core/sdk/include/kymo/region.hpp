@@ -97,6 +97,12 @@ enum class Operation : std::uint32_t {
   AllGather = KYMO_ALL_GATHER,
   Broadcast = KYMO_BROADCAST,
   Barrier = KYMO_BARRIER,
+  Reduce = KYMO_REDUCE,
+  Gather = KYMO_GATHER,
+  Scatter = KYMO_SCATTER,
+  AllToAll = KYMO_ALL_TO_ALL,
+  Send = KYMO_SEND,
+  Receive = KYMO_RECEIVE,
 };
 
 /// Returns the value to report as the stream of a call that is queued on `stream`, a cudaStream_t. In a report nullptr
@@ -113,6 +119,25 @@ struct CollectiveCall {
   const char* communicator =
       nullptr;                 ///< communicator name, identical on all of its ranks; nullptr if there is only one
   std::uint64_t sequence = 0;  ///< index of this call in its communicator, from 0, identical on all ranks
+};
+
+/// The use of a collective call, which may end before that of its object. A default-constructed object reports nothing.
+class CollectiveUse {
+ public:
+  CollectiveUse() = default;
+  CollectiveUse(const kymo_host* host, kymo_context* context, std::uint64_t handle) noexcept
+      : needed_(host->collective_needed), context_(context), handle_(handle) {}
+
+  /// Reports that this thread needs the result from now on, before it waits or makes its stream wait. `by` names what
+  /// needs it, by default the open scope. The first report of a call counts.
+  void needed(const char* by = nullptr) const noexcept {
+    if (needed_) needed_(context_, handle_, by);
+  }
+
+ private:
+  void (*needed_)(kymo_context*, std::uint64_t, const char*) = nullptr;
+  kymo_context* context_ = nullptr;
+  std::uint64_t handle_ = 0;
 };
 
 /// Reports a collective call from construction until its work is queued (with a stream) or complete (without one). The
@@ -134,7 +159,7 @@ class Collective {
           {offsetof(kymo_collective, communicator), static_cast<std::uint32_t>(operation), bytes, stream, nullptr, 0});
   }
   Collective(Collective&& other) noexcept
-      : end_(std::exchange(other.end_, nullptr)), context_(other.context_), handle_(other.handle_) {}
+      : end_(std::exchange(other.end_, nullptr)), context_(other.context_), handle_(other.handle_), use_(other.use_) {}
   /// Ends the call that this object currently holds.
   Collective& operator=(Collective&& other) noexcept {
     if (this == &other) return *this;
@@ -142,6 +167,7 @@ class Collective {
     end_ = std::exchange(other.end_, nullptr);
     context_ = other.context_;
     handle_ = other.handle_;
+    use_ = other.use_;
     return *this;
   }
   ~Collective() { end(); }
@@ -150,17 +176,21 @@ class Collective {
     if (const auto end = std::exchange(end_, nullptr)) end(context_, handle_);
   }
 
+  const CollectiveUse& use() const noexcept { return use_; }
+
  private:
   void begin(const kymo_host* host, kymo_context* context, const kymo_collective& call) noexcept {
     if (!host->collective_begin) return;
     handle_ = host->collective_begin(context, &call);
     end_ = host->collective_end;
     context_ = context;
+    use_ = {host, context, handle_};
   }
 
   void (*end_)(kymo_context*, std::uint64_t) = nullptr;
   kymo_context* context_ = nullptr;
   std::uint64_t handle_ = 0;
+  CollectiveUse use_;
 };
 
 }  // namespace kymo

@@ -39,6 +39,9 @@ class Work {
   /// NCCL: makes the current stream wait for the collective, without blocking the calling thread. Gloo: blocks until
   /// the collective is done. Throws std::runtime_error if it failed.
   virtual void wait() = 0;
+  /// Reports that this thread needs the result from now on. wait() does so itself; call this before it to name what
+  /// needs the result.
+  virtual void needed(const char* /*by*/) const {}
   /// Returns true if the collective is complete, including its work on the device. Never blocks; throws like wait().
   virtual bool done() = 0;
 };
