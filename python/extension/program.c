@@ -372,6 +372,31 @@ static PyObject* tag(PyObject* module, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
+static PyObject* library_calls_begin(PyObject* module, PyObject* unused) {
+  (void)module;
+  (void)unused;
+  const kymo_collective calls = {.size = sizeof calls, .operation = KYMO_LIBRARY_CALLS};
+  const int wants = self_.host && self_.host->collective_begin && self_.host->collective_needed;
+  return PyLong_FromUnsignedLongLong(wants ? self_.host->collective_begin(self_.context, &calls) : 0);
+}
+
+static PyObject* library_calls_end(PyObject* module, PyObject* handle) {
+  (void)module;
+  const unsigned long long calls = PyLong_AsUnsignedLongLong(handle);
+  if (PyErr_Occurred()) return NULL;
+  if (calls && self_.host && self_.host->collective_end) self_.host->collective_end(self_.context, calls);
+  Py_RETURN_NONE;
+}
+
+static PyObject* library_calls_needed(PyObject* module, PyObject* arguments) {
+  (void)module;
+  unsigned long long calls;
+  const char* by;
+  if (!PyArg_ParseTuple(arguments, "Ks:library_calls_needed", &calls, &by)) return NULL;
+  if (calls && self_.host && self_.host->collective_needed) self_.host->collective_needed(self_.context, calls, by);
+  Py_RETURN_NONE;
+}
+
 static PyObject* wants_tags(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
@@ -407,6 +432,12 @@ static PyMethodDef functions[] = {
      "compilation(kind, step, program_step, start_ns, duration_ns, inductor_ns, function, file, line, reason): as in "
      "kymo_compilation"},
     {"tag", tag, METH_VARARGS, "tag(address, bytes, category)"},
+    {"library_calls_begin", library_calls_begin, METH_NOARGS,
+     "library_calls_begin() -> int: the calls of process groups that this thread makes until library_calls_end() have "
+     "one user; 0: the pass does not record them"},
+    {"library_calls_end", library_calls_end, METH_O, "library_calls_end(calls)"},
+    {"library_calls_needed", library_calls_needed, METH_VARARGS,
+     "library_calls_needed(calls, by): this thread needs their results from now on"},
     {"wants_scopes", wants_scopes, METH_NOARGS, "wants_scopes() -> bool: whether the pass records scopes"},
     {"wants_tags", wants_tags, METH_NOARGS, "wants_tags() -> bool: whether the pass records categories of memory"},
     {NULL, NULL, 0, NULL}};

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import _program, after_import
+from ._gathers import watch_gathers
 from ._replacement import in_place_of
 from ._unused import parameters_of
 
@@ -93,7 +94,9 @@ def _elements(value: Any, depth: int) -> Iterator[Any]:
 
 
 def watch_fully_shard(tags: Tags) -> None:
-    """Tells `tags` of the memory that fully_shard uses besides the shards, once torch's module for it is imported."""
+    """Tells `tags` of the memory that fully_shard uses besides the shards, once torch's module for it is imported, and
+    the pass when what it gathers is needed."""
+    watch_gathers()
 
     def attempt(tag: Callable[[Any], None], what: Any) -> None:
         if tags.wanted:

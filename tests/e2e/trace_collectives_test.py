@@ -69,6 +69,28 @@ class CollectivesTest(TraceTest):
             },
         )
 
+    def test_gathers_of_fully_shard_are_late(self):
+        """A layer of fully_shard waits for its gather over Gloo at once: the gather is late by its whole duration."""
+        del self.environment["KYMO_TEST_LIGHT_TORCH"]
+        self.environment["DELAY_MS"] = "20"
+        self.check("sharded.py", launcher=(FORKED, 2))
+        rows = {
+            (row["phase"], row["layer"]): row
+            for row in self.records("SELECT * FROM gather_lateness ORDER BY layer_order")
+        }
+        self.assertEqual(list(rows), [("forward", "0"), ("forward", "2"), ("backward", "2"), ("backward", "0")])
+        self.assertEqual({row["steps"] for row in rows.values()}, {10})
+        self.assertEqual({row["verdict"] for row in rows.values()}, {"late"})
+        delayed = rows["forward", "2"]
+        self.assertEqual(max(rows.values(), key=lambda row: row["late_us"]), delayed)
+        per_call = self.rows(
+            "SELECT late_us FROM collective_lateness "
+            "WHERE phase = 'forward' AND measured AND rank = 0 AND needed_by = '2'"
+        )
+        # The sleep may take longer on a busy machine.
+        self.assertGreaterEqual(min(late_us for (late_us,) in per_call), 18_000)
+        self.assertLessEqual(min(late_us for (late_us,) in per_call), 22_000)
+
     def groups(self, kind, passes):
         """Of a program with four ranks: for each group of ranks that makes calls, its number of ranks, and its calls
         per step by operation, phase and rank. All calls were compared within their group."""
