@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schemes.hpp"
 
-#include <torch/optim/adagrad.h>
-#include <torch/optim/adamw.h>
-#include <torch/optim/rmsprop.h>
-#include <torch/optim/sgd.h>
-
 #include <kymo/torch.hpp>
 #include <stdexcept>
 #include <utility>
@@ -16,7 +11,6 @@
 
 namespace {
 
-namespace optim = torch::optim;
 namespace training = kymo::training;
 using kymo::Context;
 
@@ -159,13 +153,6 @@ Halves make_zero1(const Scheme& scheme, const training::Replica& replica, const 
   return halves;
 }
 
-training::OptimizerFactory configured(const training::UpdateRule& rule) {
-  if (rule.name == "sgd") return training::optimizer_factory<optim::SGD>(optim::SGDOptions(rule.learning_rate));
-  if (rule.name != "adamw")
-    throw std::invalid_argument("unknown optimizer '" + rule.name + "' for sharding, must be one of adamw, sgd");
-  return training::optimizer_factory<training::FusedAdamW>(rule.adamw_setting());
-}
-
 }  // namespace
 
 std::vector<std::string> scheme_names() { return {"none", "broadcast", "zero1"}; }
@@ -174,19 +161,6 @@ double sent_bytes(const std::string& scheme, int ranks, double gradient_bytes, d
   const double others = static_cast<double>(ranks - 1) / ranks;
   if (scheme == "zero1") return others * (gradient_bytes + parameter_bytes);
   return others * (2 * gradient_bytes + (scheme == "broadcast" ? parameter_bytes : 0));
-}
-
-std::vector<std::string> wrapped_names() { return {"configured", "torch_adamw", "momentum", "adagrad", "rmsprop"}; }
-
-training::OptimizerFactory wrapped_factory(const std::string& wrapped, const training::UpdateRule& rule) {
-  const double rate = rule.learning_rate;
-  if (wrapped == "configured") return configured(rule);
-  if (wrapped == "torch_adamw") return training::optimizer_factory<optim::AdamW>(optim::AdamWOptions(rate));
-  if (wrapped == "momentum") return training::optimizer_factory<optim::SGD>(optim::SGDOptions(rate).momentum(0.9));
-  if (wrapped == "adagrad") return training::optimizer_factory<optim::Adagrad>(optim::AdagradOptions(rate));
-  if (wrapped == "rmsprop") return training::optimizer_factory<optim::RMSprop>(optim::RMSpropOptions(rate));
-  throw std::invalid_argument("unknown wrapped optimizer '" + wrapped +
-                              "', must be one of configured, torch_adamw, momentum, adagrad, rmsprop");
 }
 
 Halves make_halves(const Scheme& scheme, const training::Replica& replica, const training::OptimizerFactory& make,

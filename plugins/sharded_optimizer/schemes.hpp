@@ -37,13 +37,6 @@ struct Halves {
   std::int64_t owned_bytes = 0;  ///< of the parameters that this rank updates
 };
 
-/// Returns configured, torch_adamw, momentum, adagrad, rmsprop.
-std::vector<std::string> wrapped_names();
-
-/// Creates optimizers of the kind `wrapped` with the rule's learning rate; `configured` is the optimizer that the rule
-/// names. Throws std::invalid_argument for an unknown name.
-kymo::training::OptimizerFactory wrapped_factory(const std::string& wrapped, const kymo::training::UpdateRule& rule);
-
 /// Reports to the host which memory holds parameters and state; with `report`, also optimizer_state_bytes after the
 /// first update. Throws std::invalid_argument for an unknown scheme.
 Halves make_halves(const Scheme& scheme, const kymo::training::Replica& replica,

@@ -24,9 +24,7 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
                "none: every rank updates everything. broadcast: each parameter has an owner, which holds its state and "
                "broadcasts it. zero1: ZeRO stage 1, i.e. gradients are reduce-scattered, each rank updates its part of "
                "a flat buffer, and the parts are all-gathered")
-        .param("wrapped", Choice{"configured", wrapped_names()}.title("{}").setting(),
-               "optimizer to shard: configured is the one set by `optimizer`; the others are LibTorch's own (momentum "
-               "is SGD with momentum 0.9)")
+        .param("wrapped", Choice{"configured", training::wrapped_names()}.title("{}").setting(), training::kWrappedText)
         .param("flat", Bool{true}.title(" one by one"),
                "scheme=broadcast: send all parameters of an owner and piece in one message; false sends each parameter "
                "separately")
@@ -83,8 +81,8 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
  private:
   Halves make(const training::Replica& replica) {
     // Verification specifies its own rules, so that they can be compared with a single process.
-    Halves halves =
-        make_halves(scheme_, replica, wrapped_factory(verifying_ ? "configured" : wrapped_, replica.rule), !verifying_);
+    Halves halves = make_halves(
+        scheme_, replica, training::wrapped_factory(verifying_ ? "configured" : wrapped_, replica.rule), !verifying_);
     if (!verifying_) {
       communicator_ = replica.communicator;
       rule_ = replica.rule;

@@ -122,7 +122,7 @@ void expect_equal_to_unsharded(kymo::Verification& result, const kymo::Context& 
   const at::Device device = kymo::libtorch::select_device(ctx);
   at::Generator generator = kymo::libtorch::make_generator(device, ctx.seed() + 7);
   rule.learning_rate = 1e-2;
-  const training::OptimizerFactory make = wrapped_factory(wrapped, rule);
+  const training::OptimizerFactory make = training::wrapped_factory(wrapped, rule);
   const std::vector<at::Tensor> first = draw(kFirst, device, generator), second = draw(kSecond, device, generator);
   Side whole = unsharded(copies(first), make);
   Side sharded = scheme.name == "zero1" ? by_zero1(copies(first), make, communicator, scheme)

@@ -20,7 +20,8 @@ WITH traced AS (
     row_number() OVER (PARTITION BY r.workload, p.comparison_group ORDER BY t.run_id DESC) AS newest
   FROM shown s
   JOIN run r ON r.run_id = s.run_id
-  JOIN ddp_run p ON p.run_id = r.run_id AND p.family = 'data_parallel' AND p.communicate = 1
+  JOIN ddp_run p
+    ON p.run_id = r.run_id AND p.communicate = 1 AND (p.family = 'data_parallel' OR r.suite_case = 'sharding-weights')
   CROSS JOIN timeline_step t ON t.run_id = r.run_id AND t.rank = 0 AND t.pass = 'trace'
 ),
 chosen AS (

@@ -27,12 +27,13 @@ SELECT
   -- 1 if each bucket is also limited to half of the remaining gradients; NULL if the workload does not have this
   -- parameter
   p.taper,
-  -- sharding scheme, or `none`; NULL for data_parallel
-  p.scheme,
+  -- sharding scheme, or `none`: the parameter of that name, or the name of a workload without it; NULL for
+  -- data_parallel
+  CASE x.family WHEN 'optimizer_sharding' THEN coalesce(p.scheme, r.workload) END AS scheme,
   -- sort order of the sharding schemes
-  p.scheme_order,
+  CASE x.family WHEN 'optimizer_sharding' THEN coalesce(p.scheme_order, 100 + x.family_order) END AS scheme_order,
   -- as in run_series; for optimizer_sharding the scheme and its settings
-  x.variant,
+  CASE WHEN x.family = 'optimizer_sharding' AND p.scheme IS NULL THEN x.title ELSE x.variant END AS variant,
   -- as in run_machine
   m.machine,
   -- as in run_series

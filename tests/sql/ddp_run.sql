@@ -10,3 +10,14 @@ SELECT
 FROM ddp_run
 WHERE bucket_mb IS NOT NULL
 ORDER BY run_id;
+-- A workload that has one scheme only.
+DELETE FROM param WHERE run_id = 27 AND name = 'scheme';
+SELECT
+  run_id,
+  strategy,
+  scheme,
+  scheme_order,
+  variant
+FROM ddp_run
+WHERE family = 'optimizer_sharding'
+ORDER BY run_id;

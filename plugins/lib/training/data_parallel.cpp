@@ -33,6 +33,7 @@ DataParallelSettings read_data_parallel(const Context& ctx, const std::string& o
   settings.model.name = ctx.text("model");
   settings.model.context = ctx.integer("context");
   settings.model.attention = ctx.text("attention");
+  settings.model.tied_embedding = ctx.boolean("tied_embedding");
   settings.batch = ctx.integer("batch");
   OperatorSetting& operators = settings.model.operators;
   operators = read_operators(ctx);
@@ -93,7 +94,7 @@ void tag_gradients(const Context& ctx, const std::vector<at::Tensor>& parameters
 
 Replica make_replica(const Context& ctx, TrainedModel& model, comm::Communicator& communicator,
                      const UpdateRule& rule) {
-  Replica replica{ctx, model.trained(), &communicator, rule, model.take_master_weights()};
+  Replica replica{ctx, model.trained(), &communicator, rule, model.take_master_weights(), &model};
   broadcast_parameters(communicator, model.parameters());
   broadcast_parameters(communicator, replica.master_weights);
   return replica;
@@ -147,6 +148,8 @@ Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t orde
       .param("autocast", Bool{false}.title(" autocast").setting(), kAutocastText)
       .param("attention", Choice{"naive", transformer::attention_names()}.title("{} attention").setting(),
              "naive: all scores in memory; sdpa: LibTorch's scaled_dot_product_attention")
+      .param("tied_embedding", Bool{false}.title(" tied embedding").setting(),
+             "Transformers: the head shares the weight of the embedding")
       .param("operators", operators_choice().setting(), kOperatorsText)
       .param("checkpoint", checkpoint_choice().setting(), kCheckpointText)
       .param("checkpoint_blocks", checkpoint_blocks().setting(), kCheckpointBlocksText)
@@ -273,6 +276,7 @@ Verification DataParallelWorkload::verify(Context& ctx) {
   }
   before_step(ctx);
   step(ctx);
+  if (state.exchange) state.exchange->complete_parameters();
   expect_bitwise_equal(result, "bitwise across ranks after a step of " + state.settings.model.name, ctx,
                        state.model->parameters());
   return result;

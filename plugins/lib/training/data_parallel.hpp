@@ -53,6 +53,8 @@ class GradientExchange {
   /// Called in the phase communication, after backward. When it returns, in the order of the current stream, every
   /// gradient is the mean over ranks.
   virtual void finish_step() = 0;
+  /// Gives each parameter its whole value until the next step, if a strategy holds only parts. Not called in steps.
+  virtual void complete_parameters() {}
 };
 
 /// Inputs of a strategy.
@@ -62,6 +64,7 @@ struct Replica {
   comm::Communicator* communicator = nullptr;
   UpdateRule rule{};                         ///< the configured rule, or the one requested by verification
   std::vector<at::Tensor> master_weights{};  ///< of the parameters, until make_update() returns; empty without any
+  TrainedModel* model = nullptr;
 };
 
 /// Gives all ranks the parameters and master weights of rank 0.

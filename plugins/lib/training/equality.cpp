@@ -146,6 +146,7 @@ void expect_equal_trajectory(Verification& result, const Strategy& strategy, con
     data_parallel.step(ctx, data_parallel.batch.part(ctx.rank(), ranks), exchange.get(), *update);
     alone.step(ctx, alone.batch, nullptr, *update_alone);
   }
+  if (exchange) exchange->complete_parameters();
   const std::string what =
       setting.name + " in float64, " + std::to_string(trajectory.steps) + " steps of " + trajectory.rule.name;
   transformer::expect_close(result, what, "single process, whole batch of " + std::to_string(batch * ranks),
@@ -203,6 +204,7 @@ void expect_equal_update(Verification& result, const Strategy& strategy, const M
     data_parallel.step(ctx, data_parallel.batch.part(ctx.rank(), ranks), exchange.get(), *update);
     alone.step(ctx, alone.batch, nullptr, *update_alone);
   }
+  if (exchange) exchange->complete_parameters();
   const std::string what = setting.name + " with master weights, a step of adamw";
   transformer::expect_close(
       result, what, "float64 model in a single process, whole batch of " + std::to_string(batch * ranks),

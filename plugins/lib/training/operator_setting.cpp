@@ -98,10 +98,12 @@ TrainedWeights make_trained_weights(const transformer::Config& model, const Oper
 std::vector<at::Tensor> master_weights(const TrainedWeights& weights) {
   const std::vector<at::Tensor> read = transformer::parameters(weights.model);
   std::vector<at::Tensor> masters = transformer::parameters(weights.exact);
-  if (masters.back().is_same(read.back())) return {};  // the head has one if any weight has
-  for (std::size_t i = 0; i < masters.size(); ++i)
+  bool has_one = false;
+  for (std::size_t i = 0; i < masters.size(); ++i) {
     masters[i] = masters[i].is_same(read[i]) ? at::Tensor() : masters[i].detach();
-  return masters;
+    has_one = has_one || masters[i].defined();
+  }
+  return has_one ? masters : std::vector<at::Tensor>{};
 }
 
 PhaseFlops phase_flops(const transformer::ForwardFlops& flops, bool has_backward, bool fused_loss) {

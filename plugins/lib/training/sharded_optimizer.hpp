@@ -7,10 +7,13 @@
 #include <functional>
 #include <kymo/communicator.hpp>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
+
+#include "training/data_parallel.hpp"
 
 namespace kymo::training {
 
@@ -32,6 +35,14 @@ OptimizerFactory optimizer_factory(Settings settings) {
     return std::make_unique<Optimizer>(std::move(groups), settings);
   };
 }
+
+/// Returns configured, torch_adamw, momentum, adagrad, rmsprop.
+std::vector<std::string> wrapped_names();
+extern const char* const kWrappedText;
+
+/// Creates optimizers of the kind `wrapped` with the rule's learning rate; `configured` is the optimizer that the rule
+/// names. Throws std::invalid_argument for an unknown name.
+OptimizerFactory wrapped_factory(const std::string& wrapped, const UpdateRule& rule);
 
 /// Creates the optimizer of one group; a FusedAdamW allocates its state immediately. `masters` are the fp32 master
 /// weights of its parameters, undefined where one has none (see FusedAdamW::set_master_weights()), or empty. Throws

@@ -50,11 +50,18 @@ class Perceptron final : public TrainedModel {
     return all;
   }
 
+  std::vector<std::string> parameter_names() const override {
+    std::vector<std::string> names{"scale"};
+    for (std::size_t i = 0; i < parameters().size() - 1; ++i) names.push_back("layer_" + std::to_string(i));
+    return names;
+  }
+  void watch(transformer::WeightUse* use) override { use_ = use; }
+
   at::Tensor loss(const Context& ctx, const Batch& batch) override {
     at::Tensor values = batch.input * scale_;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       auto scope = ctx.scope("layer");
-      values = at::linear(i > 0 ? at::relu(values) : values, layers_[i]);
+      values = transformer::linear(i > 0 ? at::relu(values) : values, layers_[i], use_);
     }
     auto scope = ctx.scope("loss");
     return at::mse_loss(values, batch.target.to(values.scalar_type()));
@@ -73,6 +80,7 @@ class Perceptron final : public TrainedModel {
   std::int64_t outputs_;
   at::Tensor scale_;
   std::vector<at::Tensor> layers_;
+  transformer::WeightUse* use_ = nullptr;
 };
 
 class Language final : public TrainedModel {
@@ -81,9 +89,20 @@ class Language final : public TrainedModel {
       : device_(weights.model.norm.device()),
         model_(config, weights.model, setting.attention, setting.operators.fused, setting.operators.checkpoint) {
     master_weights_ = training::master_weights(weights);
+    if (setting.tied_embedding && !master_weights_.empty()) master_weights_.pop_back();
   }
 
-  std::vector<at::Tensor> parameters() const override { return transformer::parameters(model_.weights()); }
+  std::vector<at::Tensor> parameters() const override {
+    std::vector<at::Tensor> all = transformer::parameters(model_.weights());
+    if (all.back().is_same(all.front())) all.pop_back();
+    return all;
+  }
+  std::vector<std::string> parameter_names() const override {
+    std::vector<std::string> names = transformer::parameter_names(model_.weights());
+    names.resize(parameters().size());
+    return names;
+  }
+  void watch(transformer::WeightUse* use) override { model_.watch(use); }
   at::Tensor loss(const Context& ctx, const Batch& batch) override {
     return model_.loss(ctx, batch.input, batch.target);
   }
@@ -167,8 +186,11 @@ std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::
     return std::make_unique<Perceptron>(std::move(layers.widths), layers.tied, layers.frozen, setting.operators, device,
                                         seed);
   const transformer::Config config = config_of(setting);
-  return std::make_unique<Language>(
-      config, setting, make_trained_weights(config, setting.operators, device, libtorch::make_generator(device, seed)));
+  TrainedWeights weights =
+      make_trained_weights(config, setting.operators, device, libtorch::make_generator(device, seed));
+  if (setting.tied_embedding)
+    for (transformer::Weights* each : {&weights.model, &weights.exact}) each->head = each->embedding;
+  return std::make_unique<Language>(config, setting, weights);
 }
 
 }  // namespace kymo::training

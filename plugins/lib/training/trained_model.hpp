@@ -30,6 +30,10 @@ class TrainedModel {
   /// Each parameter once, even if layers share it, in the order of the forward pass, including those that are not
   /// trained.
   virtual std::vector<at::Tensor> parameters() const = 0;
+  /// Names of the parameters, in the order of parameters(). A part that contains several has a path: `block_0/down`.
+  virtual std::vector<std::string> parameter_names() const = 0;
+  /// Reports the uses of weights in loss() from now on; nullptr ends it.
+  virtual void watch(transformer::WeightUse* use) = 0;
   virtual at::Tensor loss(const Context& ctx, const Batch& batch) = 0;
   /// Allocates uninitialized examples; fills them with random values.
   virtual Batch make_batch(std::int64_t examples) const = 0;
@@ -55,6 +59,7 @@ struct ModelSetting {
   std::int64_t vocabulary = 10000;  ///< for Transformers
   std::string attention = "naive";
   OperatorSetting operators{};  ///< of perceptrons, the data types and the optimizer
+  bool tied_embedding = false;  ///< for Transformers: the head is the embedding
 };
 
 /// Returns toy, tied, frozen, and the Transformer sizes.

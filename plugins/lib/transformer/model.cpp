@@ -94,6 +94,23 @@ std::vector<at::Tensor> parameters(const Weights& weights) {
   return all;
 }
 
+std::vector<std::string> parameter_names(const Weights& weights) {
+  std::vector<std::string> names{"embedding"};
+  for (std::size_t i = 0; i < weights.blocks.size(); ++i)
+    for (const char* name :
+         {"attention_norm", "query_key_value", "attention_output", "feed_forward_norm", "gate_and_up", "down"})
+      names.push_back("block_" + std::to_string(i) + "/" + name);
+  names.insert(names.end(), {"norm", "head"});
+  return names;
+}
+
+at::Tensor linear(const at::Tensor& input, const at::Tensor& weight, WeightUse* use) {
+  if (use) use->begin(weight);
+  at::Tensor result = at::linear(input, weight);
+  if (use) use->end(weight, result, /*in_backward=*/true);
+  return result;
+}
+
 LanguageModel::LanguageModel(const Config& config, Weights weights, const std::string& attention,
                              const FusedLayers& fused, const CheckpointSetting& checkpoint)
     : config_(config), weights_(std::move(weights)), fused_(fused), checkpoint_(checkpoint) {
@@ -113,7 +130,9 @@ at::Tensor LanguageModel::hidden(const Context& ctx, const at::Tensor& tokens) {
   Stream stream;
   {
     auto scope = ctx.scope("embedding");
+    if (use_) use_->begin(weights_.embedding);
     stream.sum = at::embedding(weights_.embedding, tokens.reshape({-1}));
+    if (use_) use_->end(weights_.embedding, stream.sum, /*in_backward=*/false);
   }
   segments(ctx, 0, weights_.blocks.size(), stream, rotary, batch);
   return normalise(ctx, stream, weights_.norm, "").result();
@@ -122,7 +141,7 @@ at::Tensor LanguageModel::hidden(const Context& ctx, const at::Tensor& tokens) {
 at::Tensor LanguageModel::logits(const Context& ctx, const at::Tensor& tokens) {
   const at::Tensor normed = hidden(ctx, tokens);
   auto scope = ctx.scope("head");
-  return at::linear(normed, weights_.head);
+  return linear(normed, weights_.head, use_);
 }
 
 at::Tensor LanguageModel::loss(const Context& ctx, const at::Tensor& tokens, const at::Tensor& targets) {
@@ -130,7 +149,10 @@ at::Tensor LanguageModel::loss(const Context& ctx, const at::Tensor& tokens, con
     const at::Tensor normed = hidden(ctx, tokens);
     auto head = ctx.scope("head");
     auto scope = ctx.scope("loss");
-    return ops::linear_cross_entropy(normed, weights_.head, targets.reshape({-1}));
+    if (use_) use_->begin(weights_.head);
+    at::Tensor found = ops::linear_cross_entropy(normed, weights_.head, targets.reshape({-1}));
+    if (use_) use_->end(weights_.head, found, /*in_backward=*/false);  // the forward pass computes the gradients
+    return found;
   }
   const at::Tensor predicted = logits(ctx, tokens);
   auto scope = ctx.scope("loss");
@@ -191,7 +213,7 @@ at::Tensor LanguageModel::attend(const Context& ctx, std::size_t index, Discarda
   const std::vector<std::int64_t> shape = input.result().sizes().vec();
   const at::Tensor projected = [&] {
     auto part = ctx.scope("projection");
-    return at::linear(input.result(), weights.query_key_value);
+    return linear(input.result(), weights.query_key_value, use_);
   }();
   input.discard_after(projected);
   const auto [query, key, value] = [&] {
@@ -201,13 +223,13 @@ at::Tensor LanguageModel::attend(const Context& ctx, std::size_t index, Discarda
   if (checkpoint_.kind == Checkpointing::kSelective) attention_->recompute_in({block_names_[index], "attention"});
   const at::Tensor mixed = attention_->apply(ctx, query, key, value);
   auto part = ctx.scope("output");
-  return at::linear(mixed.transpose(1, 2).reshape(shape), weights.attention_output);
+  return linear(mixed.transpose(1, 2).reshape(shape), weights.attention_output, use_);
 }
 
 at::Tensor LanguageModel::feed_forward(const Context& ctx, std::size_t index, Discardable input) const {
   auto scope = ctx.scope("feed_forward");
   const BlockWeights& weights = weights_.blocks[index];
-  const at::Tensor gate_and_up = at::linear(input.result(), weights.gate_and_up);
+  const at::Tensor gate_and_up = linear(input.result(), weights.gate_and_up, use_);
   input.discard_after(gate_and_up);
   const Part activate = [fused = fused_.swiglu](const std::vector<at::Tensor>& inputs) {
     return std::vector{fused ? ops::swiglu(inputs.front()) : swiglu(inputs.front())};
@@ -215,7 +237,7 @@ at::Tensor LanguageModel::feed_forward(const Context& ctx, std::size_t index, Di
   Discardable activated = checkpoint_.kind == Checkpointing::kSelective
                               ? Discardable(ctx, {block_names_[index], "feed_forward"}, {gate_and_up}, activate)
                               : Discardable(activate({gate_and_up}).front());
-  at::Tensor result = at::linear(activated.result(), weights.down);
+  at::Tensor result = linear(activated.result(), weights.down, use_);
   activated.discard_after(result);
   return result;
 }

@@ -71,6 +71,22 @@ Weights converted(Weights weights, at::ScalarType dtype);
 /// the results equal those of the original weights, and neither these weights nor their gradients are cast.
 Weights with_converted_products(Weights weights, at::ScalarType dtype);
 
+/// Told of the uses of the weights of matrix products and of the embedding in a forward pass, for weights that are not
+/// always in memory.
+class WeightUse {
+ public:
+  virtual ~WeightUse() = default;
+  /// Before the weight is read.
+  virtual void begin(const at::Tensor& weight) = 0;
+  /// After it was read for `result`. With `in_backward`, it is read again before the gradient of the result is used.
+  virtual void end(const at::Tensor& weight, const at::Tensor& result, bool in_backward) = 0;
+};
+/// input · weightᵀ; `use` may be nullptr.
+at::Tensor linear(const at::Tensor& input, const at::Tensor& weight, WeightUse* use);
+
+/// Names of all parameters in the order of parameters(), such as `block_0/down`.
+std::vector<std::string> parameter_names(const Weights& weights);
+
 /// A decoder-only Transformer language model on plain tensors: pre-norm blocks of causal attention with rotary
 /// embeddings and of SwiGLU. Shapes: tokens are int64 [batch, sequence], sequence ≤ config.context.
 class LanguageModel {
@@ -87,6 +103,8 @@ class LanguageModel {
 
   const Config& config() const { return config_; }
   const Weights& weights() const { return weights_; }
+  /// Reports the uses of weights from now on; nullptr ends it.
+  void watch(WeightUse* use) { use_ = use; }
 
  private:
   /// The residual stream. A fused norm adds the last branch; otherwise it is added at once, and `branch` is undefined.
@@ -112,6 +130,7 @@ class LanguageModel {
   Weights weights_;
   FusedLayers fused_;
   CheckpointSetting checkpoint_;
+  WeightUse* use_ = nullptr;
   std::unique_ptr<Attention> attention_;
   Rotary rotary_;
   std::vector<std::string> block_names_;

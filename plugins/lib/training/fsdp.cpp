@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/fsdp.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/StorageImpl.h>
+
+#include <algorithm>
+#include <kymo/torch.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "training/trained_model.hpp"
+
+namespace kymo::training {
+namespace {
+
+/// Reductions in flight, each of which holds the gradients of a unit.
+constexpr std::size_t kReductions = 2;
+
+using MasterOf = std::unordered_map<const void*, at::Tensor>;
+
+/// Views share the storage of a tensor, which stays the same while its memory comes and goes.
+void give_memory(const at::Tensor& tensor) {
+  c10::StorageImpl* const storage = tensor.storage().unsafeGetStorageImpl();
+  const std::size_t bytes = tensor.nbytes();
+  storage->set_data_ptr_noswap(storage->allocator()->allocate(bytes));
+  storage->set_nbytes(bytes);
+}
+
+void take_memory(const at::Tensor& tensor) {
+  c10::StorageImpl* const storage = tensor.storage().unsafeGetStorageImpl();
+  storage->set_data_ptr_noswap(c10::DataPtr(nullptr, storage->device()));
+  storage->set_nbytes(0);
+}
+
+at::Tensor initial_master(const at::Tensor& weight, const MasterOf& masters) {
+  const auto found = masters.find(weight.unsafeGetTensorImpl());
+  const at::Tensor& exact = found == masters.end() ? weight : found->second;
+  return exact.detach().to(fsdp_master_type(weight.scalar_type()));
+}
+
+MasterOf masters_of(const Replica& replica) {
+  MasterOf masters;
+  for (std::size_t i = 0; i < replica.master_weights.size(); ++i)
+    if (replica.master_weights[i].defined())
+      masters.emplace(replica.parameters[i].unsafeGetTensorImpl(), replica.master_weights[i]);
+  return masters;
+}
+
+class FsdpExchange final : public GradientExchange {
+ public:
+  explicit FsdpExchange(std::shared_ptr<Fsdp> fsdp) : fsdp_(std::move(fsdp)) {}
+  void begin_step() override { fsdp_->begin_step(); }
+  void finish_step() override { fsdp_->finish_step(); }
+  void complete_parameters() override { fsdp_->complete_parameters(); }
+
+ private:
+  std::shared_ptr<Fsdp> fsdp_;
+};
+
+class FsdpUpdate final : public ParameterUpdate {
+ public:
+  FsdpUpdate(const Replica& replica, std::shared_ptr<Fsdp> fsdp, const OptimizerFactory& make, bool report)
+      : ctx_(replica.ctx),
+        fsdp_(std::move(fsdp)),
+        optimizer_(make_optimizer(make, torch::optim::OptimizerParamGroup(fsdp_->masters()))),
+        report_(report) {
+    for (const at::Tensor& tensor : state_tensors(*optimizer_)) libtorch::tag(ctx_, tensor, Block::OptimizerState);
+  }
+  void step() override {
+    optimizer_->step();
+    fsdp_->publish();
+    if (!std::exchange(report_, false)) return;
+    ctx_.metric("optimizer_state_bytes", static_cast<double>(bytes_of(state_tensors(*optimizer_))), "B");
+  }
+
+ private:
+  Context ctx_;
+  std::shared_ptr<Fsdp> fsdp_;
+  std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  bool report_;
+};
+
+}  // namespace
+
+at::ScalarType fsdp_master_type(at::ScalarType weight) { return weight == at::kDouble ? at::kDouble : at::kFloat; }
+
+std::vector<FsdpUnit> fsdp_units(const TrainedModel& model, bool by_block, int ranks) {
+  const std::vector<at::Tensor> parameters = model.parameters();
+  const std::vector<std::string> names = model.parameter_names();
+  struct Group {
+    std::string name;
+    std::vector<at::Tensor> weights;
+  };
+  std::vector<Group> groups;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const at::Tensor& weight = parameters[i];
+    if (weight.dim() < 2) continue;
+    const std::string name = by_block ? names[i].substr(0, names[i].find('/')) : names[i];
+    const at::Tensor* const last = groups.empty() ? nullptr : &groups.back().weights.back();
+    const bool joins = last && groups.back().name == name && last->scalar_type() == weight.scalar_type() &&
+                       last->requires_grad() == weight.requires_grad();
+    if (!joins) groups.push_back({name, {}});
+    groups.back().weights.push_back(weight);
+  }
+  std::vector<FsdpUnit> units;
+  for (Group& group : groups) units.emplace_back(std::move(group.name), std::move(group.weights), ranks);
+  return units;
+}
+
+Fsdp::Fsdp(const Replica& replica, const FsdpOptions& options)
+    : ctx_(replica.ctx), model_(*replica.model), communicator_(*replica.communicator), options_(options) {
+  const c10::NoGradGuard no_gradients;
+  const MasterOf masters = masters_of(replica);
+  for (FsdpUnit& unit : fsdp_units(model_, options.by_block, communicator_.size())) add_unit(std::move(unit), masters);
+  std::vector<at::Tensor> others;
+  for (const at::Tensor& parameter : model_.trained())
+    if (parameter.dim() < 2) others.push_back(parameter);
+  for (std::vector<at::Tensor>& alike : split_by_type(others)) add_replicated(std::move(alike), masters);
+  for (const at::Tensor& parameter : model_.trained())
+    parameter_bytes_ += static_cast<std::int64_t>(parameter.nbytes());
+  model_.watch(this);
+}
+
+Fsdp::~Fsdp() { model_.watch(nullptr); }
+
+void Fsdp::add_unit(FsdpUnit given, const MasterOf& masters) {
+  const std::size_t index = units_.size();
+  Unit& unit = *units_.emplace_back(std::make_unique<Unit>(std::move(given)));
+  const std::vector<at::Tensor>& weights = unit.layout.tensors();
+  unit.whole = unit.layout.make_buffer();
+  const at::Tensor exact = unit.whole.to(fsdp_master_type(unit.whole.scalar_type()), false, /*copy=*/true);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    unit_of_.emplace(weights[i].unsafeGetTensorImpl(), index);
+    unit.layout.view(exact, i).copy_(initial_master(weights[i], masters));
+  }
+  unit.master = unit.layout.shard(exact, communicator_.rank()).clone();
+  libtorch::tag(ctx_, unit.master, Block::Parameter);
+  unit.layout.move_into(unit.whole);
+  take_memory(unit.whole);
+  order_.push_back({index, true});
+  if (!unit.is_trained()) return;
+  masters_.push_back(unit.master);
+  unit.hooks = std::make_unique<GradientHooks>(weights, [this, index](std::size_t) { gradient_is_ready(index); });
+}
+
+void Fsdp::add_replicated(std::vector<at::Tensor> parameters, const MasterOf& masters) {
+  Replicated& made = replicated_.emplace_back(Replicated{FlatLayout(std::move(parameters)), {}});
+  for (const at::Tensor& parameter : made.layout.tensors()) {
+    made.masters.push_back(initial_master(parameter, masters));  // the parameter itself if it has the type of masters
+    libtorch::tag(ctx_, made.masters.back(), Block::Parameter);
+    masters_.push_back(made.masters.back());
+  }
+}
+
+at::ScalarType Fsdp::reduce_type(const at::Tensor& weight) const {
+  return options_.reduce_in_fp32 ? fsdp_master_type(weight.scalar_type()) : weight.scalar_type();
+}
+
+void Fsdp::begin_step() {
+  order_ = seen_.empty() ? std::move(order_) : std::move(seen_);
+  seen_.clear();
+  forward_next_ = 0;
+  backward_first_.reset();
+  for (const auto& unit : units_) {
+    if (unit->is_whole) release(*unit);
+    unit->uses = 0;
+    unit->missing = unit->layout.tensors().size();
+  }
+  drop_gradients(masters_);
+  drop_gradients(model_.trained());
+}
+
+/// Starts the gather unless the unit has been gathered, or is being.
+void Fsdp::start(Unit& unit) {
+  if (unit.is_whole || unit.gather) return;
+  const c10::NoGradGuard no_gradients;
+  give_memory(unit.whole);
+  libtorch::tag(ctx_, unit.whole, Block::Communication);
+  const at::Tensor part = unit.master.to(unit.whole.scalar_type());
+  if (!part.is_same(unit.master)) libtorch::tag(ctx_, part, Block::Communication);
+  unit.gather = communicator_.all_gather(unit.whole, part);
+}
+
+void Fsdp::need(Unit& unit) {
+  start(unit);
+  if (unit.is_whole) return;
+  unit.gather->needed(unit.name.c_str());
+  unit.gather->wait();
+  unit.gather.reset();
+  unit.is_whole = true;
+}
+
+void Fsdp::release(Unit& unit) {
+  take_memory(unit.whole);
+  unit.is_whole = false;
+}
+
+void Fsdp::start_forward(std::size_t end) {
+  for (; forward_next_ < std::min(end, order_.size()); ++forward_next_) start(*units_[order_[forward_next_].unit]);
+}
+
+void Fsdp::start_backward(std::size_t first) {
+  if (!backward_first_) backward_first_ = seen_.size();
+  while (*backward_first_ > first) {
+    const Use& use = seen_[--*backward_first_];
+    if (use.in_backward) start(*units_[use.unit]);
+  }
+}
+
+/// Whether the unit at a place of the forward pass is used again before a gather that starts now would be needed.
+bool Fsdp::is_used_soon(std::size_t position) const {
+  const std::size_t unit = seen_[position].unit;
+  if (position + 1 >= order_.size()) return seen_[position].in_backward;  // backward begins with it
+  const std::size_t end = std::min(order_.size(), position + 1 + static_cast<std::size_t>(options_.prefetch));
+  for (std::size_t i = position + 1; i < end; ++i)
+    if (order_[i].unit == unit) return true;
+  return false;
+}
+
+void Fsdp::begin(const at::Tensor& weight) {
+  const auto found = unit_of_.find(weight.unsafeGetTensorImpl());
+  if (found == unit_of_.end()) return;
+  Unit& unit = *units_[found->second];
+  if (unit.uses++ > 0) return;
+  const std::size_t position = seen_.size();
+  seen_.push_back({found->second, false});
+  start_forward(position + static_cast<std::size_t>(std::max(1, options_.prefetch)));
+  need(unit);
+}
+
+void Fsdp::end(const at::Tensor& weight, const at::Tensor& result, bool in_backward) {
+  const auto found = unit_of_.find(weight.unsafeGetTensorImpl());
+  if (found == unit_of_.end()) return;
+  Unit& unit = *units_[found->second];
+  const std::size_t position = seen_.size() - 1;
+  seen_.back().in_backward = seen_.back().in_backward || in_backward;
+  if (in_backward && result.requires_grad())
+    result.register_hook([this, position](const at::Tensor&) { backward_begins(position); });
+  if (unit.uses < unit.layout.tensors().size()) return;
+  unit.uses = 0;
+  if (options_.reshard_after_forward && !is_used_soon(position)) release(unit);
+  const auto ahead = static_cast<std::size_t>(options_.prefetch);
+  start_forward(position + 1 + ahead);
+  if (position + 1 >= order_.size() && ahead > 0) start_backward(position + 1 - std::min(position + 1, ahead));
+}
+
+void Fsdp::backward_begins(std::size_t position) {
+  const auto ahead = static_cast<std::size_t>(std::max(0, options_.prefetch - 1));
+  start_backward(position - std::min(position, ahead));
+  Unit& unit = *units_[seen_[position].unit];
+  need(unit);
+  for (const auto& other : units_)  // frozen units have no gradient that ends their use
+    if (other.get() != &unit && other->is_whole && !other->is_trained() && options_.reshard_after_forward)
+      release(*other);
+}
+
+void Fsdp::gradient_is_ready(std::size_t index) {
+  Unit& unit = *units_[index];
+  if (--unit.missing > 0) return;
+  if (unit.is_whole) release(unit);
+  const auto use = std::ranges::find(seen_, index, &Use::unit);
+  const auto position = static_cast<std::size_t>(use - seen_.begin());
+  start_backward(position - std::min(position, static_cast<std::size_t>(options_.prefetch)));
+  reduce(index);
+}
+
+void Fsdp::reduce(std::size_t index) {
+  const c10::NoGradGuard no_gradients;
+  Unit& unit = *units_[index];
+  unit.missing = 0;
+  const std::vector<at::Tensor>& weights = unit.layout.tensors();
+  const auto options = weights.front().options().requires_grad(false).dtype(reduce_type(weights.front()));
+  const at::Tensor whole = at::zeros({unit.layout.numel()}, options);
+  libtorch::tag(ctx_, whole, Block::Communication);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    at::Tensor& gradient = weights[i].mutable_grad();
+    if (!gradient.defined()) continue;  // the loss does not depend on it
+    libtorch::tag(ctx_, gradient, Block::Communication);
+    unit.layout.view(whole, i).copy_(gradient);
+    gradient.reset();
+  }
+  if (reductions_.size() >= kReductions) finish_reduction();
+  const at::Tensor shard = at::empty({unit.master.numel()}, options);
+  libtorch::tag(ctx_, shard, Block::Gradient);
+  reductions_.push_back({index, shard, communicator_.reduce_scatter(shard, whole, comm::Reduction::kAverage)});
+}
+
+void Fsdp::finish_reduction() {
+  const Reduction ended = std::move(reductions_.front());
+  reductions_.pop_front();
+  ended.work->wait();
+  at::Tensor& gradient = units_[ended.unit]->master.mutable_grad();
+  gradient = ended.shard.to(units_[ended.unit]->master.scalar_type());
+  libtorch::tag(ctx_, gradient, Block::Gradient);
+}
+
+void Fsdp::reduce_replicated() {
+  const c10::NoGradGuard no_gradients;
+  for (const auto& [layout, masters] : replicated_) {
+    const std::vector<at::Tensor>& parameters = layout.tensors();
+    const auto options = parameters.front().options().requires_grad(false).dtype(reduce_type(parameters.front()));
+    const at::Tensor whole = at::zeros({layout.numel()}, options);
+    libtorch::tag(ctx_, whole, Block::Gradient);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].grad().defined()) layout.view(whole, i).copy_(parameters[i].grad());
+      parameters[i].mutable_grad().reset();
+    }
+    communicator_.all_reduce(whole, comm::Reduction::kAverage)->wait();
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      masters[i].mutable_grad() = layout.view(whole, i).to(masters[i].scalar_type());
+  }
+}
+
+void Fsdp::finish_step() {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    Unit& unit = *units_[i];
+    if (unit.is_trained() && unit.missing > 0) reduce(i);
+    if (unit.gather) need(unit);  // for a use that did not happen
+    if (unit.is_whole) release(unit);
+  }
+  reduce_replicated();
+  while (!reductions_.empty()) finish_reduction();
+}
+
+void Fsdp::publish() const {
+  const c10::NoGradGuard no_gradients;
+  for (const auto& [layout, masters] : replicated_)
+    for (std::size_t i = 0; i < masters.size(); ++i)
+      if (const at::Tensor& parameter = layout.tensors()[i]; parameter.const_data_ptr() != masters[i].const_data_ptr())
+        parameter.copy_(masters[i]);
+}
+
+void Fsdp::complete_parameters() {
+  for (const auto& unit : units_) need(*unit);
+}
+
+FsdpHalves make_fsdp(const Replica& replica, const FsdpOptions& options, const OptimizerFactory& make, bool report) {
+  auto fsdp = std::make_shared<Fsdp>(replica, options);
+  FsdpHalves halves;
+  halves.exchange = std::make_unique<FsdpExchange>(fsdp);
+  halves.update = std::make_unique<FsdpUpdate>(replica, fsdp, make, report);
+  halves.fsdp = std::move(fsdp);
+  return halves;
+}
+
+}  // namespace kymo::training

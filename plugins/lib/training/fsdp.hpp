@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <kymo/communicator.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "training/data_parallel.hpp"
+#include "training/flat_layout.hpp"
+#include "training/gradient_hooks.hpp"
+#include "training/sharded_optimizer.hpp"
+#include "transformer/model.hpp"
+
+namespace kymo::training {
+
+struct FsdpOptions {
+  bool by_block = false;  ///< gather the weights of a block together; otherwise each weight by itself
+  int prefetch = 2;       ///< when a unit ends, the gather of the unit this many later begins; 0: when it is needed
+  bool reshard_after_forward = true;  ///< free the weights after forward and gather them again in backward
+  bool reduce_in_fp32 = true;         ///< otherwise gradients are reduced in the type of the weights
+};
+
+/// Weights that are gathered together.
+struct FsdpUnit {
+  FsdpUnit(std::string given, std::vector<at::Tensor> weights, int ranks)
+      : name(std::move(given)), layout(std::move(weights), ranks) {}
+
+  std::string name;
+  FlatLayout layout;
+  bool is_trained() const { return layout.tensors().front().requires_grad(); }
+};
+
+/// The units of a model in the order of the forward pass: its weights with two dimensions. Weights of a unit have one
+/// type and are either all trained or all frozen.
+std::vector<FsdpUnit> fsdp_units(const TrainedModel& model, bool by_block, int ranks);
+/// The type of the master weights of weights of this type: at least fp32.
+at::ScalarType fsdp_master_type(at::ScalarType weight);
+
+/// Fully sharded data parallelism (ZeRO stage 3; Zhao et al., "PyTorch FSDP: Experiences on Scaling Fully Sharded Data
+/// Parallel", 2023). Of each weight with two dimensions, a rank holds 1/N of the master, the gradient and the optimizer
+/// state, in fp32. A unit is gathered in the type of its weights before it is used, some units ahead, and freed
+/// afterwards; its gradients are reduce-scattered as soon as they are complete. Other parameters are held whole, and
+/// their gradients are all-reduced after backward.
+///
+/// A weight stays the same tensor, but has memory only while its unit is gathered. All memory is allocated and freed in
+/// the order of the current stream, with which each collective is ordered at its begin and where its result is needed:
+/// nothing waits on the host with NCCL. All ranks must compute the same graph.
+class Fsdp final : public transformer::WeightUse {
+ public:
+  /// Takes over the parameters of the replica's model, which must outlive this object, like the communicator.
+  Fsdp(const Replica& replica, const FsdpOptions& options);
+  Fsdp(const Fsdp&) = delete;
+  Fsdp& operator=(const Fsdp&) = delete;
+  ~Fsdp() override;
+
+  /// Call before each forward pass.
+  void begin_step();
+  void begin(const at::Tensor& weight) override;
+  void end(const at::Tensor& weight, const at::Tensor& result, bool in_backward) override;
+  /// Call after backward: afterwards, all masters have their gradients.
+  void finish_step();
+  /// Call after the update of the masters: rounds those of parameters that are held whole.
+  void publish() const;
+  /// Gathers all units until the next step.
+  void complete_parameters();
+
+  /// What the optimizer updates: the trained shards, one line of values for each unit, and the other trained
+  /// parameters.
+  const std::vector<at::Tensor>& masters() const { return masters_; }
+  /// Bytes of all trained parameters, in the type of the weights.
+  std::int64_t parameter_bytes() const { return parameter_bytes_; }
+
+ private:
+  struct Unit : FsdpUnit {
+    explicit Unit(FsdpUnit unit) : FsdpUnit(std::move(unit)) {}
+    at::Tensor whole;   // all parts; has memory only while it is gathered
+    at::Tensor master;  // this rank's part
+    std::unique_ptr<comm::Work> gather;
+    bool is_whole = false;
+    std::size_t uses = 0;     // of its weights, at this place of the forward pass
+    std::size_t missing = 0;  // gradients, in this step
+    std::unique_ptr<GradientHooks> hooks;
+  };
+  struct Use {
+    std::size_t unit = 0;
+    bool in_backward = false;
+  };
+  struct Reduction {
+    std::size_t unit = 0;
+    at::Tensor shard;
+    std::unique_ptr<comm::Work> work;
+  };
+  /// Parameters of one type that are held whole.
+  struct Replicated {
+    FlatLayout layout;
+    std::vector<at::Tensor> masters;
+  };
+
+  void add_unit(FsdpUnit unit, const std::unordered_map<const void*, at::Tensor>& masters);
+  void add_replicated(std::vector<at::Tensor> parameters, const std::unordered_map<const void*, at::Tensor>& masters);
+  at::ScalarType reduce_type(const at::Tensor& weight) const;
+  void start(Unit& unit);
+  void need(Unit& unit);
+  static void release(Unit& unit);
+  void start_forward(std::size_t end);
+  void start_backward(std::size_t first);
+  bool is_used_soon(std::size_t position) const;
+  void backward_begins(std::size_t position);
+  void gradient_is_ready(std::size_t unit);
+  void reduce(std::size_t unit);
+  void finish_reduction();
+  void reduce_replicated();
+
+  Context ctx_;
+  TrainedModel& model_;
+  comm::Communicator& communicator_;
+  FsdpOptions options_;
+  std::vector<std::unique_ptr<Unit>> units_;
+  std::unordered_map<const void*, std::size_t> unit_of_;  // by weight
+  std::vector<Replicated> replicated_;
+  std::vector<at::Tensor> masters_;
+  std::int64_t parameter_bytes_ = 0;
+
+  std::vector<Use> order_;                     // expected: the uses of the previous step, at first the units in order
+  std::vector<Use> seen_;                      // in this step
+  std::size_t forward_next_ = 0;               // first use whose gather was not started in forward
+  std::optional<std::size_t> backward_first_;  // last use whose gather was started for backward
+  std::deque<Reduction> reductions_;
+};
+
+/// The exchange, and the update of the masters by an optimizer. With `report`, also reports optimizer_state_bytes to
+/// the host after the first update.
+struct FsdpHalves {
+  std::unique_ptr<GradientExchange> exchange;
+  std::unique_ptr<ParameterUpdate> update;
+  std::shared_ptr<const Fsdp> fsdp;
+};
+FsdpHalves make_fsdp(const Replica& replica, const FsdpOptions& options, const OptimizerFactory& make,
+                     bool report = false);
+
+}  // namespace kymo::training
