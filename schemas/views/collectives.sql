@@ -45,8 +45,7 @@ SELECT
   -- number of the first call in the same group (ncclGroupStart/End): grouped calls share their kernels and therefore
   -- their times. Its own number if not grouped
   t.group_number,
-  -- all_reduce, reduce_scatter, all_gather, broadcast or barrier; in observed programs also reduce, gather, scatter,
-  -- all_to_all, send and receive
+  -- all_reduce, reduce_scatter, all_gather, broadcast, barrier, reduce, gather, scatter, all_to_all, send or receive
   t.operation,
   -- bytes of this rank's message
   t.bytes,

@@ -72,10 +72,27 @@ void check_parts(Operation operation, const at::Tensor& whole, const at::Tensor&
   check_overlap(operation, whole, part, part.nbytes() * static_cast<std::size_t>(rank));
 }
 
+void check_root(Operation operation, int root, int size) {
+  if (root < 0 || root >= size)
+    reject(operation, "invalid root rank " + std::to_string(root) + ": expected 0 to " + std::to_string(size - 1));
+}
+
 }  // namespace
 
 const char* to_string(Operation operation) {
   switch (operation) {
+    case Operation::Reduce:
+      return "reduce";
+    case Operation::Gather:
+      return "gather";
+    case Operation::Scatter:
+      return "scatter";
+    case Operation::AllToAll:
+      return "all_to_all";
+    case Operation::Send:
+      return "send";
+    case Operation::Receive:
+      return "receive";
     case Operation::AllReduce:
       return "all_reduce";
     case Operation::ReduceScatter:
@@ -112,19 +129,62 @@ void check_all_gather(const at::Tensor& output, const at::Tensor& input, const a
 
 void check_broadcast(const at::Tensor& tensor, int root, const at::Device& device, int size) {
   check_tensor(Operation::Broadcast, "tensor", tensor, device);
-  if (root < 0 || root >= size)
-    reject(Operation::Broadcast,
-           "invalid root rank " + std::to_string(root) + ": expected 0 to " + std::to_string(size - 1));
+  check_root(Operation::Broadcast, root, size);
+}
+
+void check_reduce(const at::Tensor& tensor, Reduction reduction, int root, const at::Device& device, int size) {
+  check_tensor(Operation::Reduce, "tensor", tensor, device);
+  check_root(Operation::Reduce, root, size);
+  check_reduction(Operation::Reduce, tensor, reduction);
+}
+
+void check_rooted(Operation operation, const at::Tensor& whole, const at::Tensor& part, int root,
+                  const at::Device& device, int rank, int size) {
+  check_root(operation, root, size);
+  check_tensor(operation, "part", part, device);
+  if (rank != root) return;
+  check_pair(operation, whole, part, device);
+  check_parts(operation, whole, part, rank, size);
+}
+
+void check_all_to_all(const at::Tensor& output, const at::Tensor& input, const at::Device& device, int size) {
+  check_pair(Operation::AllToAll, output, input, device);
+  if (output.numel() != input.numel() || input.numel() % size != 0)
+    reject(Operation::AllToAll, "input and output must have the same number of elements, which " +
+                                    std::to_string(size) + " ranks divide equally, not " +
+                                    std::to_string(input.numel()) + " and " + std::to_string(output.numel()));
+  if (output.const_data_ptr() == input.const_data_ptr() && input.numel() > 0)
+    reject(Operation::AllToAll, "input and output must be different tensors");
+  check_overlap(Operation::AllToAll, output, input, output.nbytes());
+}
+
+void check_message(Operation operation, const at::Tensor& tensor, int peer, const at::Device& device, int rank,
+                   int size) {
+  check_tensor(operation, "tensor", tensor, device);
+  if (peer < 0 || peer >= size || peer == rank)
+    reject(operation, "invalid rank " + std::to_string(peer) + ": expected another one than this, " +
+                          std::to_string(rank) + ", of 0 to " + std::to_string(size - 1));
 }
 
 Collective Reporter::begin(Operation operation, std::uint64_t bytes, void* stream) {
-  last_ = operation;
+  last_ = {operation, sequence_, -1};
   return ctx_.collective({operation, bytes, stream, name_.c_str(), sequence_++});
 }
 
+Collective Reporter::begin_message(Operation operation, std::uint64_t bytes, void* stream, int peer) {
+  const bool sends = operation == Operation::Send;
+  const std::string name = name_ + " rank " + std::to_string(sends ? ctx_.rank() : peer) + " to " +
+                           std::to_string(sends ? peer : ctx_.rank());
+  last_ = {operation, messages_[name]++, peer};
+  return ctx_.collective({operation, bytes, stream, name.c_str(), last_.number});
+}
+
 std::string Reporter::last_call() const {
-  return std::string(to_string(last_)) + " " + std::to_string(sequence_ - 1) + " of communicator '" + name_ +
-         "' on rank " + std::to_string(ctx_.rank());
+  const std::string with = last_.peer < 0 ? ""
+                                          : std::string(last_.operation == Operation::Send ? " to" : " from") +
+                                                " rank " + std::to_string(last_.peer);
+  return std::string(to_string(last_.operation)) + " " + std::to_string(last_.number) + with + " of communicator '" +
+         name_ + "' on rank " + std::to_string(ctx_.rank());
 }
 
 void Health::fail(const std::string& why) {

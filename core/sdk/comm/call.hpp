@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <kymo/communicator.hpp>
+#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -13,7 +14,7 @@
 /// Shared by both backends: tensor validation, reporting of calls, and the error state of a communicator.
 namespace kymo::comm {
 
-/// all_reduce, reduce_scatter, all_gather, broadcast, barrier.
+/// Names as in databases: all_reduce, reduce_scatter and so on.
 const char* to_string(Operation operation);
 
 /// These checks throw std::invalid_argument with a one-line message.
@@ -22,6 +23,13 @@ void check_reduce_scatter(const at::Tensor& output, const at::Tensor& input, Red
                           const at::Device& device, int rank, int size);
 void check_all_gather(const at::Tensor& output, const at::Tensor& input, const at::Device& device, int rank, int size);
 void check_broadcast(const at::Tensor& tensor, int root, const at::Device& device, int size);
+void check_reduce(const at::Tensor& tensor, Reduction reduction, int root, const at::Device& device, int size);
+/// For gather and scatter: `whole`, which only `root` uses, consists of `size` chunks like `part`.
+void check_rooted(Operation operation, const at::Tensor& whole, const at::Tensor& part, int root,
+                  const at::Device& device, int rank, int size);
+void check_all_to_all(const at::Tensor& output, const at::Tensor& input, const at::Device& device, int size);
+void check_message(Operation operation, const at::Tensor& tensor, int peer, const at::Device& device, int rank,
+                   int size);
 
 /// Counts and reports the calls of a communicator.
 class Reporter {
@@ -30,6 +38,9 @@ class Reporter {
 
   /// `bytes` is the size of the larger of input and output on this rank; `stream` as in kymo_collective.
   Collective begin(Operation operation, std::uint64_t bytes, void* stream);
+
+  /// A message between this rank and another one, which is numbered among those from its sender to its receiver.
+  Collective begin_message(Operation operation, std::uint64_t bytes, void* stream, int peer);
 
   const Context& context() const { return ctx_; }
   const std::string& name() const { return name_; }
@@ -40,7 +51,13 @@ class Reporter {
   Context ctx_;
   std::string name_;
   std::uint64_t sequence_ = 0;
-  Operation last_ = Operation::Barrier;
+  std::map<std::string, std::uint64_t> messages_;  // number by communicator of sender and receiver
+  struct Call {
+    Operation operation = Operation::Barrier;
+    std::uint64_t number = 0;
+    int peer = -1;  // of a message
+  };
+  Call last_;
 };
 
 /// Error state of a communicator. Any thread.

@@ -21,6 +21,25 @@ Backend backend_of(const std::string& name, const Context& ctx) {
   return Backend::kNccl;
 }
 
+namespace {
+[[noreturn]] std::unique_ptr<Work> unsupported(Operation operation) {
+  throw std::logic_error(std::string("this communicator does not support ") + to_string(operation));
+}
+}  // namespace
+
+std::unique_ptr<Work> Communicator::reduce(const at::Tensor&, Reduction, int) { unsupported(Operation::Reduce); }
+std::unique_ptr<Work> Communicator::gather(const at::Tensor&, const at::Tensor&, int) {
+  unsupported(Operation::Gather);
+}
+std::unique_ptr<Work> Communicator::scatter(const at::Tensor&, const at::Tensor&, int) {
+  unsupported(Operation::Scatter);
+}
+std::unique_ptr<Work> Communicator::all_to_all(const at::Tensor&, const at::Tensor&) {
+  unsupported(Operation::AllToAll);
+}
+std::unique_ptr<Work> Communicator::send(const at::Tensor&, int) { unsupported(Operation::Send); }
+std::unique_ptr<Work> Communicator::receive(const at::Tensor&, int) { unsupported(Operation::Receive); }
+
 std::unique_ptr<Communicator> make_communicator(const Context& ctx, Backend backend, const Options& options) {
   if (options.name.empty()) throw std::invalid_argument("a communicator needs a name");
   if (backend == Backend::kNccl && !ctx.is_cuda())

@@ -45,7 +45,10 @@ class GlooCommunicator final : public Communicator {
   /// Waits for in-flight calls, unless the communicator failed or the run is cancelled. Gloo calls cannot be
   /// interrupted; in those cases Gloo's threads continue until their timeout.
   ~GlooCommunicator() override {
-    if (!health_->failed()) return;
+    if (!health_->failed()) {
+      for (const auto& call : calls_) call->await();
+      return;
+    }
     bool any_open = false;
     for (const auto& call : calls_) any_open = call->abandon() || any_open;
     if (any_open) group_.release();
@@ -109,6 +112,62 @@ class GlooCommunicator final : public Communicator {
     });
   }
 
+  std::unique_ptr<comm::Work> reduce(const at::Tensor& tensor, Reduction reduction, int root) override {
+    check_reduce(tensor, reduction, root, at::kCPU, size_);
+    return start(Operation::Reduce, tensor.nbytes(), [&](GlooProgress& progress) {
+      progress.hold({tensor}, {});
+      fill(tensor, tensor, reduction);
+      Tensors tensors{tensor};
+      c10d::ReduceOptions to;
+      to.rootRank = root;
+      return group_->reduce(tensors, to)->getFuture();
+    });
+  }
+
+  std::unique_ptr<comm::Work> gather(const at::Tensor& output, const at::Tensor& input, int root) override {
+    check_rooted(Operation::Gather, output, input, root, at::kCPU, rank_, size_);
+    return start(Operation::Gather, input.nbytes() * static_cast<std::uint64_t>(size_), [&](GlooProgress& progress) {
+      progress.hold({output, input}, {});
+      std::vector<Tensors> wholes;
+      if (rank_ == root) wholes.push_back(chunks(output));
+      Tensors parts{input.view({-1})};
+      c10d::GatherOptions to;
+      to.rootRank = root;
+      return group_->gather(wholes, parts, to)->getFuture();
+    });
+  }
+
+  std::unique_ptr<comm::Work> scatter(const at::Tensor& output, const at::Tensor& input, int root) override {
+    check_rooted(Operation::Scatter, input, output, root, at::kCPU, rank_, size_);
+    return start(Operation::Scatter, output.nbytes() * static_cast<std::uint64_t>(size_), [&](GlooProgress& progress) {
+      progress.hold({output, input}, {});
+      std::vector<Tensors> wholes;
+      if (rank_ == root) wholes.push_back(chunks(input));
+      Tensors parts{output.view({-1})};
+      c10d::ScatterOptions from;
+      from.rootRank = root;
+      return group_->scatter(parts, wholes, from)->getFuture();
+    });
+  }
+
+  std::unique_ptr<comm::Work> all_to_all(const at::Tensor& output, const at::Tensor& input) override {
+    check_all_to_all(output, input, at::kCPU, size_);
+    return start(Operation::AllToAll, input.nbytes(), [&](GlooProgress& progress) {
+      progress.hold({output, input}, {});
+      at::Tensor to = output.view({-1}), from = input.view({-1});
+      std::vector<std::int64_t> equal_output, equal_input;
+      return group_->alltoall_base(to, from, equal_output, equal_input)->getFuture();
+    });
+  }
+
+  std::unique_ptr<comm::Work> send(const at::Tensor& tensor, int to) override {
+    return message(Operation::Send, tensor, to, [&](Tensors& tensors) { return group_->send(tensors, to, 0); });
+  }
+
+  std::unique_ptr<comm::Work> receive(const at::Tensor& tensor, int from) override {
+    return message(Operation::Receive, tensor, from, [&](Tensors& tensors) { return group_->recv(tensors, from, 0); });
+  }
+
   void barrier() override {
     const auto work = start(Operation::Barrier, 0, [&](GlooProgress&) { return group_->barrier()->getFuture(); });
     work->wait();
@@ -129,13 +188,34 @@ class GlooCommunicator final : public Communicator {
       target.copy_(input);
   }
 
+  /// Views of the chunks of all ranks.
+  Tensors chunks(const at::Tensor& whole) const { return whole.view({size_, -1}).unbind(0); }
+
   template <typename Begin>
   std::unique_ptr<comm::Work> start(Operation operation, std::uint64_t bytes, const Begin& begin) {
+    return track(operation, bytes, [&] { return reporter_.begin(operation, bytes, nullptr); }, begin);
+  }
+
+  template <typename Begin>
+  std::unique_ptr<comm::Work> message(Operation operation, const at::Tensor& tensor, int peer, const Begin& begin) {
+    check_message(operation, tensor, peer, at::kCPU, rank_, size_);
+    return track(
+        operation, tensor.nbytes(), [&] { return reporter_.begin_message(operation, tensor.nbytes(), nullptr, peer); },
+        [&](GlooProgress& progress) {
+          progress.hold({tensor}, {});
+          Tensors tensors{tensor};
+          return begin(tensors);
+        });
+  }
+
+  template <typename Report, typename Begin>
+  std::unique_ptr<comm::Work> track(Operation operation, std::uint64_t bytes, const Report& report,
+                                    const Begin& begin) {
     health_->check();
     while (!calls_.empty() && calls_.front()->ended()) calls_.pop_front();
-    Collective report = reporter_.begin(operation, bytes, nullptr);
+    Collective reported = report();
     auto progress =
-        calls_.emplace_back(std::make_shared<GlooProgress>(std::move(report), health_, reporter_.last_call()));
+        calls_.emplace_back(std::make_shared<GlooProgress>(std::move(reported), health_, reporter_.last_call()));
     if (bytes == 0 && operation != Operation::Barrier) {
       progress->finish();
     } else {

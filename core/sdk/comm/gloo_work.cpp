@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <stdexcept>
+#include <thread>
 
 namespace kymo::comm {
 
@@ -17,11 +18,29 @@ void GlooProgress::follow(const std::shared_ptr<GlooProgress>& self,
 }
 
 void GlooProgress::future_ended(c10::ivalue::Future& future) {
-  if (future.hasError()) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    error_ = name_ + " failed: " + first_line(future.tryRetrieveErrorMessage());
-  }
+  if (future.hasError()) fail(future.tryRetrieveErrorMessage());
   finish();
+}
+
+void GlooProgress::follow(const std::shared_ptr<GlooProgress>& self, const c10::intrusive_ptr<c10d::Work>& work) {
+  std::thread([self, work] {
+    try {
+      work->wait();
+    } catch (const std::exception& problem) {
+      self->fail(problem.what());
+    }
+    self->finish();
+  }).detach();
+}
+
+void GlooProgress::fail(const std::string& why) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  error_ = name_ + " failed: " + first_line(why);
+}
+
+void GlooProgress::await() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return done_; });
 }
 
 void GlooProgress::finish() {

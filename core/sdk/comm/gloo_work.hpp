@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <torch/csrc/distributed/c10d/Work.hpp>
 #include <vector>
 
 #include "call.hpp"
@@ -26,8 +27,12 @@ class GlooProgress {
   void hold(std::vector<at::Tensor> tensors, std::function<void()> last);
   /// Completes the call when `future` completes.
   void follow(const std::shared_ptr<GlooProgress>& self, const c10::intrusive_ptr<c10::ivalue::Future>& future);
+  /// Completes the call when `work`, a message, ends; its future is not available.
+  static void follow(const std::shared_ptr<GlooProgress>& self, const c10::intrusive_ptr<c10d::Work>& work);
   /// Completes the call.
   void finish();
+  /// Blocks until the call is done.
+  void await();
 
   /// Blocks until the call is done. Throws std::runtime_error if the call failed or the run is cancelled.
   void wait(const Context& ctx);
@@ -41,6 +46,7 @@ class GlooProgress {
 
  private:
   void future_ended(c10::ivalue::Future& future);
+  void fail(const std::string& why);
 
   Collective report_;
   const CollectiveUse use_ = report_.use();

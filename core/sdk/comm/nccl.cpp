@@ -166,6 +166,64 @@ class NcclCommunicator final : public Communicator {
     });
   }
 
+  std::unique_ptr<Work> reduce(const at::Tensor& tensor, Reduction reduction, int root) override {
+    check_reduce(tensor, reduction, root, device_, size());
+    return start({Operation::Reduce, tensor.nbytes()}, tensor, tensor, [&](cudaStream_t stream) {
+      void* address = tensor.mutable_data_ptr();
+      return ncclReduce(address, address, count_of(tensor), nccl_type(tensor), nccl_reduction(reduction), root,
+                        session_->get(), stream);
+    });
+  }
+
+  std::unique_ptr<Work> gather(const at::Tensor& output, const at::Tensor& input, int root) override {
+    check_rooted(Operation::Gather, output, input, root, device_, rank(), size());
+    const std::uint64_t bytes = input.nbytes() * static_cast<std::uint64_t>(size());
+    return start({Operation::Gather, bytes}, rank() == root ? output : input, input, [&](cudaStream_t stream) {
+      return messages([&] {
+        send_to(root, input, 0, input, stream);
+        for (int i = 0; rank() == root && i < size(); ++i) receive_from(i, output, i, input, stream);
+      });
+    });
+  }
+
+  std::unique_ptr<Work> scatter(const at::Tensor& output, const at::Tensor& input, int root) override {
+    check_rooted(Operation::Scatter, input, output, root, device_, rank(), size());
+    const std::uint64_t bytes = output.nbytes() * static_cast<std::uint64_t>(size());
+    return start({Operation::Scatter, bytes}, output, rank() == root ? input : output, [&](cudaStream_t stream) {
+      return messages([&] {
+        for (int i = 0; rank() == root && i < size(); ++i) send_to(i, input, i, output, stream);
+        receive_from(root, output, 0, output, stream);
+      });
+    });
+  }
+
+  std::unique_ptr<Work> all_to_all(const at::Tensor& output, const at::Tensor& input) override {
+    check_all_to_all(output, input, device_, size());
+    const at::Tensor chunk = input.view({-1}).narrow(0, 0, input.numel() / size());
+    return start({Operation::AllToAll, input.nbytes()}, output, input, [&](cudaStream_t stream) {
+      return messages([&] {
+        for (int i = 0; i < size(); ++i) {
+          send_to(i, input, i, chunk, stream);
+          receive_from(i, output, i, chunk, stream);
+        }
+      });
+    });
+  }
+
+  std::unique_ptr<Work> send(const at::Tensor& tensor, int to) override {
+    check_message(Operation::Send, tensor, to, device_, rank(), size());
+    return start({Operation::Send, tensor.nbytes(), to}, tensor, tensor, [&](cudaStream_t stream) {
+      return ncclSend(tensor.const_data_ptr(), count_of(tensor), nccl_type(tensor), to, session_->get(), stream);
+    });
+  }
+
+  std::unique_ptr<Work> receive(const at::Tensor& tensor, int from) override {
+    check_message(Operation::Receive, tensor, from, device_, rank(), size());
+    return start({Operation::Receive, tensor.nbytes(), from}, tensor, tensor, [&](cudaStream_t stream) {
+      return ncclRecv(tensor.mutable_data_ptr(), count_of(tensor), nccl_type(tensor), from, session_->get(), stream);
+    });
+  }
+
   void barrier() override {
     if (in_group_) throw std::logic_error("barriers are not allowed in a group");
     const OnDevice device(device_.index());
@@ -188,7 +246,30 @@ class NcclCommunicator final : public Communicator {
   struct Call {
     Operation operation;
     std::uint64_t bytes;
+    int peer = -1;  ///< of a message
   };
+
+  /// Runs the calls, which launch together, and returns the first error.
+  template <typename Calls>
+  ncclResult_t messages(const Calls& calls) {
+    message_result_ = ncclGroupStart();
+    calls();
+    const ncclResult_t ended = ncclGroupEnd();
+    return message_result_ == ncclSuccess ? ended : message_result_;
+  }
+  /// Sends or receives a chunk of `whole`, as large as `like`.
+  void send_to(int peer, const at::Tensor& whole, int chunk, const at::Tensor& like, cudaStream_t stream) {
+    const char* const data =
+        static_cast<const char*>(whole.const_data_ptr()) + static_cast<std::size_t>(chunk) * like.nbytes();
+    note(ncclSend(data, count_of(like), nccl_type(like), peer, session_->get(), stream));
+  }
+  void receive_from(int peer, const at::Tensor& whole, int chunk, const at::Tensor& like, cudaStream_t stream) {
+    char* const data = static_cast<char*>(whole.mutable_data_ptr()) + static_cast<std::size_t>(chunk) * like.nbytes();
+    note(ncclRecv(data, count_of(like), nccl_type(like), peer, session_->get(), stream));
+  }
+  void note(ncclResult_t result) {
+    if (message_result_ == ncclSuccess) message_result_ = result;
+  }
 
   template <typename Queue>
   std::unique_ptr<Work> start(const Call& call, const at::Tensor& output, const at::Tensor& input, const Queue& queue) {
@@ -200,7 +281,9 @@ class NcclCommunicator final : public Communicator {
     check_not_captured(caller);
     const std::shared_ptr<InFlightOp> op = in_group_ && group_ ? group_ : in_flight_.take();
     if (!group_ || !in_group_) prepare(*op, caller);
-    Collective report = reporter_.begin(call.operation, call.bytes, queued_on(op->stream));
+    Collective report = call.peer < 0
+                            ? reporter_.begin(call.operation, call.bytes, queued_on(op->stream))
+                            : reporter_.begin_message(call.operation, call.bytes, queued_on(op->stream), call.peer);
     const CollectiveUse use = report.use();
     if (own_stream_ || in_group_) {  // on the current stream, stream order protects the memory
       op->kept.push_back(output);
@@ -334,6 +417,8 @@ class NcclCommunicator final : public Communicator {
   cudaStream_t own_stream_ = nullptr;
   std::optional<cudaStream_t> last_stream_;  ///< stream of the last call
   at::Tensor token_;                         ///< buffer that a barrier reduces
+
+  ncclResult_t message_result_ = ncclSuccess;
 
   bool in_group_ = false;
   int exceptions_before_ = 0;

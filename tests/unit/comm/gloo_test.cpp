@@ -117,6 +117,105 @@ TEST_P(GlooOn, BroadcastFromEveryRoot) {
   });
 }
 
+TEST_P(GlooOn, ReduceToEveryRoot) {
+  on_ranks(GetParam(), [](RankHost& host) {
+    const auto all = make_communicator(host.context(), Backend::kGloo);
+    for (int root = 0; root < host.size(); ++root) {
+      at::Tensor tensor = numbers(host.rank(), at::kFloat);
+      all->reduce(tensor, Reduction::kSum, root)->wait();
+      EXPECT_TRUE(host.rank() != root || at::equal(tensor, sum_of_all(host.size(), at::kFloat)));
+      tensor = numbers(host.rank(), at::kDouble);
+      all->reduce(tensor, Reduction::kAverage, root)->wait();
+      EXPECT_TRUE(host.rank() != root || at::allclose(tensor, sum_of_all(host.size(), at::kDouble) / host.size()));
+    }
+    EXPECT_THROW(all->reduce(at::ones({1}), Reduction::kSum, -1), std::invalid_argument);
+    EXPECT_THROW(all->reduce(at::ones({1}, at::kInt), Reduction::kAverage, 0), std::invalid_argument);
+  });
+}
+
+TEST_P(GlooOn, GatherAndScatterAreInverse) {
+  on_ranks(GetParam(), [](RankHost& host) {
+    const auto all = make_communicator(host.context(), Backend::kGloo);
+    for (const at::ScalarType type : kTypes)
+      for (int root = 0; root < host.size(); ++root) {
+        const bool is_root = host.rank() == root;
+        const at::Tensor input = numbers(host.rank(), type);
+        const at::Tensor whole = is_root ? at::empty({host.size(), kElements}, type) : at::Tensor();
+        all->gather(whole, input, root)->wait();
+        for (int rank = 0; is_root && rank < host.size(); ++rank)
+          EXPECT_TRUE(at::equal(whole[rank], numbers(rank, type)));
+        const at::Tensor output = at::zeros({kElements}, type);
+        all->scatter(output, whole, root)->wait();
+        EXPECT_TRUE(at::equal(output, input)) << c10::toString(type);
+      }
+    EXPECT_THROW(all->gather(at::ones({host.size() + 1}), at::ones({1}), host.rank()), std::invalid_argument);
+  });
+}
+
+TEST_P(GlooOn, AllToAllExchangesChunks) {
+  on_ranks(GetParam(), [](RankHost& host) {
+    const auto all = make_communicator(host.context(), Backend::kGloo);
+    const std::int64_t count = 37;
+    const at::Tensor input = at::arange(count * host.size()) + 1000 * host.rank();
+    const at::Tensor output = at::zeros_like(input);
+    all->all_to_all(output, input)->wait();
+    for (int rank = 0; rank < host.size(); ++rank)
+      EXPECT_TRUE(at::equal(output.narrow(0, rank * count, count),
+                            at::arange(host.rank() * count, (host.rank() + 1) * count) + 1000 * rank));
+    EXPECT_THROW(all->all_to_all(input, input), std::invalid_argument);
+    EXPECT_THROW(all->all_to_all(at::ones({1}), at::ones({2})), std::invalid_argument);
+  });
+}
+
+TEST_P(GlooOn, MessagesGoAroundARing) {
+  on_ranks(GetParam(), [](RankHost& host) {
+    const auto all = make_communicator(host.context(), Backend::kGloo);
+    EXPECT_THROW(all->send(at::ones({1}), host.rank()), std::invalid_argument);
+    EXPECT_THROW(all->receive(at::ones({1}), host.size()), std::invalid_argument);
+    if (host.size() == 1) return;
+    const int next = (host.rank() + 1) % host.size(), last = (host.rank() + host.size() - 1) % host.size();
+    at::Tensor sum = numbers(host.rank(), at::kFloat), passed = sum.clone();
+    for (int i = 1; i < host.size(); ++i) {  // a whole all-reduce in size() − 1 messages
+      const at::Tensor received = at::empty_like(passed);
+      const auto sent = all->send(passed, next);
+      const auto arrived = all->receive(received, last);
+      arrived->wait();
+      sent->wait();
+      EXPECT_TRUE(arrived->done());
+      sum += received;
+      passed = received;
+    }
+    EXPECT_TRUE(at::equal(sum, sum_of_all(host.size(), at::kFloat)));
+  });
+}
+
+TEST(Gloo, MessagesAreNumberedBySenderAndReceiver) {
+  on_ranks(3, [](RankHost& host) {
+    {
+      const auto all = make_communicator(host.context(), Backend::kGloo);
+      at::Tensor tensor = at::zeros({4});
+      if (host.rank() == 0) {
+        all->send(tensor, 2)->wait();
+        all->send(tensor, 1)->wait();
+      } else {
+        all->receive(tensor, 0)->wait();
+      }
+      if (host.rank() == 0) all->send(tensor, 2)->wait();
+      if (host.rank() == 2) all->receive(tensor, 0)->wait();
+      all->all_reduce(tensor, Reduction::kSum)->wait();
+    }
+    const auto calls = host.calls();
+    const auto last = host.rank() == 1 ? calls.at(0) : calls.at(host.rank() == 0 ? 2 : 1);
+    EXPECT_EQ(last.communicator, host.rank() == 1 ? "world rank 0 to 1" : "world rank 0 to 2");
+    EXPECT_EQ(last.sequence, host.rank() == 1 ? 0u : 1u);
+    EXPECT_EQ(last.operation, std::uint32_t{host.rank() == 0 ? KYMO_SEND : KYMO_RECEIVE});
+    EXPECT_EQ(last.bytes, 16u);
+    EXPECT_EQ(last.ends, 1);
+    EXPECT_EQ(calls.back().operation, std::uint32_t{KYMO_ALL_REDUCE});
+    EXPECT_EQ(calls.back().sequence, 0u);
+  });
+}
+
 TEST_P(GlooOn, GroupsAndTwoCommunicators) {
   on_ranks(GetParam(), [](RankHost& host) {
     const auto world = make_communicator(host.context(), Backend::kGloo);
@@ -157,7 +256,6 @@ TEST(Gloo, WorkThatNobodyWaitsForIsDoneAndReported) {
     all->broadcast(at::ones({3}), 1);
     all->all_reduce(at::empty({0}), Reduction::kSum)->wait();
     all->barrier();
-    all.reset();
     EXPECT_TRUE(at::equal(seen, sum_of_all(2, at::kFloat)));
     const std::vector<ReportedCall> calls = host.calls();
     ASSERT_EQ(calls.size(), 7u);

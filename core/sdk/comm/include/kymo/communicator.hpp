@@ -57,7 +57,8 @@ struct Options {
   int max_blocks = 0;
 };
 
-/// A communicator over all ranks of a run. Every rank must make the same calls in the same order. Tensors must be
+/// A communicator over all ranks of a run. Every rank must make the same calls in the same order, except messages
+/// between two ranks. Tensors must be
 /// dense, contiguous, of the same dtype, and on the backend's device; otherwise a call throws std::invalid_argument
 /// before any data is sent. Calls may come from any thread, but only one at a time. They return when the work is queued
 /// (NCCL, by default on a separate stream that first waits for the current one) or handed to Gloo's threads. Gloo runs
@@ -83,6 +84,20 @@ class Communicator {
   /// of `output`.
   virtual std::unique_ptr<Work> all_gather(const at::Tensor& output, const at::Tensor& input) = 0;
   virtual std::unique_ptr<Work> broadcast(const at::Tensor& tensor, int root) = 0;
+  /// Reduces `tensor` of all ranks into that of `root`; on other ranks, it is undefined afterwards.
+  virtual std::unique_ptr<Work> reduce(const at::Tensor& tensor, Reduction reduction, int root);
+  /// Chunk i of the output of `root` receives the input of rank i. Other ranks do not use `output`; it may be
+  /// undefined.
+  virtual std::unique_ptr<Work> gather(const at::Tensor& output, const at::Tensor& input, int root);
+  /// The inverse of gather: the output of rank i receives chunk i of the input of `root`.
+  virtual std::unique_ptr<Work> scatter(const at::Tensor& output, const at::Tensor& input, int root);
+  /// Chunk i of `input` goes to rank i, whose chunk rank() of `output` receives it. The tensors must not overlap.
+  virtual std::unique_ptr<Work> all_to_all(const at::Tensor& output, const at::Tensor& input);
+  /// A message to another rank, which receives it in a tensor of the same size and type. Only these two ranks call.
+  /// Messages from one rank to another arrive in order. With NCCL, a rank that sends and receives at the same time,
+  /// such as in a ring, needs a Group around both calls.
+  virtual std::unique_ptr<Work> send(const at::Tensor& tensor, int to);
+  virtual std::unique_ptr<Work> receive(const at::Tensor& tensor, int from);
   /// Blocks until every rank has called it. With NCCL, all work queued before it on the current stream is complete as
   /// well.
   virtual void barrier() = 0;
