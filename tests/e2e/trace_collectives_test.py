@@ -90,6 +90,9 @@ class CollectivesTest(TraceTest):
         # The sleep may take longer on a busy machine.
         self.assertGreaterEqual(min(late_us for (late_us,) in per_call), 18_000)
         self.assertLessEqual(min(late_us for (late_us,) in per_call), 22_000)
+        self.kymo("report", "program", "--format", "markdown", "--out", "page")
+        report = "".join(file.read_text(encoding="utf-8") for file in (self.work / "page").rglob("*.md"))
+        self.assertIn("The gathers that arrive last, by layer", report)
 
     def groups(self, kind, passes):
         """Of a program with four ranks: for each group of ranks that makes calls, its number of ranks, and its calls
