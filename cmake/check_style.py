@@ -13,14 +13,14 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("cmake", "core", "docs", "host", "plugins", "python", "reports", "schemas", "tests")
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 LICENSED = {".c", ".cpp", ".hpp", ".h", ".cu", ".cuh", ".py", ".sql", ".js", ".cmake", ".toml", ".sh"}
-LENGTH = {".c": 500, ".cpp": 500, ".cu": 500, ".py": 500, ".hpp": 300, ".h": 300, ".cuh": 300, ".sql": 410, ".js": 400}
+LENGTH = {".c": 500, ".cpp": 500, ".cu": 500, ".py": 500, ".hpp": 300, ".h": 300, ".cuh": 300, ".sql": 400, ".js": 400}
 UNDIVIDED = ("schemas/migrations/", "tests/sql/common/")  # migrations never change
 FUNCTION_LENGTH = 80
 # Kernels are not divided: their parts share registers. Tests may list many cases.
 LONG_FUNCTIONS = re.compile(r".*\.cuh?|(?:.*/)?tests/.*")
 BRACES = {".c", ".cpp", ".hpp", ".h", ".js"}
 FUNCTION_HEAD = re.compile(r"\)(?:\s*(?:const|noexcept|override|->[\w:<>*& ]+))*$")
-NO_CODE = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+NO_CODE = re.compile(r"""R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'[{};]'|//[^\n]*|/\*.*?\*/""", re.DOTALL)
 COLUMNS = 120
 WRAPPED = {".c", ".cpp", ".hpp", ".h", ".cu", ".cuh", ".py", ".sql", ".js", ".css", ".md"}
 GENERATED = re.compile(r"docs/(?:cli|schema)\.md|docs/examples/[^/]+/.*|tests/golden/.*")

@@ -189,7 +189,7 @@ void allow_time_for_minimum(Method& method) {
   method.until->max_seconds = std::max(StoppingRule{}.max_seconds, 2 * method.until->min_seconds);
 }
 
-std::vector<Setting> all_settings() {
+std::vector<Setting> settings_of_steps() {
   using enum SettingGroup;
   return {
       {.name = "warmup",
@@ -238,6 +238,12 @@ std::vector<Setting> all_settings() {
        .type = passes(),
        .documentation = "passes to run: any of verify, time, memory, trace, ops",
        .column = "passes"},
+  };
+}
+
+std::vector<Setting> settings_of_processes() {
+  using enum SettingGroup;
+  return {
       {.name = "no-verify",
        .group = kSteps,
        .type = no_verify(),
@@ -278,6 +284,12 @@ std::vector<Setting> all_settings() {
        .type = command(&Method::wrap),
        .documentation = "command to prefix to each worker, such as \"gdb --args\"",
        .in_suites = false},
+  };
+}
+
+std::vector<Setting> settings_of_observation() {
+  using enum SettingGroup;
+  return {
       {.name = "observed-steps",
        .group = kObserved,
        .type = whole(of_observation(&Observation::steps), 1, kMaxSteps),
@@ -317,7 +329,12 @@ std::string Setting::help() const {
 }
 
 const std::vector<Setting>& settings() {
-  static const std::vector<Setting> all = all_settings();
+  static const std::vector<Setting> all = [] {
+    std::vector<Setting> list = settings_of_steps();
+    for (const auto& more : {settings_of_processes(), settings_of_observation()})
+      list.insert(list.end(), more.begin(), more.end());
+    return list;
+  }();
   return all;
 }
 
