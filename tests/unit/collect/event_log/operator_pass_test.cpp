@@ -274,7 +274,7 @@ TEST(OperatorPass, WithoutRowsTheOutermostCallNumbersThoseWithin) {
   for (std::int64_t number = 0; number < 3; ++number) {
     for (const char& each : call) {
       calls.reserve();
-      calls.open_number(&each, "call");
+      calls.open_number(&each, "call", false);
       EXPECT_EQ(calls.innermost()->number, number);
     }
     calls.close(&call[0], -1);  // also closes the nested call
