@@ -151,6 +151,8 @@ class ExtendTest(KymoTest):
         modules = installation / "lib" / "kymo" / "modules"
         modules.mkdir(parents=True)
         (installation / "lib" / "kymo" / "plugins").symlink_to(BUILD / "lib" / "kymo" / "plugins")
+        (installation / "share").mkdir()
+        (installation / "share" / "kymo").symlink_to(BUILD / "share" / "kymo")
         (installation / "bin").mkdir()
         shutil.copy(KYMO, installation / "bin" / "kymo")
         compiled = self.folder / "module.o"

@@ -87,9 +87,8 @@ class CollectivesTest(TraceTest):
             "SELECT late_us FROM collective_lateness "
             "WHERE phase = 'forward' AND measured AND rank = 0 AND needed_by = '2'"
         )
-        # The sleep may take longer on a busy machine.
-        self.assertGreaterEqual(min(late_us for (late_us,) in per_call), 18_000)
-        self.assertLessEqual(min(late_us for (late_us,) in per_call), 22_000)
+        # Either rank may be delayed in some of the ten steps by other work on the machine.
+        self.assertTrue(any(abs(late - 20_000) <= 2_000 for (late,) in per_call), per_call)
         self.kymo("report", "program", "--format", "markdown", "--out", "page")
         report = "".join(file.read_text(encoding="utf-8") for file in (self.work / "page").rglob("*.md"))
         self.assertIn("The gathers that arrive last, by layer", report)

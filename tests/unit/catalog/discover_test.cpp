@@ -98,7 +98,7 @@ TEST_F(Discover, KeepsGoingPastBadFiles) {
   const Catalog catalog = discover(options_);
   EXPECT_NE(in(catalog, "probe"), nullptr);
   ASSERT_EQ(catalog.rejected.size(), 3u);
-  EXPECT_THAT(catalog.rejected[0].reason, HasSubstr("ABI 3.0"));
+  EXPECT_THAT(catalog.rejected[0].reason, HasSubstr("ABI 3.1"));
   EXPECT_THAT(catalog.rejected[0].reason, Not(HasSubstr("wrong_major.so"))) << "the file is a field of its own";
 }
 
@@ -111,7 +111,7 @@ TEST_F(Discover, FindsWorkloadsOrSaysWhatIsNear) {
   EXPECT_THAT(message_of([&] { find_workload(catalog, "prode"); }),
               AllOf(HasSubstr("'prode'"), HasSubstr("did you mean 'probe'")));
   EXPECT_THAT(message_of([&] { find_workload(catalog, "wrong_major"); }),
-              AllOf(HasSubstr("wrong_major.so"), HasSubstr("ABI 3.0")));
+              AllOf(HasSubstr("wrong_major.so"), HasSubstr("ABI 3.1")));
   EXPECT_THAT(
       message_of([&] { find_workload(catalog, "entirely_different"); }),
       AllOf(HasSubstr("1 plugin file(s) cannot be used, for example"), HasSubstr("wrong_major.so' is rejected: ")));

@@ -28,9 +28,9 @@ TEST_F(Verify, ReturnsTheIdentity) {
 }
 
 TEST_F(Verify, NamesBothInterfaces) {
-  EXPECT_THAT(refusal("wrong_major"), AllOf(HasSubstr("ABI 3.0"), HasSubstr("this kymo supports 2.0")));
-  EXPECT_THAT(refusal("newer_minor"), AllOf(HasSubstr("ABI 2.1"), HasSubstr("this kymo supports 2.0")));
-  EXPECT_THAT(refusal("older_major"), AllOf(HasSubstr("ABI 1.4"), HasSubstr("this kymo supports 2.0")));
+  EXPECT_THAT(refusal("wrong_major"), AllOf(HasSubstr("ABI 3.1"), HasSubstr("this kymo supports 2.1")));
+  EXPECT_THAT(refusal("newer_minor"), AllOf(HasSubstr("ABI 2.2"), HasSubstr("this kymo supports 2.1")));
+  EXPECT_THAT(refusal("older_major"), AllOf(HasSubstr("ABI 1.4"), HasSubstr("this kymo supports 2.1")));
 }
 
 TEST_F(Verify, RejectsOtherFrameworks) { EXPECT_THAT(refusal("unknown_framework"), HasSubstr("'tensorwind'")); }

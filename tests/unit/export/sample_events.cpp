@@ -176,7 +176,10 @@ void ExportTest::add_collectives() {
   const std::string backward = std::to_string(text_id("backward"));
   const std::string scope = std::to_string(text_id("block_0/attention"));
   execute(
-      "INSERT INTO collective VALUES (3, 0, 'trace', 0, 1, 7, 'all_reduce', 4096, 1, 1010000, 1020000, 1150000, "
+      "INSERT INTO collective (run_id, rank, pass, sequence, communicator_id, call_number, operation, bytes, "
+      "on_device, "
+      "enqueue_ns, returned_ns, start_ns, end_ns, kernels, step, phase_id, scope_id, attribution, group_ranks, dtype) "
+      "VALUES (3, 0, 'trace', 0, 1, 7, 'all_reduce', 4096, 1, 1010000, 1020000, 1150000, "
       "1250000, 2, 0, " +
       backward + ", " + scope +
       ", 'autograd', NULL, NULL), "
