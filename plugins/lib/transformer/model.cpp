@@ -247,13 +247,12 @@ Discardable LanguageModel::normalise(const Context& ctx, Stream& stream, const a
   if (!fused_.norm) {
     const Part part = [=, this](const std::vector<at::Tensor>& inputs) {
       auto scope = ctx.scope("norm");
-      return std::vector{at::rms_norm(inputs.front(), {config_.d_model}, weight, config_.norm_epsilon)};
-    };
-    if (checkpoint_.kind != Checkpointing::kSelective || block.empty()) {
       // On the CPU, a norm consists of operators that use its input twice. Their gradients are added up before that of
       // the residual stream, as if the norm were one operator, so that all kinds of checkpoints round equally.
-      return Discardable(part({stream.sum.is_cpu() ? at::alias(stream.sum) : stream.sum}).front());
-    }
+      const at::Tensor input = inputs.front().is_cpu() ? at::alias(inputs.front()) : inputs.front();
+      return std::vector{at::rms_norm(input, {config_.d_model}, weight, config_.norm_epsilon)};
+    };
+    if (checkpoint_.kind != Checkpointing::kSelective || block.empty()) return Discardable(part({stream.sum}).front());
     // Autocast would keep a copy of the result, which is therefore cast here.
     return Discardable(ctx, {block}, {stream.sum}, [=](const std::vector<at::Tensor>& inputs) {
       return std::vector{part(inputs).front().to(product_type(inputs.front()))};
