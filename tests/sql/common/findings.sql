@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Rows besides those of `collected`.
+-- Rows besides those of `collected` and `compilations`.
 -- Each kind of finding: run 12, on a GPU, is idle for half of its step, communicates for a quarter of it, and copies 8
 -- values per step to the host, 5 of them in the optimizer. Of the steps of run 14, on a CPU, operators take three
 -- quarters, a loader half, 600 calls of the optimizer a fifth, and a recompilation a part.
@@ -61,23 +61,6 @@ INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, valu
 VALUES
 (14, 0, 'ops', 900, 'run', -1, '', 'not_observed', 'compilations: no such attribute', ''),
 (14, 0, 'trace', 900, 'run', -1, '', 'not_observed', 'compilations: no such attribute', '');
-INSERT INTO compilation
-(
-  run_id, rank, pass, sequence, kind, step, program_step, start_ns, duration_ns, inductor_ns, function, file, line,
-  reason
-)
-VALUES
-(14, 0, 'ops', 0, 'compilation', -1, -1, 50000, 9000000, NULL, 'loss', '/home/me/train.py', 3, ''),
-(14, 0, 'trace', 0, 'graph_break', -1, 0, 90000, 0, NULL, 'forward', '/home/me/train.py', 12, 'Unsupported: print'),
-(14, 0, 'trace', 1, 'compilation', -1, 0, 100000, 8000000, 6000000, 'forward', '/home/me/train.py', 10, ''),
-(14, 0, 'trace', 2, 'backward', -1, 0, 9000000, 2000000, 1500000, 'forward', '/home/me/train.py', 10, ''),
-(14, 0, 'trace', 3, 'graph_break', 1, 6, 20000000, 0, NULL, 'forward', '/home/me/train.py', 12, 'Unsupported: print'),
-(
-  14, 0, 'trace', 4, 'recompilation', 1, 6, 20000000, 2000000, 1000000, 'forward', '/home/me/train.py', 10,
-  'size mismatch of x: expected 3, actual 4'
-),
-(14, 0, 'trace', 5, 'failure', 2, 7, 22000000, 500000, NULL, 'helper', '', NULL, 'Unsupported: generator'),
-(14, 1, 'trace', 0, 'runtime', 2, 7, 22000000, 250000, NULL, 'forward', 'model.py', 1, '');
 -- Communication on a CPU: nothing else runs for half of a step of run 1, and for a hundredth of a step of run 14.
 INSERT INTO step_activity
 (
