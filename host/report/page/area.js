@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacked curves; each value is held until the next position.
 
-import { AreaWords, BAND_STRIP, drawBands, drawValueAxis } from "./area_axes.js";
+import { AreaWords, drawBands, drawValueAxis, plotIn } from "./area_axes.js";
 import { Blocks } from "./blocks.js";
 import { BlocksView } from "./blocks_view.js";
-import { AXIS, drawTimeAxis, element, pageColours, paletteOf, RIGHT_MARGIN, Y_MARGIN } from "./canvas.js";
+import { drawTimeAxis, element, pageColours, paletteOf } from "./canvas.js";
 import { AxisSwitch, EventAxis } from "./event_axis.js";
 import { Overview } from "./overview.js";
 import { Range } from "./range.js";
@@ -84,13 +84,7 @@ class AreaView extends View {
     const palette = paletteOf(this.rows.palette);
     for (const [i, swatch] of this.swatches.entries())
       swatch.style.background = palette[this.colourOf(i) % palette.length];
-    const top = 6 + (this.rows.bands.length ? BAND_STRIP : 0);
-    this.plot = {
-      left: Y_MARGIN,
-      top,
-      width: this.surface.width - Y_MARGIN - RIGHT_MARGIN,
-      height: AREA_HEIGHT - top - AXIS,
-    };
+    this.plot = plotIn(this.surface, AREA_HEIGHT, this.rows.bands);
     drawBands(context, this.surface, this, this.words.bands(), ink);
     drawValueAxis(context, this.plot, 0, this.highest, ink, this.rows);
     drawTimeAxis(context, this.range, this.plot, ink, (low, high, target) => this.words.ticks(low, high, target));

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes of an area chart, and its bands.
 
+import { AXIS, RIGHT_MARGIN, Y_MARGIN } from "./canvas.js";
 import { axisTicks, BYTE_UNITS, bytesText, clamp, durationText, significant, timeTicks, unitFor } from "./units.js";
 
-export const BAND_STRIP = 20;
+const BAND_STRIP = 20;
+
+// The place of the plot in a picture of this height: below the strip with the labels of the bands, if there are any.
+export function plotIn(surface, height, bands) {
+  const top = 6 + (bands.length ? BAND_STRIP : 0);
+  return { left: Y_MARGIN, top, width: surface.width - Y_MARGIN - RIGHT_MARGIN, height: height - top - AXIS };
+}
 
 // Draws the left margin, heading and ticks of a value axis.
 export function drawValueAxis(context, plot, lowest, highest, ink, rows) {

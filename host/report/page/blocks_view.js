@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory blocks over time, and which of them are live at a moment.
 
-import { AreaWords, BAND_STRIP, drawBands, drawValueAxis } from "./area_axes.js";
+import { AreaWords, drawBands, drawValueAxis, plotIn } from "./area_axes.js";
 import { BlockPicture, EMPTY, mixed, packed, SMALLER, toneOf } from "./block_picture.js";
 import { restAt } from "./blocks.js";
-import {
-  AXIS,
-  channels,
-  drawTimeAxis,
-  element,
-  pageColours,
-  paletteOf,
-  RIGHT_MARGIN,
-  textOn,
-  Y_MARGIN,
-} from "./canvas.js";
+import { channels, drawTimeAxis, element, pageColours, paletteOf, textOn } from "./canvas.js";
 import { linkButton, Panel, smallTable } from "./panel.js";
 import { bytesText, clamp, countText, durationText, matchingTexts, percentText } from "./units.js";
 import { View } from "./view.js";
@@ -109,13 +99,7 @@ export class BlocksView extends View {
     const began = performance.now();
     const context = this.surface.begin(BLOCKS_HEIGHT);
     const ink = pageColours();
-    const top = 6 + (this.rows.bands.length ? BAND_STRIP : 0);
-    this.plot = {
-      left: Y_MARGIN,
-      top,
-      width: this.surface.width - Y_MARGIN - RIGHT_MARGIN,
-      height: BLOCKS_HEIGHT - top - AXIS,
-    };
+    this.plot = plotIn(this.surface, BLOCKS_HEIGHT, this.rows.bands);
     const highest = this.lowest + this.shownBytes();
     drawBands(context, this.surface, this, this.words.bands(), ink);
     drawValueAxis(context, this.plot, this.lowest, highest, ink, { ...this.rows, bytes: true, yTitle: "blocks" });
