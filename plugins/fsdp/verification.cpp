@@ -43,10 +43,7 @@ class RankOrder {
     masters_.resize(static_cast<std::size_t>(ranks_));
     for (training::FsdpUnit& unit : training::fsdp_units(model, options.by_block, ranks_))
       if (unit.is_trained()) add(std::move(unit.layout), options, ranks_);
-    std::vector<at::Tensor> others;
-    for (const at::Tensor& parameter : model.trained())
-      if (parameter.dim() < 2) others.push_back(parameter);
-    for (std::vector<at::Tensor>& alike : training::split_by_type(others))
+    for (std::vector<at::Tensor>& alike : training::fsdp_replicated(model))
       add(training::FlatLayout(std::move(alike)), options, 1);
     for (const std::vector<at::Tensor>& masters : masters_)
       if (!masters.empty())

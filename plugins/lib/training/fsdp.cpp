@@ -110,15 +110,19 @@ std::vector<FsdpUnit> fsdp_units(const TrainedModel& model, bool by_block, int r
   return units;
 }
 
+std::vector<std::vector<at::Tensor>> fsdp_replicated(const TrainedModel& model) {
+  std::vector<at::Tensor> replicated;
+  for (const at::Tensor& parameter : model.trained())
+    if (parameter.dim() < 2) replicated.push_back(parameter);
+  return split_by_type(replicated);
+}
+
 Fsdp::Fsdp(const Replica& replica, const FsdpOptions& options)
     : ctx_(replica.ctx), model_(*replica.model), communicator_(*replica.communicator), options_(options) {
   const c10::NoGradGuard no_gradients;
   const MasterOf masters = masters_of(replica);
   for (FsdpUnit& unit : fsdp_units(model_, options.by_block, communicator_.size())) add_unit(std::move(unit), masters);
-  std::vector<at::Tensor> others;
-  for (const at::Tensor& parameter : model_.trained())
-    if (parameter.dim() < 2) others.push_back(parameter);
-  for (std::vector<at::Tensor>& alike : split_by_type(others)) add_replicated(std::move(alike), masters);
+  for (std::vector<at::Tensor>& alike : fsdp_replicated(model_)) add_replicated(std::move(alike), masters);
   for (const at::Tensor& parameter : model_.trained())
     parameter_bytes_ += static_cast<std::int64_t>(parameter.nbytes());
   model_.watch(this);

@@ -41,6 +41,8 @@ struct FsdpUnit {
 /// The units of a model in the order of the forward pass: its weights with two dimensions. Weights of a unit have one
 /// type and are either all trained or all frozen.
 std::vector<FsdpUnit> fsdp_units(const TrainedModel& model, bool by_block, int ranks);
+/// The other trained parameters, which every rank holds whole, by type.
+std::vector<std::vector<at::Tensor>> fsdp_replicated(const TrainedModel& model);
 /// The type of the master weights of weights of this type: at least fp32.
 at::ScalarType fsdp_master_type(at::ScalarType weight);
 
