@@ -14,8 +14,8 @@ SELECT
   x.exposed_ms,
   x.comparison_group,
   t.median_ms AS ms,
-  t.median_low_ms AS low,
-  t.median_high_ms AS high,
+  t.low,
+  t.high,
   (SELECT sum(c.calls) FROM collective_summary c WHERE c.run_id = r.run_id AND c.pass = 'trace') AS calls,
   (
     SELECT sum(c.transfer_ms + c.wait_ms) FROM collective_summary c WHERE c.run_id = r.run_id AND c.pass = 'trace'
@@ -23,4 +23,4 @@ SELECT
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id AND r.status = 'ok'
 JOIN ddp_summary x ON x.run_id = r.run_id AND x.family = 'data_parallel'
-JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step'
+JOIN phase_noise t ON t.run_id = r.run_id AND t.phase = 'step'

@@ -9,7 +9,7 @@
 -- column communication_ms: title="communication", unit="ms", format="significant", digits=3
 -- column speedup: title="speedup over the last row", format="significant", digits=3
 -- column verdict: title="difference from the last row"
--- note: The last row has no buckets. Outside the noise: the confidence intervals of the medians do not overlap.
+-- note: The last row has no buckets. Outside the noise: as defined in section At a glance.
 -- empty: Not in this database: `kymo suite run cs336 --filter '^ddp'` adds this data; it needs one GPU per process, or
 --   `--profile small` on a CPU.
 WITH step AS (
@@ -25,13 +25,13 @@ WITH step AS (
     t.mean_ms,
     t.std_ms,
     t.median_ms,
-    t.median_low_ms AS low,
-    t.median_high_ms AS high,
+    t.low,
+    t.high,
     (SELECT sum(c.launches) FROM collective_summary c WHERE c.run_id = r.run_id AND c.pass = 'trace') AS launches
   FROM selected_run s
   JOIN run r ON r.run_id = s.run_id AND r.status = 'ok' AND r.suite_case IN ('ddp-buckets', 'ddp-overlap')
   JOIN ddp_summary x ON x.run_id = r.run_id
-  JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step'
+  JOIN phase_noise t ON t.run_id = r.run_id AND t.phase = 'step'
 )
 SELECT
   b.setting,

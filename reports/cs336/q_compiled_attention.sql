@@ -9,34 +9,16 @@
 -- column speedup: title="speedup", format="significant", digits=3
 -- note: Means. Speedup: eager over compiled forward plus backward. Compiled with the default mode.
 -- empty: Not in this database: `kymo suite run cs336 --filter '^compiled-attention'` adds this data.
-WITH shown AS (
-  SELECT
-    a.dtype,
-    a.head_dim,
-    a.seq,
-    CASE p.choice WHEN 0 THEN 'eager' ELSE 'compiled' END AS mode,
-    p.choice > 0 AS mode_order,
-    max(CASE WHEN g.status_label <> '' THEN g.status_label ELSE g.forward_ms END) AS forward_ms,
-    max(CASE WHEN g.status_label <> '' THEN g.status_label ELSE g.backward_ms END) AS backward_ms
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.suite_case IN ('compiled-attention', 'compiled-attention-bf16')
-  JOIN attention_run a ON a.run_id = r.run_id AND a.mode = 'forward_backward'
-  JOIN attention_grid g ON g.run_id = r.run_id
-  JOIN run_parameter p ON p.run_id = r.run_id AND p.name = 'compile'
-  WHERE p.value IN ('none', 'default')
-  GROUP BY a.dtype, a.head_dim, a.seq, p.choice
-)
 SELECT
-  dtype,
-  head_dim,
-  seq,
-  mode,
-  mode_order,
-  forward_ms,
-  backward_ms,
-  sum(CASE WHEN mode_order = 0 AND typeof(forward_ms) <> 'text' THEN forward_ms + backward_ms END) OVER shape
-  / sum(CASE WHEN mode_order = 1 AND typeof(forward_ms) <> 'text' THEN forward_ms + backward_ms END) OVER shape
-    AS speedup
-FROM shown
-WINDOW shape AS (PARTITION BY dtype, head_dim, seq)
-ORDER BY dtype DESC, head_dim, seq, mode_order
+  p.dtype,
+  p.head_dim,
+  p.seq,
+  CASE m.value WHEN 0 THEN 'eager' ELSE 'compiled' END AS mode,
+  m.value AS mode_order,
+  CASE WHEN g.status_label <> '' THEN g.status_label ELSE g.forward_ms END AS forward_ms,
+  CASE WHEN g.status_label <> '' THEN g.status_label ELSE g.backward_ms END AS backward_ms,
+  p.speedup
+FROM pair p
+JOIN json_each('[0, 1]') m
+JOIN attention_grid g ON g.run_id = CASE m.value WHEN 0 THEN p.eager_run_id ELSE p.compiled_run_id END
+ORDER BY p.dtype DESC, p.head_dim, p.seq, p.eager_run_id, m.value

@@ -7,7 +7,7 @@
 -- column mixed_ms: title="bf16 autocast", unit="ms", format="measured", plus_minus="mixed_std_ms"
 -- column speedup: title="speedup", format="significant", digits=3
 -- column verdict: title="difference"
--- note: Speedup: ratio of the medians. Outside the noise: the confidence intervals of the medians do not overlap.
+-- note: Speedup: ratio of the means. Outside the noise: as defined in section At a glance.
 -- empty: Not in this database: `kymo suite run cs336 --filter '^timing(-autocast)?$'` adds this data.
 WITH timed AS (
   SELECT
@@ -21,14 +21,13 @@ WITH timed AS (
     d.status_label,
     t.mean_ms,
     t.std_ms,
-    t.median_ms,
-    t.median_low_ms AS low,
-    t.median_high_ms AS high
+    t.low,
+    t.high
   FROM selected_run s
   JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case IN ('timing', 'timing-autocast')
   JOIN json_each('["forward", "backward"]') p
   JOIN run_status d ON d.run_id = m.run_id
-  LEFT JOIN phase_time t ON t.run_id = m.run_id AND t.phase = p.value
+  LEFT JOIN phase_noise t ON t.run_id = m.run_id AND t.phase = p.value
 )
 SELECT
   f.size,
@@ -38,7 +37,7 @@ SELECT
   f.std_ms AS fp32_std_ms,
   CASE WHEN a.status_label <> '' THEN a.status_label ELSE a.mean_ms END AS mixed_ms,
   a.std_ms AS mixed_std_ms,
-  f.median_ms / nullif(a.median_ms, 0) AS speedup,
+  f.mean_ms / nullif(a.mean_ms, 0) AS speedup,
   CASE
     WHEN f.high < a.low OR a.high < f.low THEN 'outside the noise'
     WHEN f.low IS NOT NULL AND a.low IS NOT NULL THEN 'within the noise'

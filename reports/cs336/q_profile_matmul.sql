@@ -6,8 +6,9 @@
 -- column both_share: title="forward and backward", unit="%", digits=1
 -- column train_share: title="training step", unit="%", digits=1
 -- column optimizer_share: title="optimizer in the step", unit="%", digits=1
--- column verdict: title="in the step, matmuls take"
--- note: Shares of the time of all kernels, on a CPU of the self time of all operators.
+-- column verdict: title="than in inference"
+-- note: Than in inference: about the same up to two percent of the share. Shares of the time of all kernels,
+--   on a CPU of the self time of all operators.
 -- empty: Not in this database: `kymo suite run cs336 --filter '^kernels'` adds this data.
 WITH shared AS (
   SELECT
@@ -23,19 +24,22 @@ WITH shared AS (
 SELECT
   t.size,
   t.context,
-  (
-    SELECT i.share
-    FROM traced f
-    JOIN shared i ON i.run_id = f.run_id
-    WHERE f.mode = 'forward' AND f.size = t.size AND f.context = t.context
-    ORDER BY f.run_id DESC
-    LIMIT 1
-  ) AS forward_share,
+  i.share AS forward_share,
   h.both_share,
   h.share AS train_share,
   h.optimizer_share,
-  CASE WHEN h.share < h.both_share THEN 'less' ELSE 'more' END || ' than in forward and backward' AS verdict
+  CASE
+    WHEN h.share < 0.98 * i.share THEN 'less'
+    WHEN h.share > 1.02 * i.share THEN 'more'
+    WHEN i.share > 0 THEN 'about the same'
+  END AS verdict
 FROM traced t
 JOIN shared h ON h.run_id = t.run_id
+LEFT JOIN shared i
+  ON i.run_id = (
+    SELECT max(f.run_id)
+    FROM traced f
+    WHERE f.mode = 'forward' AND f.size = t.size AND f.context = t.context
+  )
 WHERE t.mode = 'train'
 ORDER BY t.size_order, t.size, t.context, t.run_id

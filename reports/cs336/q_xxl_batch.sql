@@ -7,17 +7,16 @@
 -- column tensor: title="tensor parallelism needs F above Y · α / M_Y", format="significant", digits=4
 -- column met: title="met with F = 53248"
 -- column best: title="per device on the best mesh, α² / (M_X · M_Y · F)", unit="tokens", format="significant", digits=3
--- note: X = 16 (FSDP), Y = 4 (tensor parallelism), M_X = 2, M_Y = 1, C = 4.6e14 FLOP/s. W = 2.9e10 B/s as the case
---   states it; 1.8e11 = 2 · 9e10 was probably meant. Communication overlaps with computation.
+-- note: X = 16 (FSDP), Y = 4 (tensor parallelism), M_X = 2, M_Y = 1, C = 4.6e14 FLOP/s, W = 2 · 9 · 10^10
+--   B/s. Communication overlaps with computation.
 -- empty: No runs are selected.
 SELECT
   w,
   alpha,
-  alpha / (y * m_x) AS per_device,
-  alpha / (y * m_x) * x * y AS overall,
-  y * alpha / m_y AS tensor,
-  CASE WHEN f > y * alpha / m_y THEN 'yes' ELSE 'no' END AS met,
-  alpha * alpha / (m_x * m_y * f) AS best
+  per_device,
+  overall,
+  tensor_f AS tensor,
+  CASE WHEN f > tensor_f THEN 'yes' ELSE 'no' END AS met,
+  best
 FROM mesh
 WHERE EXISTS (SELECT 1 FROM selected_run)
-ORDER BY w

@@ -5,7 +5,7 @@
 -- column fixed: title="not sharded, A / 2", unit="GB", format="significant", digits=3
 -- column shared: title="sharded, 16 · P + A / 2", unit="GB", format="significant", digits=4
 -- column devices: title="least N below 95 GB", format="plain"
--- column per_device: title="per device at that N", unit="GB", format="significant", digits=4
+-- column per_device: title="per device at that N", unit="GB", format="significant", digits=5
 -- note: Per device: (16 · P + A / 2) / N + A / 2, with A = 126 · (d + f) · 2 bytes · tokens. – means: activations alone
 --   exceed 95 GB.
 -- empty: No runs are selected.

@@ -9,22 +9,23 @@ WITH timed AS (
     r.case_key,
     r.plugin_id,
     r.label,
-    k.device_id,
+    d.name AS device,
     r.suite_case,
     t.median_ms,
     t.median_low_ms AS low,
     t.median_high_ms AS high,
     row_number() OVER same AS position,
     row_number() OVER (
-      PARTITION BY r.case_key, r.plugin_id, r.label, k.device_id
+      PARTITION BY r.case_key, r.plugin_id, r.label, d.name
       ORDER BY t.median_ms DESC, r.run_id DESC
     ) AS from_slowest
   FROM current_run r
   JOIN phase_time t ON t.run_id = r.run_id AND t.phase = 'step'
   JOIN rank k ON k.run_id = r.run_id AND k.rank = 0 AND k.pass = 'time'
-  WHERE r.status = 'ok' AND r.suite <> '' AND r.warmup > 0
+  JOIN device d ON d.device_id = k.device_id
+  WHERE r.status = 'ok' AND r.suite <> '' AND r.warmup > 1
   WINDOW same AS (
-    PARTITION BY r.case_key, r.plugin_id, r.label, k.device_id
+    PARTITION BY r.case_key, r.plugin_id, r.label, d.name
     ORDER BY t.median_ms, r.run_id
   )
 )
@@ -56,7 +57,7 @@ JOIN timed f
   ON f.case_key = s.case_key
   AND f.plugin_id = s.plugin_id
   AND f.label = s.label
-  AND f.device_id = s.device_id
+  AND f.device = s.device
   AND f.position = 1
 WHERE
   s.from_slowest = 1

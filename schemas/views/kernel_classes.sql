@@ -56,6 +56,8 @@ SELECT
   t.total_ms,
   -- share of the time of the three parts
   t.total_ms / nullif(sum(t.total_ms) OVER (PARTITION BY t.run_id, t.rank), 0) AS time_share,
+  -- part of the time in kernels of class matmul, without scaling and masking; NULL on the host
+  t.matmul_ms,
   -- floating-point operations per step, as reported by the workload; NULL if not reported
   t.flops,
   -- share of the operations of the three parts
@@ -70,6 +72,7 @@ FROM (
     m.clock,
     m.part,
     m.total_ms,
+    m.matmul_ms,
     (
       SELECT x.value
       FROM metric x
@@ -84,7 +87,8 @@ FROM (
       e.pass,
       'device' AS clock,
       p.part,
-      sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms
+      sum(e.total_ns) / 1e6 / max(e.steps) AS total_ms,
+      sum(CASE e.class WHEN 'matmul' THEN e.total_ns ELSE 0 END) / 1e6 / max(e.steps) AS matmul_ms
     FROM kernel_entry e
     JOIN (
       SELECT
@@ -108,7 +112,8 @@ FROM (
       h.pass,
       'host',
       p.part,
-      sum(h.total_ms)
+      sum(h.total_ms),
+      NULL
     FROM cpu_scope_time h
     JOIN (
       SELECT 'scores' AS part
