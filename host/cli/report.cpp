@@ -15,6 +15,7 @@
 #include "cli/report_files.hpp"
 #include "cli/run_options.hpp"
 #include "cli/typed_option.hpp"
+#include "report/hand_in.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -31,6 +32,11 @@ std::vector<std::string> formats_from(const std::string& text) {
   std::vector<std::string> formats;
   for (const std::string& word : split(text, ',')) formats.push_back(trim(word));
   return formats;
+}
+
+std::vector<std::string> default_formats(const report::Request& request) {
+  if (request.hand_in) return {"pdf"};
+  return {"markdown", "html"};
 }
 
 /// A report that compares needs two sides, which replace the options that select runs; others accept none.
@@ -65,6 +71,7 @@ int make_report(const ReportArguments& arguments) {
   if (arguments.verbose) log::set_level(log::Level::kDebug);
   const report::ReportDefinition definition = report::find_report(arguments.name);
   check_sides(arguments, definition);
+  if (request.formats.empty()) request.formats = default_formats(request);
   const auto database = open_results(arguments.database);
   if (!arguments.sides.empty()) request.comparison = compared_runs(*database, arguments.sides[0], arguments.sides[1]);
   request.files_of = ReportFiles(*database);
@@ -78,7 +85,6 @@ void add_report(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<ReportArguments>();
   report::Request& request = arguments->request;
   request.out_folder = "report";
-  request.formats = {"markdown", "html"};
   CLI::App* command = app.add_subcommand("report", "Generate a report from a results database");
   command->add_option("report", arguments->name, "name, or a folder with report.toml; if omitted, list the names")
       ->type_name("REPORT");
@@ -91,8 +97,13 @@ void add_report(CLI::App& app, Session& session) {
       ->type_name("FOLDER")
       ->capture_default_str()
       ->check(error_if_empty);
-  typed_option(*command, "--format", arguments->request.formats, "LIST",
-               "formats to write: any of " + join(report::known_formats(), ", ") + " [markdown,html]", formats_from);
+  typed_option(
+      *command, "--format", arguments->request.formats, "LIST",
+      "formats to write: any of " + join(report::known_formats(), ", ") + " [markdown,html; with --hand-in pdf]",
+      formats_from);
+  command->add_flag("--hand-in", request.hand_in,
+                    "without the appendix, and of each section one figure and at most " +
+                        std::to_string(report::kHandInRows) + " rows; CSV files have all rows");
   command->add_option("--label", request.selection.label, "only runs with this label")->type_name("TEXT");
   number_option(*command, "--invocation", arguments->request.selection.invocation_id, 1, kAnyNumber,
                 "only the runs of this invocation");

@@ -33,6 +33,8 @@ std::vector<OutputFile> render_typst(const Document& document);
 std::vector<OutputFile> render_html(const Document& document);
 std::vector<OutputFile> render_csv(const Document& document);
 std::vector<OutputFile> render_text(const Document& document);
+/// Runs Typst. Throws UsageError if it is not installed.
+std::vector<OutputFile> render_pdf(const Document& document);
 
 /// The text of a document for a terminal, or in Markdown if the style asks for it.
 std::string text_of(const Document& document, const TextStyle& style);

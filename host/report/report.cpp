@@ -18,6 +18,7 @@
 #include "base/text.hpp"
 #include "report/build.hpp"
 #include "report/commands.hpp"
+#include "report/hand_in.hpp"
 #include "report/renderer.hpp"
 
 namespace kymo::report {
@@ -203,9 +204,9 @@ void attach_files(Document& document, const Request& request) {
 ReportDefinition find_report(const std::string& name) { return read_definition(folder_of(name)); }
 
 const std::vector<Renderer>& renderers() {
-  static const std::vector<Renderer> all{{"markdown", render_markdown}, {"latex", render_latex},
-                                         {"typst", render_typst},       {"html", render_html},
-                                         {"csv", render_csv},           {"text", render_text}};
+  static const std::vector<Renderer> all{
+      {"markdown", render_markdown}, {"latex", render_latex}, {"typst", render_typst}, {"html", render_html},
+      {"csv", render_csv},           {"text", render_text},   {"pdf", render_pdf}};
   return all;
 }
 
@@ -234,8 +235,10 @@ std::vector<std::string> list_reports() {
   return names;
 }
 
-std::vector<fs::path> make_report(store::ResultsDatabase& database, const ReportDefinition& definition,
+std::vector<fs::path> make_report(store::ResultsDatabase& database, const ReportDefinition& whole,
                                   const Request& request) {
+  ReportDefinition definition = whole;
+  if (request.hand_in) std::erase_if(definition.sections, &SectionSpec::in_appendix);
   const std::vector<Renderer> chosen = renderers_of(request.formats);
   const std::int64_t began_ns = now_ns();
   RunSelection selected(database);
@@ -272,6 +275,10 @@ std::vector<fs::path> make_report(store::ResultsDatabase& database, const Report
 
   std::vector<OutputFile> main_files;
   std::vector<OutputFile> other_files;
+  if (request.hand_in) {
+    other_files = render_csv(document);
+    document = shortened_to_hand_in(std::move(document));
+  }
   for (const Renderer& renderer : chosen) {
     std::vector<OutputFile> files = renderer.render(document);
     for (std::size_t i = 0; i < files.size(); ++i) (i == 0 ? main_files : other_files).push_back(std::move(files[i]));

@@ -18,6 +18,7 @@ struct Request {
   std::vector<std::string> formats;  ///< any of known_formats()
   Selection selection;
   std::optional<ComparedRuns> comparison = {};  ///< instead of a selection, to compare
+  bool hand_in = false;  ///< without the appendix, and shortened as by shortened_to_hand_in(); CSV files have all rows
   /// Most runs that a report shows of those selected, if its definition hides the history.
   std::int64_t most_runs = 1'800;
   /// The files that the HTML report offers to save with a chart; may be empty.

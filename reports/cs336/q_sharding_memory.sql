@@ -9,7 +9,9 @@
 -- column activations: title="activations", format="bytes"
 -- column other: title="other", format="bytes"
 -- column total: title="total", format="bytes"
+-- column peak: title="peak until then", format="bytes"
 -- note: At the workload's markers. Before and after the step: around the optimizer update of the first measured step.
+--   Peak until then: the most allocated since the moment before; that before the step includes forward and backward.
 -- empty: Not in this database: `kymo suite run cs336 --filter '^sharding'` adds this data; it needs one GPU per
 --   process, or `--profile small` on a CPU.
 SELECT
@@ -26,7 +28,8 @@ SELECT
   max(m.optimizer_state_bytes) AS state,
   max(m.activation_bytes) AS activations,
   max(m.other_bytes) AS other,
-  max(m.allocated_bytes) AS total
+  max(m.allocated_bytes) AS total,
+  max(m.peak_bytes) AS peak
 FROM selected_run s
 JOIN sharding_memory m ON m.run_id = s.run_id
 GROUP BY s.run_id, m.setting, m.variant, m.marker

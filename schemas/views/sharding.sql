@@ -21,6 +21,7 @@ WITH marker AS (
       m.name,
       m.time_ns,
       m.step,
+      lag(m.time_ns, 1, -1) OVER (PARTITION BY m.run_id, m.rank ORDER BY m.sequence) AS previous_ns,
       row_number() OVER (
         PARTITION BY m.run_id, m.rank, m.name
         ORDER BY coalesce(s.warmup, 0), m.step, m.sequence
@@ -101,6 +102,30 @@ SELECT
   h.step,
   -- bytes allocated; NULL if no point is known
   p.allocated_bytes,
+  -- most bytes allocated since the marker before
+  (
+    SELECT max(q.allocated_bytes)
+    FROM memory_point q
+    WHERE
+      q.run_id = h.run_id
+      AND q.rank = h.rank
+      AND q.pass = h.pass
+      AND q.device = h.device_kind
+      AND q.time_ns <= h.time_ns
+      AND q.time_ns >= coalesce(
+        (
+          SELECT max(o.time_ns)
+          FROM memory_point o
+          WHERE
+            o.run_id = h.run_id
+            AND o.rank = h.rank
+            AND o.pass = h.pass
+            AND o.device = h.device_kind
+            AND o.time_ns <= h.previous_ns
+        ),
+        q.time_ns
+      )
+  ) AS peak_bytes,
   -- allocated bytes of live blocks of this category
   l.parameter_bytes,
   -- allocated bytes of live blocks of this category

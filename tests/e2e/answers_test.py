@@ -2,10 +2,11 @@
 """Every statement of the answers in reports/cs336 follows from the database: constructed runs whose numbers say the
 opposite change it."""
 
+import importlib.util
 import unittest
 
-from answer_database import AnswerDatabase
-from kymo_tool import KymoTest
+from answer_database import ROOT, AnswerDatabase
+from kymo_tool import KymoTest, needs_installed
 
 STEP = {"forward": 5, "backward": 10, "optimizer": 5}
 
@@ -243,6 +244,29 @@ class AnswersTest(KymoTest):
     def test_implementations_without_verification_are_named(self):
         self.db.add_model("timing", phases={"step": 20})
         self.assertIn("Without a verification in this database: tiled attention,", self.db.section("Implementations"))
+
+
+@needs_installed(importlib.util.find_spec("typst"), "the Python package typst")
+class HandInTest(KymoTest):
+    def test_one_command_writes_a_short_pdf_and_all_rows(self):
+        database = AnswerDatabase(self)
+        for context in range(100, 120):
+            database.add_model("timing", context=context, phases={"step": 20, "forward": 5, "backward": 10})
+        self.kymo("report", ROOT / "reports" / "cs336", "--hand-in", "--out", "short")
+        self.assertTrue((self.work / "short" / "report.pdf").read_bytes().startswith(b"%PDF"))
+        rows = (self.work / "short" / "tables" / "timing.csv").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(len(rows), 21)
+
+    def test_the_text_is_shortened_in_every_format(self):
+        database = AnswerDatabase(self)
+        for context in range(100, 120):
+            database.add_model("timing", context=context, phases={"step": 20, "forward": 5, "backward": 10})
+        self.kymo("report", ROOT / "reports" / "cs336", "--hand-in", "--format", "markdown", "--out", "short")
+        text = (self.work / "short" / "report.md").read_text(encoding="utf-8")
+        self.assertIn("7 of 20 rows; the others are in `tables/timing.csv`.", text)
+        self.assertNotIn("## Appendix", text)
+        self.assertNotIn("Not in this database", text)
+        self.assertIn("- Question 24. Data parallelism: one call per parameter", text)
 
 
 if __name__ == "__main__":
