@@ -42,6 +42,8 @@ struct Scratch {
 
 }  // namespace
 
+void require_typst() { typst_command("", ""); }
+
 std::vector<OutputFile> render_pdf(const Document& document) {
   const Scratch scratch;
   const std::vector<OutputFile> sources = render_typst(document);

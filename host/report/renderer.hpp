@@ -33,7 +33,8 @@ std::vector<OutputFile> render_typst(const Document& document);
 std::vector<OutputFile> render_html(const Document& document);
 std::vector<OutputFile> render_csv(const Document& document);
 std::vector<OutputFile> render_text(const Document& document);
-/// Runs Typst. Throws UsageError if it is not installed.
+/// Throws UsageError if Typst is not installed, which render_pdf() runs.
+void require_typst();
 std::vector<OutputFile> render_pdf(const Document& document);
 
 /// The text of a document for a terminal, or in Markdown if the style asks for it.

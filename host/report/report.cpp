@@ -240,6 +240,7 @@ std::vector<fs::path> make_report(store::ResultsDatabase& database, const Report
   ReportDefinition definition = whole;
   if (request.hand_in) std::erase_if(definition.sections, &SectionSpec::in_appendix);
   const std::vector<Renderer> chosen = renderers_of(request.formats);
+  if (std::ranges::find(chosen, "pdf", &Renderer::format) != chosen.end()) require_typst();
   const std::int64_t began_ns = now_ns();
   RunSelection selected(database);
   std::int64_t runs = select_runs(selected, database.file(), request, definition);

@@ -173,7 +173,7 @@ class TypstWriter {
     text_ = kFirstLine + fmt::format("#set document(title: {})\n", typst_string(document.title)) + kHead;
     text_ += fmt::format("\n#text(size: 17pt, weight: \"bold\")[{}]\n", escape_typst(document.title));
     for (const Block& block : document.front_matter) write_block(block);
-    if (document.sections.size() > 1) text_ += "\n#outline()\n";
+    if (document.has_contents && document.sections.size() > 1) text_ += "\n#outline()\n";
     for (const Section& section : document.sections) {
       text_ +=
           "\n" + std::string(static_cast<std::size_t>(section.level), '=') + " " + escape_typst(section.heading) + "\n";

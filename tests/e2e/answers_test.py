@@ -156,10 +156,10 @@ class AnswersTest(KymoTest):
             return self.db.answer(14)
 
         half = verdict(10)
-        changed = "The largest change is that of activations, from 20"
-        self.assertIn(f"A full step needs 33.3 % less. {changed} to 10 GiB", half)
+        changed = "The largest change is that of activations, from 20.0 GiB"
+        self.assertIn(f"A full step needs 33.3 % less. {changed} to 10.0 GiB", half)
         self.assertIn("remain in fp32, are 50 % of the peak", half)
-        self.assertIn(f"A full step needs 16.7 % more. {changed} to 25 GiB", verdict(25))
+        self.assertIn(f"A full step needs 16.7 % more. {changed} to 25.0 GiB", verdict(25))
         self.assertIn("A full step needs about as much.", verdict(20.5))
 
     def test_what_disagrees_with_the_timer(self):
