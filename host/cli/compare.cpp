@@ -59,7 +59,7 @@ std::vector<std::string> ids_where(const ResultsDatabase& database, const std::s
   return ids;
 }
 
-/// Data that decides whether runs are comparable, in addition to that from results_of().
+/// Data that decides whether runs are comparable, in addition to that from brief_results().
 constexpr const char* kFacts = R"(
   SELECT r.run_id, p.sha256 AS build, r.started_at AS began, clock.sm_clock_mhz,
          coalesce((SELECT group_concat(name, ' + ')
@@ -79,7 +79,7 @@ SideRuns runs_with(const ResultsDatabase& database, const std::vector<std::strin
     const auto id = integer_at(row, "run_id");
     facts[id] = std::move(row);
   });
-  SideRuns runs = results_of(database, list);
+  SideRuns runs = brief_results(database, list, "TRUE");
   for (Json& run : runs) run.update(facts[integer_at(run, "run_id")]);
   return runs;
 }

@@ -38,7 +38,7 @@ struct Group {
 using Groups = std::map<std::string, Group>;
 
 void add_run(Group& group, const Json& run, const std::string& phase) {
-  group.any = run;
+  if (group.any.is_null()) group.any = run;
   if (run["status"] != "ok") {
     ++group.failed;
     group.failures.insert(text_at(run, "status"));
@@ -234,9 +234,11 @@ std::vector<std::string> comparison_titles(const Json& rows) {
 
 report::Document comparison_document(Json rows) {
   const std::vector<std::string> parameters = parameters_of(rows);
-  for (std::size_t i = 0; i < rows.size(); ++i)
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i]["texts"] = {
         {"parameters", parameters[i]}, {"verdict", verdict_text(rows[i])}, {"needs", needed_runs(rows[i])}};
+    for (const char* side : {"before", "after"}) rows[i][side].erase("run_ids");  // SQLite parses the text repeatedly
+  }
   return report::Output("compare", {{"cases", dump_json(rows)}}).document();
 }
 

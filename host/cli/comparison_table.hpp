@@ -11,7 +11,7 @@
 /// functions.
 namespace kymo::cli {
 
-/// The runs of one side: an array of the objects of results_of(), each extended by `build` (SHA-256 of the plugin
+/// The runs of one side: an array of the objects of brief_results(), each extended by `build` (SHA-256 of the plugin
 /// file), `began` (ISO 8601), `machine` (names of its devices), `sm_clock_mhz` (median over the GPUs' readings, or
 /// null) and `process` (equal for runs executed by the same process).
 using SideRuns = Json;

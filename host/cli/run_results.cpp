@@ -202,11 +202,11 @@ Json invocation_results(const ResultsDatabase& database, std::int64_t invocation
   return results_of(database, "SELECT run_id FROM run WHERE invocation_id = " + std::to_string(invocation_id));
 }
 
-Json brief_results(const ResultsDatabase& database, const std::string& ids) {
+Json brief_results(const ResultsDatabase& database, const std::string& ids, const std::string& phases) {
   Runs runs;
   read_runs(database, "r.run_id IN (" + ids + ")", runs);
   read_parameters(database, ids, runs);
-  read_phases(database, "t.run_id IN (" + ids + ") AND t.phase = 'step'", runs);
+  read_phases(database, "t.run_id IN (" + ids + ") AND " + phases, runs);
   return values_of(runs);
 }
 

@@ -37,8 +37,9 @@ Json results_of(const store::ResultsDatabase& database, const std::string& ids);
 /// The objects of all runs of an invocation.
 Json invocation_results(const store::ResultsDatabase& database, std::int64_t invocation_id);
 
-/// Such objects with identity, parameters, status and the phase `step` only.
-Json brief_results(const store::ResultsDatabase& database, const std::string& ids);
+/// Such objects with identity, parameters and status, and the times of the phases t of which `phases` is true.
+Json brief_results(const store::ResultsDatabase& database, const std::string& ids,
+                   const std::string& phases = "t.phase = 'step'");
 
 /// The same of the index-th run of an invocation; null if there is no such run. Takes the same time however many runs
 /// there are.

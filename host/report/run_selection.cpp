@@ -15,10 +15,22 @@ constexpr const char* kSelectRuns = R"(
            max(p.start_order) OVER (PARTITION BY p.settings_key) AS newest_of_settings
     FROM run_order p
     WHERE (?1 IS NULL OR p.label = ?1) AND (?2 IS NULL OR p.invocation_id = ?2) AND (?3 IS NULL OR p.suite = ?3))
-  INSERT INTO temp.selected_run (run_id, title, title_in_case)
-  SELECT c.run_id, t.title, t.title_in_case FROM _candidate c JOIN run_title t ON t.run_id = c.run_id
-  WHERE c.start_order = c.newest_of_plan AND c.start_order = c.newest_of_settings
+  INSERT INTO temp.selected_run (run_id)
+  SELECT c.run_id FROM _candidate c WHERE c.start_order = c.newest_of_plan AND c.start_order = c.newest_of_settings
   ORDER BY c.run_id)";
+
+constexpr const char* kLimitRuns = R"(
+  DELETE FROM temp.selected_run WHERE run_id NOT IN (
+    SELECT run_id FROM (
+      SELECT s.run_id, p.start_order,
+             row_number() OVER (PARTITION BY r.suite_case, r.workload
+                                ORDER BY p.start_order DESC, s.run_id DESC) AS position
+      FROM temp.selected_run s JOIN run r ON r.run_id = s.run_id JOIN run_order p ON p.run_id = s.run_id)
+    ORDER BY position, start_order DESC, run_id DESC LIMIT ?1))";
+
+constexpr const char* kAddTitles = R"(
+  UPDATE temp.selected_run SET title = t.title, title_in_case = t.title_in_case FROM run_title t
+  WHERE t.run_id = selected_run.run_id)";
 
 /// Titles of a workload's runs omit the case if the other settings distinguish them.
 constexpr const char* kOmitCases = R"(
@@ -37,12 +49,12 @@ void clear_selection(TemporaryChanges& changes) {
   changes.run("DELETE FROM temp.selected_run");
 }
 
-std::int64_t complete_selection(TemporaryChanges& changes) {
+void complete_selection(TemporaryChanges& changes) {
   // Tells the query planner that there are few runs, so that it starts with them instead of scanning every sample of
   // the database.
   changes.run("ANALYZE temp.selected_run");
+  changes.run(kAddTitles);
   changes.run(kOmitCases);
-  return changes.integer("SELECT count(*) FROM temp.selected_run");
 }
 
 void add_runs(TemporaryChanges& changes, const std::vector<std::int64_t>& runs, bool is_after, std::int64_t case_id,
@@ -57,23 +69,10 @@ std::int64_t RunSelection::select(const Selection& selection) {
   show_history();
   TemporaryChanges changes(database_);
   clear_selection(changes);
-  changes.run(kSelectRuns, {selection.label, selection.invocation_id, selection.suite});
-  return complete_selection(changes);
-}
-
-std::int64_t RunSelection::limit(std::int64_t most) {
-  TemporaryChanges changes(database_);
-  const std::int64_t left_out = changes.run(R"(
-    DELETE FROM temp.selected_run WHERE run_id NOT IN (
-      SELECT run_id FROM (
-        SELECT s.run_id, p.start_order,
-               row_number() OVER (PARTITION BY r.suite_case, r.workload
-                                  ORDER BY p.start_order DESC, s.run_id DESC) AS position
-        FROM temp.selected_run s JOIN run r ON r.run_id = s.run_id JOIN run_order p ON p.run_id = s.run_id)
-      ORDER BY position, start_order DESC, run_id DESC LIMIT ?1))",
-                                            {most});
-  if (left_out > 0) changes.run("ANALYZE temp.selected_run");
-  return left_out;
+  const std::int64_t found = changes.run(kSelectRuns, {selection.label, selection.invocation_id, selection.suite});
+  if (selection.most && found > *selection.most) changes.run(kLimitRuns, {selection.most});
+  complete_selection(changes);
+  return found;
 }
 
 std::int64_t RunSelection::select_compared(const ComparedRuns& runs) {
@@ -99,11 +98,12 @@ std::int64_t RunSelection::select_compared(const ComparedRuns& runs) {
     add_runs(changes, each.before, false, id, runs.before);
     add_runs(changes, each.after, true, id, runs.after);
   }
-  changes.run(
-      "INSERT INTO temp.selected_run SELECT t.run_id, t.title, t.title_in_case FROM run_title t "
-      "WHERE t.run_id IN (SELECT run_id FROM temp.compared_run)");
+  const std::int64_t selected = changes.run(
+      "INSERT INTO temp.selected_run (run_id) SELECT run_id FROM run "
+      "WHERE run_id IN (SELECT run_id FROM temp.compared_run)");
   changes.run("ANALYZE temp.compared_run");
-  return complete_selection(changes);
+  complete_selection(changes);
+  return selected;
 }
 
 }  // namespace kymo::report

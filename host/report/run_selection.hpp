@@ -16,6 +16,7 @@ struct Selection {
   std::optional<std::string> label;
   std::optional<std::int64_t> invocation_id;
   std::optional<std::string> suite;
+  std::optional<std::int64_t> most = {};  ///< number of runs: of each case of a suite and workload, the newest
 };
 
 /// A case that occurs in two sets of runs, and the test of its times. Values are empty if they are unknown.
@@ -41,14 +42,12 @@ class RunSelection {
   explicit RunSelection(store::ResultsDatabase& database) : database_(database) {}
 
   /// Fills the temporary table selected_run(run_id, title, title_in_case), which report queries join, and returns the
-  /// number of selected runs. The titles are those of the view run_title, computed once for all queries.
+  /// number of runs that could be selected, however many `most` is. The titles are those of the view run_title,
+  /// computed once for all queries.
   std::int64_t select(const Selection& selection);
   /// Does the same with the runs of a comparison, and fills the temporary tables compared_case and compared_run, which
   /// the queries of comparing reports join (docs/write-a-report.md).
   std::int64_t select_compared(const ComparedRuns& runs);
-  /// Keeps at most this many of the selected runs: of each case of a suite and workload, the newest. Returns the number
-  /// of runs that are no longer selected.
-  std::int64_t limit(std::int64_t most);
 
   /// Restricts all later queries to the runs selected before and those that views compare them with: the other runs of
   /// their invocations, for each plan the newest run and the newest with status ok, and the runs of the family `peak`.
