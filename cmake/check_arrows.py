@@ -29,7 +29,12 @@ MAY_INCLUDE = {
     "supervisor": {"base", "event", "measure", "store", "catalog"},
     "report": {"base", "event", "measure", "store"},
     "export": {"base", "event", "measure", "store", "report"},
-    "cli": {"base", "event", "measure", "store", "catalog", "worker", "supervisor", "report", "export", "analysis"},
+    "plan": {"base", "measure", "store", "catalog", "worker", "supervisor"},
+    "terminal": {"base", "measure", "store", "supervisor", "report", "plan"},
+    "cli": {
+        *("base", "event", "measure", "store", "catalog", "worker", "supervisor"),
+        *("plan", "terminal", "report", "export", "analysis"),
+    },
 }
 
 # Directories below core/collect that any other one may include. The collector modules are loaded one by one, so they

@@ -14,15 +14,15 @@
 #include "cli/ab_candidates.hpp"
 #include "cli/ab_experiment.hpp"
 #include "cli/ab_report.hpp"
-#include "cli/against.hpp"
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
 #include "cli/execute.hpp"
-#include "cli/results_table.hpp"
 #include "cli/run_options.hpp"
-#include "cli/run_results.hpp"
 #include "cli/typed_option.hpp"
 #include "measure/sequential.hpp"
+#include "plan/peer.hpp"
+#include "terminal/results_table.hpp"
+#include "terminal/run_results.hpp"
 #include "worker/devices.hpp"
 
 namespace kymo::cli {

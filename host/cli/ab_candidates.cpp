@@ -12,11 +12,12 @@
 #include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
-#include "cli/program_command.hpp"
-#include "cli/program_plan.hpp"
+#include "plan/program_command.hpp"
+#include "plan/program_plan.hpp"
 #include "worker/devices.hpp"
 
 namespace kymo::cli {
+using namespace plan;
 namespace {
 
 constexpr std::size_t kMaxCommandBytes = 4096;  ///< of the name of a run

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "cli/against.hpp"
-#include "cli/run_results.hpp"
 #include "measure/step_statistic.hpp"
+#include "terminal/run_results.hpp"
 
 namespace kymo::cli {
+using namespace terminal;
 
 using measure::SequentialComparison;
 

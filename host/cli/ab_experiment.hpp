@@ -11,10 +11,10 @@
 
 #include "base/enum_names.hpp"
 #include "base/json.hpp"
-#include "cli/step_times.hpp"
 #include "measure/sequential.hpp"
 #include "store/results.hpp"
 #include "supervisor/progress_meter.hpp"
+#include "terminal/step_times.hpp"
 
 namespace kymo::cli {
 
@@ -47,13 +47,13 @@ class Experiment {
   void finish(bool interrupted);
 
   std::size_t rounds() const { return by_median_.rounds(); }
-  StepStatistic statistic() const { return statistic_; }
+  measure::StepStatistic statistic() const { return statistic_; }
   const measure::SequentialComparison& comparison() const {
-    return statistic_ == StepStatistic::kMean ? by_mean_ : by_median_;
+    return statistic_ == measure::StepStatistic::kMean ? by_mean_ : by_median_;
   }
   /// A pair with its comparison by the other statistic.
-  TimeComparison time_comparison(std::size_t pair) const;
-  const SideTimes& times(std::size_t candidate) const { return times_.at(candidate); }
+  terminal::TimeComparison time_comparison(std::size_t pair) const;
+  const terminal::SideTimes& times(std::size_t candidate) const { return times_.at(candidate); }
   double seconds() const { return seconds_; }
   /// Why the experiment ended.
   End end() const;
@@ -78,9 +78,9 @@ class Experiment {
   double max_time_s_;
   bool of_commands_;
   measure::SequentialComparison by_median_, by_mean_;
-  StepStatistic statistic_ = StepStatistic::kMedian;
-  std::vector<SideTimes> times_;  // by candidate
-  std::vector<Json> round_;       // the run of each candidate
+  measure::StepStatistic statistic_ = measure::StepStatistic::kMedian;
+  std::vector<terminal::SideTimes> times_;  // by candidate
+  std::vector<Json> round_;                 // the run of each candidate
   std::vector<std::vector<std::string>> run_ids_;
   std::map<std::size_t, Json> first_results_;
   std::set<std::string> clocks_;

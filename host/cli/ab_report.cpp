@@ -9,16 +9,17 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "cli/against.hpp"
-#include "cli/print.hpp"
-#include "cli/results_table.hpp"
-#include "cli/run_results.hpp"
-#include "cli/step_times.hpp"
-#include "cli/verdict.hpp"
 #include "measure/sequential.hpp"
 #include "measure/statistics.hpp"
+#include "terminal/against.hpp"
+#include "terminal/print.hpp"
+#include "terminal/results_table.hpp"
+#include "terminal/run_results.hpp"
+#include "terminal/step_times.hpp"
+#include "terminal/verdict.hpp"
 
 namespace kymo::cli {
+using namespace terminal;
 namespace {
 
 using measure::SequentialComparison;

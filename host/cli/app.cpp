@@ -17,9 +17,9 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "cli/commands.hpp"
-#include "cli/option_text.hpp"
-#include "cli/print.hpp"
-#include "cli/reading.hpp"
+#include "plan/option_text.hpp"
+#include "terminal/print.hpp"
+#include "terminal/reading.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
-#include "cli/option_text.hpp"
+#include "plan/option_text.hpp"
 
 namespace kymo::cli {
 namespace {

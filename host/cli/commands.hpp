@@ -11,7 +11,11 @@ class App;
 
 /// One function per command. It adds the command and its options to the application. Parsing the command sets
 /// Session::action; nothing runs before the whole command line has been parsed.
+namespace kymo::plan {}
+namespace kymo::terminal {}
 namespace kymo::cli {
+using namespace plan;
+using namespace terminal;
 
 struct Session {
   std::string command_line;     ///< as stored with the results

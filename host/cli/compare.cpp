@@ -13,16 +13,16 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/compared_runs.hpp"
-#include "cli/comparison_table.hpp"
-#include "cli/option_text.hpp"
-#include "cli/print.hpp"
-#include "cli/reading.hpp"
 #include "cli/run_options.hpp"
-#include "cli/run_results.hpp"
-#include "cli/step_times.hpp"
 #include "cli/typed_option.hpp"
 #include "measure/comparison.hpp"
+#include "plan/option_text.hpp"
 #include "report/renderer.hpp"
+#include "terminal/comparison_table.hpp"
+#include "terminal/print.hpp"
+#include "terminal/reading.hpp"
+#include "terminal/run_results.hpp"
+#include "terminal/step_times.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -15,14 +15,14 @@
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
-#include "cli/option_text.hpp"
-#include "cli/print.hpp"
-#include "cli/suite.hpp"
 #include "cli/typed_option.hpp"
 #include "measure/outcome.hpp"
 #include "measure/plan.hpp"
+#include "plan/option_text.hpp"
+#include "plan/suite.hpp"
 #include "report/report.hpp"
 #include "store/results.hpp"
+#include "terminal/print.hpp"
 
 namespace kymo::cli {
 namespace {

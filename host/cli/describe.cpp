@@ -6,9 +6,9 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/print.hpp"
 #include "cli/run_options.hpp"
-#include "cli/targets.hpp"
+#include "plan/targets.hpp"
+#include "terminal/print.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/json.hpp"
 #include "cli/commands.hpp"
 #include "cli/diagnosis.hpp"
-#include "cli/print.hpp"
 #include "cli/run_options.hpp"
+#include "terminal/print.hpp"
 
 namespace kymo::cli {
 namespace {

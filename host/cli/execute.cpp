@@ -11,20 +11,22 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "cli/environment.hpp"
-#include "cli/print.hpp"
-#include "cli/progress.hpp"
-#include "cli/reading.hpp"
-#include "cli/results_table.hpp"
-#include "cli/run_details.hpp"
-#include "cli/run_results.hpp"
 #include "report/renderer.hpp"
 #include "store/results.hpp"
 #include "supervisor/follower.hpp"
 #include "supervisor/launcher_environment.hpp"
 #include "supervisor/supervisor.hpp"
+#include "terminal/print.hpp"
+#include "terminal/progress.hpp"
+#include "terminal/reading.hpp"
+#include "terminal/results_table.hpp"
+#include "terminal/run_details.hpp"
+#include "terminal/run_results.hpp"
 #include "worker/devices.hpp"
 
 namespace kymo::cli {
+using namespace plan;
+using namespace terminal;
 namespace {
 
 using supervisor::LauncherEnvironment;
@@ -55,15 +57,15 @@ void fit_to(const std::optional<LauncherEnvironment>& launcher_env, PlannedRun& 
                     std::to_string(launcher_env->world_size);
 }
 
-std::vector<PlannedCase> all_cases(const Order& order, Targets& targets, const RunOptions& options,
+std::vector<PlannedCase> all_cases(const Invocation& invocation, Targets& targets, const RunOptions& options,
                                    const std::optional<LauncherEnvironment>& launcher_env,
                                    const std::function<Gpus()>& gpus) {
   std::vector<PlannedCase> cases;
-  for (CaseSpec spec : order.specs) {
+  for (CaseSpec spec : invocation.specs) {
     apply(options, spec);
-    if (launcher_env && order.ranks == Ranks::kOfLauncher) spec.ranks = {launcher_env->world_size};
+    if (launcher_env && invocation.ranks == Ranks::kOfLauncher) spec.ranks = {launcher_env->world_size};
     const catalog::Found found = targets.find(spec.workload);
-    for (PlannedCase& planned : expand(spec, *found.plugin, *found.workload, gpus, order.missing)) {
+    for (PlannedCase& planned : expand(spec, *found.plugin, *found.workload, gpus, invocation.missing)) {
       planned.run.label = options.label;
       fit_to(launcher_env, planned.run);
       cases.push_back(std::move(planned));
@@ -80,7 +82,7 @@ struct Plan {
   std::vector<Pair> pairs;
 };
 
-Plan plan(const Order& order, Targets& targets, const RunOptions& options,
+Plan plan(const Invocation& invocation, Targets& targets, const RunOptions& options,
           const std::optional<LauncherEnvironment>& launcher_env) {
   GpuCount gpu_count;
   const auto gpus = [&] {
@@ -88,22 +90,22 @@ Plan plan(const Order& order, Targets& targets, const RunOptions& options,
     if (launcher_env) found.max_needed = launcher_env->gpus_needed;
     return found;
   };
-  std::vector<PlannedCase> cases = all_cases(order, targets, options, launcher_env, gpus);
+  std::vector<PlannedCase> cases = all_cases(invocation, targets, options, launcher_env, gpus);
   if (!options.filter.empty()) cases = matching(std::move(cases), options.filter);
   if (options.shard) cases = shard_of(std::move(cases), *options.shard);
-  Rotation rotation{std::move(cases), {}};
-  if (order.against)
-    rotation = with_peer(std::move(rotation.cases), *order.against, targets.find(order.against->workload), gpus,
-                         order.missing);
+  InterleavedCases interleaved{std::move(cases), {}};
+  if (invocation.against)
+    interleaved = with_peer(std::move(interleaved.cases), *invocation.against,
+                            targets.find(invocation.against->workload), gpus, invocation.missing);
   std::int64_t runs = 0;
-  for (const PlannedCase& planned : rotation.cases) {
+  for (const PlannedCase& planned : interleaved.cases) {
     if (__builtin_add_overflow(runs, planned.repeat, &runs) || runs > static_cast<std::int64_t>(kMaxCases)) {
       throw UsageError("more than " + std::to_string(kMaxCases) + " runs; reduce --repeat");
     }
   }
-  std::vector<PlannedRun> planned = repeated(rotation.cases);
+  std::vector<PlannedRun> planned = repeated(interleaved.cases);
   for (std::size_t index = 0; index < planned.size(); ++index) planned[index].plan_index = index;
-  return {std::move(planned), std::move(rotation.pairs)};
+  return {std::move(planned), std::move(interleaved.pairs)};
 }
 
 /// Removes runs already in the database; without a database it removes nothing.
@@ -245,21 +247,22 @@ int exit_code(const Summary& summary, bool fail_on_oom) {
   return static_cast<int>(failed ? ExitCode::kRunFailed : ExitCode::kOk);
 }
 
-int execute(const Order& order, Targets& targets, const RunOptions& options, const std::string& command_line) {
+int execute(const Invocation& invocation, Targets& targets, const RunOptions& options,
+            const std::string& command_line) {
   const std::optional<LauncherEnvironment> launcher_env =
-      order.ranks == Ranks::kStartedHere ? std::nullopt : supervisor::read_launcher_environment();
-  Plan planned = plan(order, targets, options, launcher_env);
+      invocation.ranks == Ranks::kStartedHere ? std::nullopt : supervisor::read_launcher_environment();
+  Plan planned = plan(invocation, targets, options, launcher_env);
   if (launcher_env && !launcher_env->leads()) return options.plan ? 0 : supervisor::follow(*launcher_env, planned.runs);
   std::optional<supervisor::LeaderOptions> leader_options;
   if (launcher_env)
     leader_options = {*launcher_env, planned.runs,
                       [&](const Summary& summary) { return exit_code(summary, options.fail_on_oom); }};
-  planned.runs = without_finished(std::move(planned.runs), options, order.device_uuid);
+  planned.runs = without_finished(std::move(planned.runs), options, invocation.device_uuid);
   if (options.plan) return print_plan(planned.runs, options);
   if (!planned.runs.empty())
-    return make(planned, options, command_line, order.show_results, leader_options ? &*leader_options : nullptr);
+    return make(planned, options, command_line, invocation.show_results, leader_options ? &*leader_options : nullptr);
   if (leader_options) supervisor::release_followers(*leader_options);
-  if (!order.show_results) return 0;
+  if (!invocation.show_results) return 0;
   if (options.json)
     print_json({{"database", options.database.string()},
                 {"invocation_id", nullptr},

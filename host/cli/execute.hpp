@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/against.hpp"
-#include "cli/case_spec.hpp"
-#include "cli/expand.hpp"
 #include "cli/run_options.hpp"
-#include "cli/targets.hpp"
+#include "plan/case_spec.hpp"
+#include "plan/peer.hpp"
+#include "plan/targets.hpp"
 
 namespace kymo::cli {
 
@@ -23,18 +22,19 @@ enum class Ranks {
 };
 
 /// The cases that a command requests.
-struct Order {
-  std::vector<CaseSpec> specs;
-  MissingDevice missing = MissingDevice::kUsageError;
+struct Invocation {
+  std::vector<plan::CaseSpec> specs;
+  plan::MissingDevice missing = plan::MissingDevice::kUsageError;
   Ranks ranks = Ranks::kAsStated;
-  std::optional<Peer> against = std::nullopt;  ///< workload to interleave with each case
-  std::string device_uuid = {};                ///< if not empty, --resume counts only runs on this device
-  bool show_results = true;                    ///< print the results; otherwise only what failed
+  std::optional<plan::Peer> against = std::nullopt;  ///< workload to interleave with each case
+  std::string device_uuid = {};                      ///< if not empty, --resume counts only runs on this device
+  bool show_results = true;                          ///< print the results; otherwise only what failed
 };
 
 /// Expands, selects and executes the runs, prints the results and returns the exit code. Nothing is written before the
 /// whole order has been validated.
-int execute(const Order& order, Targets& targets, const RunOptions& options, const std::string& command_line);
+int execute(const Invocation& invocation, plan::Targets& targets, const RunOptions& options,
+            const std::string& command_line);
 
 /// Executes the runs of an invocation, and ends the invocation with its exit code, also if it throws. Throws Error.
 supervisor::Summary execute_invocation(store::ResultsDatabase& database, std::int64_t invocation,

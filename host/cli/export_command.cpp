@@ -6,11 +6,11 @@
 
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/option_text.hpp"
-#include "cli/print.hpp"
-#include "cli/reading.hpp"
 #include "cli/run_options.hpp"
 #include "export/export.hpp"
+#include "plan/option_text.hpp"
+#include "terminal/print.hpp"
+#include "terminal/reading.hpp"
 
 namespace kymo::cli {
 namespace {

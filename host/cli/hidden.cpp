@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
-#include "cli/option_text.hpp"
+#include "plan/option_text.hpp"
 #include "worker/devices.hpp"
 #include "worker/installed_environment.hpp"
 #include "worker/worker.hpp"

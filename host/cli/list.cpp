@@ -8,8 +8,8 @@
 #include "base/json.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
-#include "cli/print.hpp"
 #include "cli/run_options.hpp"
+#include "terminal/print.hpp"
 
 namespace kymo::cli {
 namespace {

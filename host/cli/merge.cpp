@@ -6,10 +6,10 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/option_text.hpp"
-#include "cli/print.hpp"
-#include "cli/reading.hpp"
+#include "plan/option_text.hpp"
 #include "store/results.hpp"
+#include "terminal/print.hpp"
+#include "terminal/reading.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
 #include "cli/commands.hpp"
-#include "cli/option_text.hpp"
-#include "cli/print.hpp"
+#include "plan/option_text.hpp"
+#include "terminal/print.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -10,13 +10,13 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/print.hpp"
-#include "cli/reading.hpp"
-#include "cli/run_details.hpp"
 #include "cli/run_options.hpp"
-#include "cli/run_results.hpp"
 #include "cli/typed_option.hpp"
 #include "supervisor/window_requests.hpp"
+#include "terminal/print.hpp"
+#include "terminal/reading.hpp"
+#include "terminal/run_details.hpp"
+#include "terminal/run_results.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -11,11 +11,11 @@
 #include "base/json.hpp"
 #include "cli/commands.hpp"
 #include "cli/execute.hpp"
-#include "cli/print.hpp"
-#include "cli/reading.hpp"
-#include "cli/results_table.hpp"
-#include "cli/step_times.hpp"
-#include "cli/suite.hpp"
+#include "plan/suite.hpp"
+#include "terminal/print.hpp"
+#include "terminal/reading.hpp"
+#include "terminal/results_table.hpp"
+#include "terminal/step_times.hpp"
 #include "worker/devices.hpp"
 
 namespace kymo::cli {
@@ -43,11 +43,11 @@ int peaks(RunOptions options, const std::string& command_line) {
   options.device = device.kind == "cpu" ? DeviceChoice::kCpu : DeviceChoice::kCuda;
   options.resume = true;
   Targets targets(options.plugins);
-  const Order order{.specs = find_suite("peaks", device.kind).cases,
-                    .ranks = Ranks::kStartedHere,
-                    .device_uuid = device.uuid,
-                    .show_results = false};
-  const int code = execute(order, targets, options, command_line);
+  const Invocation invocation{.specs = find_suite("peaks", device.kind).cases,
+                              .ranks = Ranks::kStartedHere,
+                              .device_uuid = device.uuid,
+                              .show_results = false};
+  const int code = execute(invocation, targets, options, command_line);
   const Json found = peaks_of(*open_results(options.database), device.uuid);
   if (options.json) {
     print(json_text({{"database", options.database.string()}, {"exit_code", code}, {"peaks", found}}));

@@ -10,12 +10,12 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/compared_runs.hpp"
-#include "cli/print.hpp"
-#include "cli/reading.hpp"
 #include "cli/report_files.hpp"
 #include "cli/run_options.hpp"
 #include "cli/typed_option.hpp"
 #include "report/hand_in.hpp"
+#include "terminal/print.hpp"
+#include "terminal/reading.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -9,10 +9,11 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/log.hpp"
-#include "cli/option_text.hpp"
 #include "export/export.hpp"
+#include "plan/option_text.hpp"
 
 namespace kymo::cli {
+using namespace plan;
 namespace {
 
 namespace fs = std::filesystem;

@@ -47,9 +47,9 @@ void add_case_options(CLI::App& command, CaseOptions& options, Axes axes) {
 }
 
 /// Returns one specification per workload. Throws UsageError for a malformed setting or axis.
-Order order_of(const CaseOptions& options) {
-  Order order;
-  order.ranks = options.ranks ? Ranks::kStartedHere : Ranks::kOfLauncher;
+Invocation invocation_of(const CaseOptions& options) {
+  Invocation invocation;
+  invocation.ranks = options.ranks ? Ranks::kStartedHere : Ranks::kOfLauncher;
   for (const std::string& workload : options.workloads) {
     CaseSpec spec;
     spec.workload = workload;
@@ -57,11 +57,11 @@ Order order_of(const CaseOptions& options) {
     for (const std::string& text : options.axes) spec.axes.push_back(axis_from(text));
     spec.ranks = take_rank_axis(spec.axes);
     if (!spec.ranks.empty() && options.ranks) throw UsageError("--ranks and --axis ranks are mutually exclusive");
-    if (!spec.ranks.empty()) order.ranks = Ranks::kStartedHere;
+    if (!spec.ranks.empty()) invocation.ranks = Ranks::kStartedHere;
     if (spec.ranks.empty()) spec.ranks = {options.ranks.value_or(1)};
-    order.specs.push_back(std::move(spec));
+    invocation.specs.push_back(std::move(spec));
   }
-  return order;
+  return invocation;
 }
 
 struct RunArguments {
@@ -71,17 +71,17 @@ struct RunArguments {
 };
 
 int run(const RunArguments& arguments, const std::string& command_line) {
-  Order order = order_of(arguments.cases);
-  order.against = arguments.against;
+  Invocation invocation = invocation_of(arguments.cases);
+  invocation.against = arguments.against;
   Targets targets(arguments.options.plugins);
-  return execute(order, targets, arguments.options, command_line);
+  return execute(invocation, targets, arguments.options, command_line);
 }
 
 int verify(const RunArguments& arguments, const std::string& command_line) {
-  Order order = order_of(arguments.cases);
-  for (CaseSpec& spec : order.specs) spec.method.passes = {measure::Pass::kVerify};
+  Invocation invocation = invocation_of(arguments.cases);
+  for (CaseSpec& spec : invocation.specs) spec.method.passes = {measure::Pass::kVerify};
   Targets targets(arguments.options.plugins);
-  return execute(order, targets, arguments.options, command_line);
+  return execute(invocation, targets, arguments.options, command_line);
 }
 
 }  // namespace

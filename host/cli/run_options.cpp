@@ -12,6 +12,7 @@
 #include "cli/typed_option.hpp"
 
 namespace kymo::cli {
+using namespace plan;
 
 using measure::SettingGroup;
 

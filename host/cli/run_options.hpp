@@ -8,9 +8,9 @@
 #include <string>
 
 #include "catalog/catalog.hpp"
-#include "cli/case_spec.hpp"
-#include "cli/option_text.hpp"
 #include "measure/settings.hpp"
+#include "plan/case_spec.hpp"
+#include "plan/option_text.hpp"
 #include "store/results.hpp"
 
 namespace CLI {
@@ -24,11 +24,11 @@ constexpr std::size_t kMaxLabelBytes = 200;  // of a run's label
 
 /// Options of all commands that run workloads. Options that are not given keep the case's own setting.
 struct RunOptions {
-  std::optional<DeviceChoice> device;
+  std::optional<plan::DeviceChoice> device;
   std::map<std::string, measure::MethodChange> settings;  ///< of the method, by name
   std::optional<std::int64_t> repeat;
   std::optional<double> max_time_s;
-  std::optional<Shard> shard;
+  std::optional<plan::Shard> shard;
   std::string filter, label;
   store::Keep keep = store::Keep::kAll;
   std::filesystem::path database = "kymo.db";
@@ -67,6 +67,6 @@ void add_output_options(CLI::App& app, RunOptions& options);
 /// Changes the given settings of a method. Throws UsageError if they contradict each other.
 void apply(const RunOptions& options, measure::Method& method);
 /// Applies the given options to a case. Throws UsageError if they contradict each other.
-void apply(const RunOptions& options, CaseSpec& spec);
+void apply(const RunOptions& options, plan::CaseSpec& spec);
 
 }  // namespace kymo::cli

@@ -10,16 +10,16 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/option_text.hpp"
-#include "cli/print.hpp"
-#include "cli/reading.hpp"
-#include "cli/results_table.hpp"
-#include "cli/run_details.hpp"
 #include "cli/run_options.hpp"
-#include "cli/run_results.hpp"
-#include "cli/step_times.hpp"
 #include "cli/typed_option.hpp"
+#include "plan/option_text.hpp"
 #include "report/renderer.hpp"
+#include "terminal/print.hpp"
+#include "terminal/reading.hpp"
+#include "terminal/results_table.hpp"
+#include "terminal/run_details.hpp"
+#include "terminal/run_results.hpp"
+#include "terminal/step_times.hpp"
 
 namespace kymo::cli {
 namespace {

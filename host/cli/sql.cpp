@@ -7,10 +7,10 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/print.hpp"
-#include "cli/reading.hpp"
 #include "cli/run_options.hpp"
 #include "cli/typed_option.hpp"
+#include "terminal/print.hpp"
+#include "terminal/reading.hpp"
 
 namespace kymo::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/execute.hpp"
-#include "cli/print.hpp"
-#include "cli/suite.hpp"
 #include "measure/pace.hpp"
+#include "plan/suite.hpp"
+#include "terminal/print.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -58,9 +58,9 @@ int run_suite(const SuiteArguments& arguments, const std::string& command_line) 
   if (options.max_time_s && !options.plan)
     std::fprintf(stderr, "kymo: suite %s takes at most about %s (--max-time)\n", visible(suite.name).c_str(),
                  measure::time_text(*options.max_time_s).c_str());
-  const Order order{.specs = expand_patterns(suite.cases, [&] { return targets.workload_names(); }),
-                    .missing = MissingDevice::kSkippedRun};
-  return execute(order, targets, options, command_line);
+  const Invocation invocation{.specs = expand_patterns(suite.cases, [&] { return targets.workload_names(); }),
+                              .missing = MissingDevice::kSkippedRun};
+  return execute(invocation, targets, options, command_line);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "cli/option_text.hpp"
+#include "plan/option_text.hpp"
 
 /// Options of commands whose text is converted to a value. Their targets must exist until the command is run.
 namespace kymo::cli {

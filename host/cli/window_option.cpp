@@ -6,10 +6,11 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "cli/option_text.hpp"
 #include "cli/run_options.hpp"
+#include "plan/option_text.hpp"
 
 namespace kymo::cli {
+using namespace plan;
 namespace {
 
 constexpr const char* kOption = "--steps";

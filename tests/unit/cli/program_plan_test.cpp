@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/program_plan.hpp"
+#include "plan/program_plan.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,6 +7,7 @@
 #include "cli/ab_candidates.hpp"
 
 namespace kymo::cli {
+using namespace plan;
 namespace {
 
 using testing::ElementsAre;
