@@ -66,7 +66,11 @@ bool StepDriver::run(const NextSteps& next, StepLog& log) {
   std::vector<PhaseTime>& times = workload_.phases().times();
   if (timer_) {
     timer_->take_step(device_ns_, device_ns);
-    for (std::size_t i = 0; i < times.size(); ++i) times[i].device_ns = share(device_ns_[i], count_);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      times[i].device_ns = share(device_ns_[i], count_);
+      // A phase of a replayed CUDA graph, which the host does not enter.
+      if (times[i].calls == 0 && times[i].device_ns >= 0) times[i] = {1, interval_.begin_ns, 0, times[i].device_ns};
+    }
   }
   for (PhaseTime& time : times) {
     time.host_ns = share(time.host_ns, count_);

@@ -126,6 +126,11 @@ class DdpTorch final : public training::DataParallelWorkload {
                "close a bucket once it reaches this size in MiB (2^20 bytes); the first one at 1 MiB");
   }
 
+  void prepare(kymo::Context& ctx) override {
+    if (ctx.text("execution") == "graph") ctx.skip("execution=graph is not supported: ddp_torch runs eagerly only");
+    DataParallelWorkload::prepare(ctx);
+  }
+
  protected:
   std::unique_ptr<training::GradientExchange> make_exchange(const Replica& replica) override {
     if (!group_) group_ = make_process_group(replica.ctx, replica.communicator->backend());

@@ -58,6 +58,7 @@ class WholeUpdate final : public training::ParameterUpdate {
     optimizer_->step();
     state_.look(*optimizer_, true);
   }
+  void warm_up() override { training::warm_up(*optimizer_); }
 
  private:
   Context ctx_;
@@ -94,6 +95,7 @@ class BroadcastUpdate final : public training::ParameterUpdate {
     optimizer_.finish_share();
     state_.look(optimizer_, true);
   }
+  void warm_up() override { optimizer_.warm_up(); }
   std::int64_t owned_bytes() const { return training::bytes_of(optimizer_.owned_parameters()); }
 
  private:
@@ -132,6 +134,7 @@ class Zero1Update final : public training::ParameterUpdate {
     }
     state_.look(*zero_, true);
   }
+  void warm_up() override { zero_->warm_up(); }
 
  private:
   Context ctx_;

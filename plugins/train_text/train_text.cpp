@@ -197,8 +197,8 @@ class TrainText final : public kymo::Workload {
     else
       optimizer_ = training::make_adamw(/*fused=*/false, parts_.parameters, setting);
     master_weights_.clear();  // the optimizer holds them
-    parts_.optimizer = optimizer_.get();
-    parts_.optimizer_scope = "adamw";
+    parts_.update = [this] { optimizer_->step(); };
+    parts_.update_scope = "adamw";
   }
 
   void make_graph(const Context& ctx) {

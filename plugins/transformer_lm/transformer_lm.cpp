@@ -127,8 +127,8 @@ class TransformerLm final : public kymo::Workload {
     setting.learning_rate = 1e-4;
     optimizer_ = training::make_fused_adamw(ctx, parts_.parameters, setting, master_weights_);
     master_weights_.clear();  // the optimizer holds them
-    parts_.optimizer = optimizer_.get();
-    parts_.optimizer_scope = "adamw";
+    parts_.update = [this] { optimizer_->step(); };
+    parts_.update_scope = "adamw";
     ctx.mark("optimizer_ready");
   }
 

@@ -90,6 +90,15 @@ class EqualityTest(KymoTest):
         self.assertEqual(status, "skipped")
         self.assertIn("requires kymo's AdamW: it has no effect with optimizer=sgd", detail)
 
+    def test_a_graph_needs_a_gpu(self):
+        for workload in ("ddp_bucketed", "ddp_torch", "sharded_optimizer", "fsdp"):
+            with self.subTest(workload):
+                (self.work / "kymo.db").unlink(missing_ok=True)
+                self.kymo("run", workload, "--ranks", 2, *SMALLEST, "--set", "execution=graph", "--passes", "time")
+                ((status, detail),) = self.rows("SELECT status, detail FROM run")
+                self.assertEqual(status, "skipped")
+                self.assertIn("execution=graph", detail)
+
     def test_a_sum_in_place_of_the_mean_is_found(self):
         self.kymo(
             "run",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Communicator on NCCL over all GPUs of the machine: one process per GPU, forked before CUDA is initialized.
 #include <ATen/ATen.h>
+#include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -190,6 +192,52 @@ TEST_F(OnAllGpus, KeepsTheOrderOfTheCurrentStream) {
       EXPECT_TRUE(work->done());
       // Only the call holds this tensor, and nobody waits for it.
       all->all_reduce(at::ones({1 << 20}, at::TensorOptions(at::kCUDA)), Reduction::kSum);
+    }
+  });
+}
+
+TEST_F(OnAllGpus, ReplaysTheCollectivesOfAGraph) {
+  on_gpus([](RankHost& host) {
+    const kymo::Context ctx = host.context();
+    kymo::libtorch::select_device(ctx);
+    for (const bool own_stream : {true, false}) {
+      const auto all = make_communicator(ctx, Backend::kNccl, {.name = "graph", .own_stream = own_stream});
+      const c10::cuda::CUDAStreamGuard side(c10::cuda::getStreamFromPool());
+      const at::Tensor input = numbers(host.rank(), at::kFloat), sum = at::zeros_like(input);
+      const at::Tensor whole = at::empty({host.size(), kElements}, input.options());
+      const auto calls = [&] {
+        std::vector<std::unique_ptr<kymo::comm::Work>> works;
+        {
+          const Communicator::Group group(*all);
+          works.push_back(all->all_reduce(sum, input, Reduction::kSum));
+        }
+        works.push_back(all->all_gather(whole, input));
+        for (const auto& work : works) work->wait();
+        sum.add_(1);
+        return works;
+      };
+      calls();  // connects the ranks
+      all->barrier();
+      at::cuda::CUDAGraph graph;
+      graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
+      const auto captured = calls();
+      EXPECT_THROW(all->barrier(), std::logic_error);
+      graph.capture_end();
+      EXPECT_THROW(captured.front()->done(), std::logic_error);
+      const auto expect_results = [&](int of) {
+        const int size = host.size();
+        EXPECT_TRUE(sum.eq(size * of + size * (size - 1) / 2 + 1).all().item<bool>());
+        for (int rank = 0; rank < size; ++rank) EXPECT_TRUE(whole[rank].eq(rank + of).all().item<bool>());
+      };
+      for (int i = 0; i < 3; ++i) {
+        input.fill_(host.rank() + i);
+        graph.replay();
+        expect_results(i);
+      }
+      input.fill_(host.rank() + 7);
+      calls();
+      expect_results(7);
+      all->barrier();
     }
   });
 }

@@ -63,7 +63,7 @@ TEST_F(OptimizerOnGpu, ClipsByTheNormOfEachReplay) {
     optimizer.make_state();
     StepDefinition parts;
     parts.parameters = parameters;
-    parts.optimizer = &optimizer;
+    parts.update = [&optimizer] { optimizer.step(); };
     parts.loss = [parameters, factor](const Context&) {
       return ((parameters[0].pow(2).sum() + parameters[1].pow(3).sum()) * factor).sum();
     };

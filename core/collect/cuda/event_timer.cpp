@@ -35,11 +35,11 @@ void CacheFlush::queue(cudaStream_t stream) {
 }
 
 EventTimer::~EventTimer() {
-  for (const Entry& entry : entries_) {
-    if (entry.begin) cudaEventDestroy(entry.begin);
-    if (entry.end) cudaEventDestroy(entry.end);
-  }
-  for (cudaEvent_t event : given_) cudaEventDestroy(event);
+  for (const std::vector<Entry>* entries : {&entries_, &captured_})
+    for (const Entry& entry : *entries) {
+      if (entry.begin) cudaEventDestroy(entry.begin);
+      if (entry.end) cudaEventDestroy(entry.end);
+    }
 }
 
 EventTimer::Entry EventTimer::make_entry() {
@@ -52,6 +52,7 @@ EventTimer::Entry EventTimer::make_entry() {
 void EventTimer::prepare() {
   begin_step();
   end_cold();
+  first_captured_ = captured_.size();
   untimed_ = 0;
   last_reason_.clear();
   entries_.reserve(kFirstEntries);
@@ -145,16 +146,17 @@ bool EventTimer::elapsed(cudaEvent_t from, cudaEvent_t to, std::int64_t& ns) {
 void EventTimer::take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) {
   std::ranges::fill(phase_ns, std::int64_t{-1});
   whole_step_ns = -1;
-  cudaEvent_t origin = nullptr;  // begin of the first phase
+  take_captured();
+  const cudaEvent_t origin = used_ > 0 ? entries_.front().begin : nullptr;
   std::int64_t first_ns = 0;
   std::int64_t last_ns = 0;
   bool complete = used_ > 0;
   std::vector<std::size_t> untimed_phases;
+  std::vector<Interval> entered;
   for (std::size_t i = 0; i < used_; ++i) {
     Entry& entry = entries_[i];
     std::int64_t ns = 0;
     std::int64_t begin_ns = 0;
-    if (!origin) origin = entry.begin;
     bool timed = entry.error == cudaSuccess && !entry.moved;
     if (!timed) count_untimed(entry.moved ? "the steps of a batch used several streams" : take_cuda_error(entry.error));
     timed = timed && elapsed(entry.begin, entry.end, ns);
@@ -167,23 +169,44 @@ void EventTimer::take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& wh
     first_ns = std::min(first_ns, begin_ns);
     last_ns = std::max(last_ns, begin_ns + ns);
     phase_ns[entry.phase] = std::max<std::int64_t>(phase_ns[entry.phase], 0) + ns;
+    entered.push_back({entry.phase, begin_ns, begin_ns + ns});
   }
+  if (!is_batch_) add_replayed(entered, phase_ns);
   // If an entry of a phase was not timed, the time of the phase is unknown.
   for (const std::size_t phase : untimed_phases) {
     if (phase < phase_ns.size()) phase_ns[phase] = -1;
   }
   if (complete) whole_step_ns = last_ns - first_ns;
-  replace_captured();
   used_ = 0;
 }
 
-void EventTimer::replace_captured() {
-  for (std::size_t i = 0; i < used_; ++i) {
-    Entry& entry = entries_[i];
-    if (!entry.captured) continue;
-    given_.push_back(entry.begin);
-    given_.push_back(entry.end);
-    entry = make_entry();
+/// Moves the entries of phases that were captured in this step out of those that were run.
+void EventTimer::take_captured() {
+  const auto first = std::stable_partition(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(used_),
+                                           [](const Entry& entry) { return !entry.captured; });
+  const auto run = static_cast<std::size_t>(first - entries_.begin());
+  for (; used_ > run; --used_) captured_.push_back(std::exchange(entries_[used_ - 1], make_entry()));
+}
+
+/// Adds the times of captured phases that were replayed within a phase of this step, which they interrupt.
+void EventTimer::add_replayed(const std::vector<Interval>& entered, std::vector<std::int64_t>& phase_ns) {
+  const auto elapsed_ns = [](cudaEvent_t from, cudaEvent_t to) -> std::optional<std::int64_t> {
+    float ms = 0;
+    if (cudaEventElapsedTime(&ms, from, to) == cudaSuccess) return std::llround(static_cast<double>(ms) * kNsPerMs);
+    cudaGetLastError();  // the graph was never replayed
+    return std::nullopt;
+  };
+  for (std::size_t i = first_captured_; i < captured_.size() && !entered.empty(); ++i) {
+    const Entry& entry = captured_[i];
+    const auto begin_ns = elapsed_ns(entries_.front().begin, entry.begin);
+    const auto ns = elapsed_ns(entry.begin, entry.end);
+    if (!begin_ns || !ns || entry.phase >= phase_ns.size()) continue;
+    const auto outer = std::ranges::find_if(entered, [&](const Interval& each) {
+      return each.begin_ns <= *begin_ns && *begin_ns <= each.end_ns;
+    });
+    if (outer == entered.end()) continue;  // replayed in an earlier step
+    phase_ns[outer->phase] = std::max<std::int64_t>(phase_ns[outer->phase] - *ns, 0);
+    phase_ns[entry.phase] = std::max<std::int64_t>(phase_ns[entry.phase], 0) + *ns;
   }
 }
 

@@ -33,7 +33,8 @@ class CacheFlush {
 };
 
 /// Measures the device time of phases with pairs of CUDA events on the phase's stream. The events are created when the
-/// pass is armed and reused in each step.
+/// pass is armed and reused in each step. Phases that were captured into a CUDA graph are timed in each step that
+/// replays it, and interrupt the phase of the replay; in batches, only the phase of the replay is timed.
 class EventTimer final : public DeviceTimer {
  public:
   EventTimer() = default;
@@ -46,7 +47,7 @@ class EventTimer final : public DeviceTimer {
 
   void begin_step() {
     used_ = 0;
-    in_batch_ = false;
+    in_batch_ = is_batch_ = false;
   }
   void begin_phase(std::size_t phase, void* stream);
   void end_phase();
@@ -54,7 +55,7 @@ class EventTimer final : public DeviceTimer {
   void synchronize() override;
   bool is_capturing(void* stream) override;
   void take_step(std::vector<std::int64_t>& phase_ns, std::int64_t& whole_step_ns) override;
-  void begin_batch() override { in_batch_ = true; }
+  void begin_batch() override { in_batch_ = is_batch_ = true; }
   void end_batch() override;
   void flush(void* stream) override;
   void block(void* stream) override;
@@ -74,9 +75,16 @@ class EventTimer final : public DeviceTimer {
     cudaEvent_t end = nullptr;
     cudaStream_t stream = nullptr;
     std::size_t phase = 0;
-    bool captured = false;  // recorded into a graph, which keeps using the events
+    bool captured = false;  // recorded into a graph, whose replays record the events
     bool moved = false;     // the stream changed within a batch, so the end event does not cover all of its work
     cudaError_t error = cudaSuccess;
+  };
+
+  /// A timed entry, relative to the first one of the step.
+  struct Interval {
+    std::size_t phase = 0;
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
   };
 
   Entry make_entry();
@@ -84,14 +92,17 @@ class EventTimer final : public DeviceTimer {
   void record_end();
   void count_untimed(std::string reason);
   bool elapsed(cudaEvent_t from, cudaEvent_t to, std::int64_t& ns);
-  void replace_captured();
+  void take_captured();
+  void add_replayed(const std::vector<Interval>& entered, std::vector<std::int64_t>& phase_ns);
 
-  std::vector<Entry> entries_;      // the first used_ belong to the current step
-  std::vector<cudaEvent_t> given_;  // events that graphs use; destroyed with the timer
+  std::vector<Entry> entries_;   // the first used_ belong to the current step
+  std::vector<Entry> captured_;  // of all graphs; those from first_captured_ on may be replayed in this pass
+  std::size_t first_captured_ = 0;
   std::size_t used_ = 0;
   std::int64_t untimed_ = 0;
   std::string last_reason_;
   bool in_batch_ = false;
+  bool is_batch_ = false;  // the step is one
   std::optional<CacheFlush> flush_;
   std::unique_ptr<StreamHold> hold_;
 };

@@ -67,6 +67,7 @@ class NcclWork final : public Work {
 
   bool done() override {
     check_launched();
+    if (op_->captured) throw std::logic_error("a collective in a CUDA graph is complete when a replay of the graph is");
     if (op_->completed()) return true;
     session_->check();
     return false;
@@ -227,6 +228,8 @@ class NcclCommunicator final : public Communicator {
   void barrier() override {
     if (in_group_) throw std::logic_error("barriers are not allowed in a group");
     const OnDevice device(device_.index());
+    if (is_captured(c10::cuda::getCurrentCUDAStream(device_.index()).stream()))
+      throw std::logic_error("a barrier waits on the host and cannot be captured into a CUDA graph");
     if (!token_.defined()) token_ = at::zeros({1}, at::TensorOptions().dtype(at::kInt).device(device_));
     start({Operation::Barrier, 0}, token_, token_, [&](cudaStream_t stream) {
       return ncclAllReduce(token_.const_data_ptr(), token_.mutable_data_ptr(), 1, ncclInt32, ncclSum, session_->get(),
@@ -278,7 +281,6 @@ class NcclCommunicator final : public Communicator {
     session_->check();
     const OnDevice device(device_.index());
     const cudaStream_t caller = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
-    check_not_captured(caller);
     const std::shared_ptr<InFlightOp> op = in_group_ && group_ ? group_ : in_flight_.take();
     if (!group_ || !in_group_) prepare(*op, caller);
     Collective report = call.peer < 0
@@ -309,6 +311,7 @@ class NcclCommunicator final : public Communicator {
   void prepare(InFlightOp& op, cudaStream_t caller) const {
     op.stream = own_stream_ ? own_stream_ : caller;
     op.caller = caller;
+    op.captured = is_captured(caller);
   }
 
   /// Orders work queued on `stream` from now on after the work already queued on `caller`.
@@ -318,12 +321,11 @@ class NcclCommunicator final : public Communicator {
     check_cuda(cudaStreamWaitEvent(stream, ready_, 0), "cannot order a collective after the current stream");
   }
 
-  static void check_not_captured(cudaStream_t stream) {
-    if (!stream) return;  // the legacy stream cannot be captured
+  static bool is_captured(cudaStream_t stream) {
+    if (!stream) return false;  // the legacy stream cannot be captured
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     check_cuda(cudaStreamIsCapturing(stream, &status), "cannot query the capture status of the current stream");
-    if (status != cudaStreamCaptureStatusNone)
-      throw std::runtime_error("collectives of this communicator cannot be captured into a CUDA graph");
+    return status != cudaStreamCaptureStatusNone;
   }
 
   /// On the current stream, tensors need no extra reference and no event: freed memory is only reused on the same
@@ -332,6 +334,8 @@ class NcclCommunicator final : public Communicator {
     last_stream_ = op->stream;
     if (!own_stream_) return in_flight_.pass(op);
     try {
+      // Capture only records the order of the streams, and allows no query of an event.
+      if (op->captured) return op->launch();
       in_flight_.launch(op);
       in_flight_.release_completed();
     } catch (const std::runtime_error& error) {

@@ -21,6 +21,11 @@ void InFlightOp::mark() {
   marked = true;
 }
 
+void InFlightOp::launch() {
+  mark();
+  launched = true;
+}
+
 bool InFlightOp::completed() {
   mark();
   const cudaError_t state = cudaEventQuery(done);
@@ -36,7 +41,7 @@ std::shared_ptr<InFlightOp> InFlightOps::take() {
     completed_.pop_front();
     if (op.use_count() == 1) {
       std::atomic_thread_fence(std::memory_order_acquire);  // synchronizes with the thread that dropped its Work
-      op->launched = op->marked = false;
+      op->launched = op->marked = op->captured = false;
       return op;
     }
     completed_.push_back(std::move(op));
@@ -45,8 +50,7 @@ std::shared_ptr<InFlightOp> InFlightOps::take() {
 }
 
 void InFlightOps::launch(const std::shared_ptr<InFlightOp>& op) {
-  op->mark();
-  op->launched = true;
+  op->launch();
   pending_.push_back(op);
 }
 

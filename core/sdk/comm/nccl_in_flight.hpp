@@ -20,12 +20,15 @@ struct InFlightOp {
   /// Records the completion event on the stream if it is not recorded yet. mark() and completed() throw
   /// std::runtime_error on device errors.
   void mark();
+  /// Marks the op after its work was queued.
+  void launch();
   /// Returns true if the work before the event is complete. Records the event first if necessary.
   bool completed();
 
   cudaEvent_t done = nullptr;
   bool launched = false;
   bool marked = false;            ///< the event is recorded on the stream
+  bool captured = false;          ///< into a CUDA graph, so that the event has no state
   cudaStream_t stream = nullptr;  ///< stream that the work is queued on
   cudaStream_t caller = nullptr;  ///< current stream at the time of the call
   std::vector<at::Tensor> kept;

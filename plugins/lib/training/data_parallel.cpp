@@ -10,8 +10,6 @@
 #include "training/flat_layout.hpp"
 #include "training/gradient_hooks.hpp"
 #include "training/language_model.hpp"
-#include "training/step.hpp"
-#include "training/trained_model.hpp"
 #include "transformer/attention.hpp"
 
 namespace kymo::training {
@@ -25,9 +23,11 @@ struct DataParallelSettings {
   comm::Backend backend = comm::Backend::kGloo;
   int max_blocks = 0;  ///< maximum thread blocks of NCCL's kernels; 0 uses NCCL's default
   bool communicate = true;
+  bool graph = false;  ///< replay the step as a CUDA graph
 };
 
-/// Throws std::invalid_argument for an invalid choice. Skips the run if autocast or the optimizer state has no effect.
+/// Throws std::invalid_argument for an invalid choice. Skips the run if autocast or the optimizer state has no effect,
+/// or the step cannot be captured.
 DataParallelSettings read_data_parallel(const Context& ctx, const std::string& other_optimizer) {
   DataParallelSettings settings;
   settings.model.name = ctx.text("model");
@@ -44,6 +44,12 @@ DataParallelSettings read_data_parallel(const Context& ctx, const std::string& o
   settings.backend = comm::backend_of(ctx.text("backend"), ctx);
   settings.max_blocks = static_cast<int>(ctx.integer("nccl_blocks"));
   settings.communicate = ctx.boolean("communicate");
+  settings.graph = ctx.text("execution") == "graph";
+  if (settings.graph && !ctx.is_cuda()) ctx.skip("execution=graph requires device=cuda");
+  if (settings.graph && settings.backend != comm::Backend::kNccl)
+    ctx.skip("execution=graph requires backend=nccl: calls of Gloo wait on the host, which no graph contains");
+  if (settings.graph && other_optimizer.starts_with("wrapped="))
+    ctx.skip("execution=graph requires wrapped=configured: optimizers of LibTorch count their steps on the host");
   return settings;
 }
 
@@ -100,6 +106,32 @@ Replica make_replica(const Context& ctx, TrainedModel& model, comm::Communicator
   return replica;
 }
 
+StepDefinition make_step(TrainedModel& model, const Batch& part, GradientExchange* exchange, ParameterUpdate& update) {
+  StepDefinition parts;
+  parts.loss = [&model, part](const Context& ctx) { return model.loss(ctx, part); };
+  parts.update = [&update] { update.step(); };
+  if (!exchange) {
+    parts.parameters = model.parameters();
+    return parts;
+  }
+  parts.before_forward = [exchange] { exchange->begin_step(); };
+  parts.after_backward = [exchange](const Context& ctx) {
+    auto phase = libtorch::phase(ctx, "communication");
+    exchange->finish_step();
+  };
+  return parts;
+}
+
+std::unique_ptr<StepGraph> make_graph(const Context& ctx, const at::Device& device, const StepDefinition& parts,
+                                      const Batch& batch, ParameterUpdate& update) {
+  batch.input.zero_();  // valid tokens
+  batch.target.zero_();
+  update.warm_up();
+  auto graph = std::make_unique<StepGraph>(device, parts);
+  graph->warm_up(ctx);
+  return graph;
+}
+
 std::unique_ptr<GradientExchange> make_flat_exchange(const Replica& replica) {
   return std::make_unique<FlatExchange>(replica);
 }
@@ -117,7 +149,8 @@ struct DataParallelWorkload::State {
   std::unique_ptr<GradientExchange> exchange;
   std::unique_ptr<ParameterUpdate> update;
   StepDefinition parts;
-  Batch batch, share;  // of all ranks, and this rank's part of it
+  std::unique_ptr<StepGraph> graph;  // none in eager execution
+  Batch batch, share;                // of all ranks, and this rank's part of it
   at::Tensor loss;
 };
 
@@ -160,7 +193,11 @@ Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t orde
              "maximum number of thread blocks of NCCL's kernels, each of which occupies an SM; 0 uses NCCL's default")
       .param("communicate", Bool{true}.title("no exchange"),
              "false: run the same step without communication, so that the ranks train independently")
-      .optional_phases({"forward", "backward", "recompute", "communication", "optimizer"})
+      .param("execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}).title("CUDA {}"),
+             "eager, or graph: capture the whole step with its collectives into a CUDA graph and replay it "
+             "(backend=nccl only). Step 0 captures in the phases of an eager step, and then replays, as all later "
+             "steps do. Before it, three warm-up passes without an update leave the weights unchanged")
+      .optional_phases({"forward", "backward", "recompute", "communication", "optimizer", "replay"})
       .uses(Framework::LibTorch)
       .ranks(1);
 }
@@ -212,13 +249,16 @@ void DataParallelWorkload::make_training() {
   state.replica->master_weights.clear();  // the optimizer holds them, or this rank's part of them
   ctx.mark("optimizer_ready");
 
-  state.parts.mode = Mode::kForwardBackward;  // the update happens here and need not be a LibTorch optimizer
+  state.parts = make_step(*state.model, state.share, state.exchange.get(), *state.update);
   state.parts.autocast = state.settings.model.operators.autocast;
-  state.parts.loss = [&state](const Context& seen_by) { return state.model->loss(seen_by, state.share); };
-  state.parts.after_backward = [&state] {
-    auto phase = libtorch::phase(state.ctx, "communication");
-    state.exchange->finish_step();
+  state.parts.update = [&state] {
+    state.ctx.mark("before_optimizer");
+    state.update->step();
   };
+  state.parts.update_scope = state.settings.rule.name;
+  if (!state.settings.graph) return;
+  state.graph = make_graph(ctx, state.device, state.parts, state.batch, *state.update);
+  ctx.mark("graph_warm");
 }
 
 void DataParallelWorkload::declare() {
@@ -246,14 +286,8 @@ void DataParallelWorkload::before_step(Context&) { state_->model->draw(state_->b
 
 void DataParallelWorkload::step(Context& ctx) {
   State& state = *state_;
-  state.exchange->begin_step();
-  state.loss = run_step(ctx, state.parts);  // stays on the device: reading it would synchronize
-  ctx.mark("before_optimizer");
-  {
-    auto phase = libtorch::phase(ctx, "optimizer");
-    auto scope = ctx.scope(state.settings.rule.name);
-    state.update->step();
-  }
+  // The loss stays on the device: reading it would synchronize.
+  state.loss = state.graph ? state.graph->run_step(ctx) : run_step(ctx, state.parts);
   ctx.mark("after_optimizer");
   if (ctx.host()->tag) tag_gradients(ctx, state.replica->parameters);
 }
@@ -265,7 +299,7 @@ Verification DataParallelWorkload::verify(Context& ctx) {
   Verification result;
   const Strategy strategy{ctx, state.device, state.communicator.get(),
                           [this](const Replica& replica) { return make_exchange(replica); },
-                          [this](const Replica& replica) { return make_update(replica); }};
+                          [this](const Replica& replica) { return make_update(replica); }, state.settings.graph};
   expect_equal_to_one_process(result, strategy, state.settings.model, state.settings.batch);
   if (const ModelSetting& model = state.settings.model; is_transformer(model) && model.operators.fused.any()) {
     LanguageModelSetting small;

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "training/fused_adamw.hpp"
+#include "training/step.hpp"
+#include "training/trained_model.hpp"
 
 namespace kymo::training {
-
-class TrainedModel;
 
 /// Updates the parameters from their gradients.
 class ParameterUpdate {
@@ -21,6 +21,9 @@ class ParameterUpdate {
   virtual ~ParameterUpdate() = default;
   /// Called in the phase optimizer.
   virtual void step() = 0;
+  /// Runs the kernels and collectives of step() without changing parameters or state, before a step is captured into a
+  /// CUDA graph.
+  virtual void warm_up() {}
 };
 
 /// Update rule of the parameters.
@@ -72,6 +75,14 @@ Replica make_replica(const Context& ctx, TrainedModel& model, comm::Communicator
 
 /// One all-reduce of all gradients of a type, which are views of one buffer, so that nothing is copied.
 std::unique_ptr<GradientExchange> make_flat_exchange(const Replica& replica);
+
+/// A training step of a model on a part of a batch, all of which it must not outlive. Without an exchange, gradients
+/// stay those of the part.
+StepDefinition make_step(TrainedModel& model, const Batch& part, GradientExchange* exchange, ParameterUpdate& update);
+
+/// A graph of the step, ready to be captured. The batch, which contains the part, is zeroed.
+std::unique_ptr<StepGraph> make_graph(const Context& ctx, const at::Device& device, const StepDefinition& parts,
+                                      const Batch& batch, ParameterUpdate& update);
 
 /// A training step on each rank's part of a batch: forward, backward, communication, optimizer. A strategy's plugin
 /// derives from this class and implements the gradient exchange, and the parameter update as well if it shards the

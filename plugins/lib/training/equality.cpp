@@ -90,19 +90,18 @@ class ReferenceModel {
   }
 
   void draw() { model->draw(batch, generator_); }
-  void step(const Context& ctx, const Batch& share, GradientExchange* exchange, ParameterUpdate& update) {
-    StepDefinition parts;
-    parts.mode = Mode::kForwardBackward;
-    parts.autocast = autocast_;
-    parts.loss = [&](const Context& seen_by) { return model->loss(seen_by, share); };
-    if (exchange)
-      exchange->begin_step();
-    else
-      drop_gradients(model->parameters());
-    run_step(ctx, parts);
-    if (exchange) exchange->finish_step();
-    update.step();
+  /// Prepares step(), which trains on a part of the batch.
+  void train(const Batch& part, GradientExchange* exchange, ParameterUpdate& update) {
+    parts_ = make_step(*model, part, exchange, update);
+    parts_.autocast = autocast_;
   }
+  /// The same on this rank's part by a strategy.
+  void train(const Strategy& strategy, GradientExchange* exchange, ParameterUpdate& update) {
+    const Context& ctx = strategy.ctx;
+    train(batch.part(ctx.rank(), ctx.world_size()), exchange, update);
+    if (strategy.graph) graph_ = make_graph(ctx, strategy.device, parts_, batch, update);
+  }
+  void step(const Context& ctx) { graph_ ? graph_->run_step(ctx) : run_step(ctx, parts_); }
 
   std::unique_ptr<TrainedModel> model;
   Batch batch;
@@ -110,6 +109,8 @@ class ReferenceModel {
  private:
   at::Generator generator_;
   std::optional<at::ScalarType> autocast_;
+  StepDefinition parts_;
+  std::unique_ptr<StepGraph> graph_;
 };
 
 void copy_all(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>& to) {
@@ -140,11 +141,13 @@ void expect_equal_trajectory(Verification& result, const Strategy& strategy, con
   const std::unique_ptr<GradientExchange> exchange = strategy.make_exchange(replica);
   const std::unique_ptr<ParameterUpdate> update = strategy.make_update(replica);
   const std::unique_ptr<ParameterUpdate> update_alone = make_whole_update(ctx, trajectory.rule, alone.model->trained());
+  data_parallel.train(strategy, exchange.get(), *update);
+  alone.train(alone.batch, nullptr, *update_alone);
   for (int i = 0; i < trajectory.steps; ++i) {
     data_parallel.draw();
     alone.draw();
-    data_parallel.step(ctx, data_parallel.batch.part(ctx.rank(), ranks), exchange.get(), *update);
-    alone.step(ctx, alone.batch, nullptr, *update_alone);
+    data_parallel.step(ctx);
+    alone.step(ctx);
   }
   if (exchange) exchange->complete_parameters();
   const std::string what =
@@ -192,8 +195,6 @@ void expect_equal_update(Verification& result, const Strategy& strategy, const M
   const std::vector<at::Tensor> before = exact_values(replica);
   copy_all(data_parallel.model->parameters(), alone.model->parameters());
   copy_all(before, alone.model->trained());
-  data_parallel.draw();
-  copy_all({data_parallel.batch.input, data_parallel.batch.target}, {alone.batch.input, alone.batch.target});
 
   const std::unique_ptr<GradientExchange> exchange = strategy.make_exchange(replica);
   const std::unique_ptr<ParameterUpdate> update = strategy.make_update(replica);
@@ -201,8 +202,12 @@ void expect_equal_update(Verification& result, const Strategy& strategy, const M
   const std::unique_ptr<ParameterUpdate> update_alone = make_whole_update(ctx, rule, alone.model->trained());
   {
     const c10::AutoGradMode with_gradients(true);
-    data_parallel.step(ctx, data_parallel.batch.part(ctx.rank(), ranks), exchange.get(), *update);
-    alone.step(ctx, alone.batch, nullptr, *update_alone);
+    data_parallel.train(strategy, exchange.get(), *update);
+    alone.train(alone.batch, nullptr, *update_alone);
+    data_parallel.draw();
+    copy_all({data_parallel.batch.input, data_parallel.batch.target}, {alone.batch.input, alone.batch.target});
+    data_parallel.step(ctx);
+    alone.step(ctx);
   }
   if (exchange) exchange->complete_parameters();
   const std::string what = setting.name + " with master weights, a step of adamw";

@@ -31,6 +31,7 @@ struct Strategy {
   comm::Communicator* communicator = nullptr;
   std::function<std::unique_ptr<GradientExchange>(const Replica&)> make_exchange;
   std::function<std::unique_ptr<ParameterUpdate>(const Replica&)> make_update;
+  bool graph = false;  ///< its steps are replays of a CUDA graph
 };
 
 /// Trains small models in float64 with the strategy and, on every rank independently, in one process on the whole

@@ -75,6 +75,10 @@ class FsdpUpdate final : public ParameterUpdate {
     if (!std::exchange(report_, false)) return;
     ctx_.metric("optimizer_state_bytes", static_cast<double>(bytes_of(state_tensors(*optimizer_))), "B");
   }
+  void warm_up() override {
+    training::warm_up(*optimizer_);
+    fsdp_->publish();
+  }
 
  private:
   Context ctx_;
@@ -164,8 +168,7 @@ at::ScalarType Fsdp::reduce_type(const at::Tensor& weight) const {
 }
 
 void Fsdp::begin_step() {
-  order_ = seen_.empty() ? std::move(order_) : std::move(seen_);
-  seen_.clear();
+  if (!seen_.empty()) order_ = std::exchange(seen_, {});
   forward_next_ = 0;
   backward_first_.reset();
   for (const auto& unit : units_) {

@@ -32,14 +32,9 @@ void declare_work(const Context& ctx, const LanguageModelSetting& setting, const
   const bool has_backward = setting.mode != Mode::kForward;
   const PhaseFlops flops = phase_flops(forward, has_backward, setting.fused.loss);
   const bool updates = setting.mode == Mode::kTrain;
-  const double update = updates ? elements * kAdamWFlopsPerElement : 0;
-  if (setting.graph) {  // once: phases add up to the step, and a replay covers all of it
-    ctx.work("replay", flops.forward + flops.backward + update, 0);
-    return;
-  }
   ctx.work("forward", flops.forward, 0);
   if (has_backward) ctx.work("backward", flops.backward, 0);
-  if (updates) ctx.work("optimizer", update, elements * update_bytes(setting));
+  if (updates) ctx.work("optimizer", elements * kAdamWFlopsPerElement, elements * update_bytes(setting));
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ class ReferenceModel {
     parts.mode = settings.mode;
     parts.autocast = settings.autocast;
     parts.parameters = transformer::parameters(model_.weights());
-    parts.optimizer = &optimizer_;
+    parts.update = [this] { optimizer_.step(); };
     parts.loss = [this](const Context& seen_by) { return model_.loss(seen_by, batch_[0], batch_[1]); };
   }
   ReferenceModel(const ReferenceModel&) = delete;

@@ -16,6 +16,7 @@ class AdamWUpdate final : public ParameterUpdate {
  public:
   explicit AdamWUpdate(std::unique_ptr<FusedAdamW> optimizer) : optimizer_(std::move(optimizer)) {}
   void step() override { optimizer_->step(); }
+  void warm_up() override { optimizer_->warm_up(); }
 
  private:
   std::unique_ptr<FusedAdamW> optimizer_;

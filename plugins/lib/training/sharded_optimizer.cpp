@@ -96,6 +96,10 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& 
   return optimizer;
 }
 
+void warm_up(const torch::optim::Optimizer& optimizer) {
+  if (const auto* fused = dynamic_cast<const FusedAdamW*>(&optimizer)) fused->warm_up();
+}
+
 MasterWeights::MasterWeights(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& masters) {
   if (!masters.empty() && masters.size() != parameters.size())
     throw std::invalid_argument("there are " + std::to_string(masters.size()) + " master weights for " +
@@ -295,6 +299,13 @@ void ShardedOptimizer::begin_share(int piece) {
 void ShardedOptimizer::finish_share() {
   const auto sent = std::exchange(pending_, {});
   for (const auto& work : sent) work->wait();
+}
+
+void ShardedOptimizer::warm_up() {
+  for (const Shard& shard : shards_)
+    if (shard.optimizer) training::warm_up(*shard.optimizer);
+  for (int piece = 0; piece < options_.pieces; ++piece) begin_share(piece);
+  finish_share();
 }
 
 std::vector<at::Tensor> ShardedOptimizer::owned_parameters() const {

@@ -51,6 +51,9 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& 
                                                         torch::optim::OptimizerParamGroup group,
                                                         const std::vector<at::Tensor>& masters = {});
 
+/// Runs the kernels of a FusedAdamW once (see FusedAdamW::warm_up()); those of other optimizers stay as they are.
+void warm_up(const torch::optim::Optimizer& optimizer);
+
 /// The master weight of each parameter, where it has one.
 class MasterWeights {
  public:
@@ -118,6 +121,8 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   void begin_share(int piece);
   /// Waits for the started broadcasts. With NCCL, only the current stream waits.
   void finish_share();
+  /// Runs the kernels and broadcasts of a step without changing parameters or state.
+  void warm_up();
 
   /// This rank's parameters, in group order.
   std::vector<at::Tensor> owned_parameters() const;

@@ -6,7 +6,6 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
-#include <torch/optim/optimizer.h>
 
 #include <kymo/autocast.hpp>
 #include <kymo/torch.hpp>
@@ -17,6 +16,11 @@
 
 namespace kymo::training {
 namespace {
+
+void begin(const StepDefinition& parts) {
+  drop_gradients(parts.parameters);
+  if (parts.before_forward) parts.before_forward();
+}
 
 at::Tensor forward(const Context& ctx, const StepDefinition& parts) {
   auto phase = libtorch::phase(ctx, "forward");
@@ -51,23 +55,23 @@ QuietContext::QuietContext(const Context& ctx) : host_(*ctx.host()), context_(&h
 
 at::Tensor run_step(const Context& ctx, const StepDefinition& parts) {
   if (!parts.loss) throw std::invalid_argument("the training step has no loss function; set StepDefinition::loss");
-  if (parts.mode == Mode::kTrain && !parts.optimizer)
-    throw std::invalid_argument("a training step with mode train has no optimizer; set StepDefinition::optimizer");
+  if (parts.mode == Mode::kTrain && !parts.update)
+    throw std::invalid_argument("a training step with mode train has no update; set StepDefinition::update");
   if (parts.mode == Mode::kForward) {
     const c10::NoGradGuard no_gradients;
     return forward(ctx, parts);
   }
-  drop_gradients(parts.parameters);
+  begin(parts);
   at::Tensor loss = forward(ctx, parts);
   {
     auto phase = libtorch::phase(ctx, "backward");
     loss.backward();
   }
-  if (parts.after_backward) parts.after_backward();
+  if (parts.after_backward) parts.after_backward(ctx);
   if (parts.mode == Mode::kTrain) {
     auto phase = libtorch::phase(ctx, "optimizer");
-    auto scope = ctx.scope(parts.optimizer_scope);
-    parts.optimizer->step();
+    auto scope = ctx.scope(parts.update_scope);
+    parts.update();
   }
   return loss.detach();
 }
@@ -96,7 +100,7 @@ void StepGraph::warm_up(const Context& ctx, int passes) {
     const c10::cuda::CUDAStreamGuard on_stream(state_->stream);
     for (int i = 0; i < passes; ++i) training::run_step(unseen.context(), without_update);
   }
-  drop_gradients(parts_.parameters);
+  begin(parts_);
   c10::cuda::device_synchronize();
   // The graph allocates from its own pool: memory cached in the default pool would only be held twice.
   c10::cuda::CUDACachingAllocator::emptyCache();
@@ -111,7 +115,7 @@ at::Tensor StepGraph::run_step(const Context& ctx) {
 
 void StepGraph::capture(const Context& ctx) {
   const c10::cuda::CUDAStreamGuard on_stream(state_->stream);
-  drop_gradients(parts_.parameters);  // they are in the default pool and must not be freed during capture
+  begin(parts_);  // gradients are in the default pool and must not be freed during capture
   // Thread-local: another thread, such as a collector's, may call CUDA meanwhile without invalidating the capture.
   state_->graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
   at::Tensor loss;

@@ -11,10 +11,6 @@
 #include <string_view>
 #include <vector>
 
-namespace torch::optim {
-class Optimizer;
-}
-
 namespace kymo::training {
 
 /// The passes of a training step.
@@ -34,12 +30,13 @@ struct StepDefinition {
   Mode mode = Mode::kTrain;
   std::vector<at::Tensor> parameters;
   std::function<at::Tensor(const Context&)> loss;  ///< runs the forward pass, with scopes for its parts
-  torch::optim::Optimizer* optimizer = nullptr;    ///< required by kTrain only
-  const char* optimizer_scope = "optimizer";       ///< the scope of the update
-  std::optional<at::ScalarType> autocast;          ///< of the forward pass
-  /// If set, called between the phases backward and optimizer, for data-parallel strategies, which open their own
-  /// phase.
-  std::function<void()> after_backward;
+  std::function<void()> update;                    ///< of the parameters; required by kTrain only
+  std::string update_scope = "optimizer";
+  std::optional<at::ScalarType> autocast;  ///< of the forward pass
+  /// If set, called before the phase forward and between the phases backward and optimizer, for data-parallel
+  /// strategies, which open their own phase.
+  std::function<void()> before_forward;
+  std::function<void(const Context&)> after_backward;
 };
 
 /// A context that reports no phases and scopes, for training and evaluation outside of a step.
@@ -64,7 +61,7 @@ at::Tensor run_step(const Context& ctx, const StepDefinition& parts);
 /// Inputs must keep their addresses: write a batch into the tensors that the loss reads. Host variables, such as the
 /// learning rate, have their values at capture. The step must not synchronize with the device or use a random
 /// generator, and the optimizer's state must already exist. Gradients and loss are in the graph's own memory, which
-/// every replay overwrites.
+/// every replay overwrites. A graph with collectives must be destroyed before their communicator.
 class StepGraph {
  public:
   /// Throws std::invalid_argument unless `device` is a CUDA device.
@@ -75,8 +72,8 @@ class StepGraph {
 
   /// Runs the step eagerly, up to the gradients, on the stream that will be captured, so that libraries initialize and
   /// select their kernels here. Parameters and optimizer are unchanged, gradients are dropped, and the host receives no
-  /// phases or scopes. The inputs of the loss must contain a valid batch. The optimizer's kernels do not run: see
-  /// FusedAdamW::warm_up(). Synchronizes with the device; not for timed code.
+  /// phases or scopes. The inputs of the loss must contain a valid batch. The update does not run: see
+  /// FusedAdamW::warm_up() and ParameterUpdate::warm_up(). Synchronizes with the device; not for timed code.
   void warm_up(const Context& ctx, int passes = 3);
 
   /// Runs one training step on LibTorch's current stream. The first call captures the step, entering the phases of

@@ -136,6 +136,11 @@ void Zero1::share() {
   for (const auto& work : gathered) work->wait();
 }
 
+void Zero1::warm_up() {
+  for (const auto& optimizer : optimizers_) training::warm_up(*optimizer);
+  share();
+}
+
 std::vector<at::Tensor> Zero1::state_tensors() const {
   std::vector<at::Tensor> all;
   for (const auto& optimizer : optimizers_) {

@@ -60,6 +60,8 @@ class Zero1 {
   void update();
   /// All-gathers the parts into every parameter buffer.
   void share();
+  /// Runs the kernels and all-gathers of update() and share() without changing parameters or state.
+  void warm_up();
 
   /// Current state tensors: many optimizers allocate them in the first step, FusedAdamW at construction.
   std::vector<at::Tensor> state_tensors() const;

@@ -58,7 +58,7 @@ TEST_F(Step, TrainingLearnsABatchByHeart) {
   AdamWSetting setting;
   setting.learning_rate = 1e-2;
   FusedAdamW optimizer(parameters_, setting);
-  parts_.optimizer = &optimizer;
+  parts_.update = [&] { optimizer.step(); };
   const double first = run_step(ctx_, parts_).item<double>();
   EXPECT_THAT(host_.phases, ElementsAre("forward", "backward", "optimizer"));
   double last = first;
@@ -74,7 +74,7 @@ TEST_F(Step, AutocastHoldsForTheForwardPassAlone) {
     seen = model_.logits(ctx_, tokens_).scalar_type();
     return model_.loss(ctx_, tokens_, tokens_);
   };
-  parts_.after_backward = [&] { after = model_.logits(ctx_, tokens_).scalar_type(); };
+  parts_.after_backward = [&](const Context&) { after = model_.logits(ctx_, tokens_).scalar_type(); };
   run_step(ctx_, parts_);
   EXPECT_EQ(seen, at::kBFloat16);
   EXPECT_EQ(after, at::kFloat);
@@ -82,8 +82,8 @@ TEST_F(Step, AutocastHoldsForTheForwardPassAlone) {
 
 TEST_F(Step, NamesTheUpdateAndClosesItsScopes) {
   FusedAdamW optimizer(parameters_, {});
-  parts_.optimizer = &optimizer;
-  parts_.optimizer_scope = "adamw";
+  parts_.update = [&] { optimizer.step(); };
+  parts_.update_scope = "adamw";
   run_step(ctx_, parts_);
   EXPECT_EQ(host_.scopes.front(), "embedding");
   EXPECT_THAT(std::vector<std::string>(host_.scopes.end() - 2, host_.scopes.end()), ElementsAre("loss", "adamw"));
@@ -95,21 +95,22 @@ TEST_F(Step, GraphNeedsAGpu) {
                                                         "cannot be captured on cpu: CUDA graphs require device=cuda")));
 }
 
-TEST_F(Step, CallsTheHookBetweenThePhases) {
+TEST_F(Step, CallsTheHooksBeforeAndBetweenThePhases) {
   FusedAdamW optimizer(parameters_, {});
-  parts_.optimizer = &optimizer;
-  parts_.after_backward = [&] {
+  parts_.update = [&] { optimizer.step(); };
+  parts_.after_backward = [&](const Context&) {
     EXPECT_TRUE(parameters_[0].grad().defined());
     EXPECT_EQ(optimizer.state_of(parameters_[0]), nullptr) << "the optimizer ran before the gradients were ready";
     auto phase = libtorch::phase(ctx_, "communication");
   };
+  parts_.before_forward = [&] { EXPECT_THAT(host_.phases, testing::IsEmpty()); };
   run_step(ctx_, parts_);
   EXPECT_THAT(host_.phases, ElementsAre("forward", "backward", "communication", "optimizer"));
 }
 
 TEST_F(Step, RejectsMissingParts) {
   EXPECT_THAT([&] { run_step(ctx_, parts_); },
-              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("no optimizer")));
+              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("no update")));
   parts_.loss = nullptr;
   EXPECT_THAT([&] { run_step(ctx_, parts_); },
               testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("no loss")));

@@ -64,6 +64,10 @@ struct Options {
 /// (NCCL, by default on a separate stream that first waits for the current one) or handed to Gloo's threads. Gloo runs
 /// two calls concurrently, so a call that needs the result of another must wait for it. The reported size of a call is
 /// the larger of input and output, and 0 for a barrier. After a failure every further call throws std::runtime_error.
+///
+/// NCCL: while the current stream is captured into a CUDA graph, calls become part of the graph, and are reported once.
+/// Make the same calls once before, so that NCCL has connected the ranks; wait for each before the capture ends; and
+/// destroy the graph before the communicator. Replay it on all ranks alike.
 class Communicator {
  public:
   virtual ~Communicator() = default;
