@@ -201,9 +201,8 @@ void EventTimer::add_replayed(const std::vector<Interval>& entered, std::vector<
     const auto begin_ns = elapsed_ns(entries_.front().begin, entry.begin);
     const auto ns = elapsed_ns(entry.begin, entry.end);
     if (!begin_ns || !ns || entry.phase >= phase_ns.size()) continue;
-    const auto outer = std::ranges::find_if(entered, [&](const Interval& each) {
-      return each.begin_ns <= *begin_ns && *begin_ns <= each.end_ns;
-    });
+    const auto outer = std::ranges::find_if(
+        entered, [&](const Interval& each) { return each.begin_ns <= *begin_ns && *begin_ns <= each.end_ns; });
     if (outer == entered.end()) continue;  // replayed in an earlier step
     phase_ns[outer->phase] = std::max<std::int64_t>(phase_ns[outer->phase] - *ns, 0);
     phase_ns[entry.phase] = std::max<std::int64_t>(phase_ns[entry.phase], 0) + *ns;

@@ -297,9 +297,12 @@ Verification DataParallelWorkload::verify(Context& ctx) {
   if (!state.settings.communicate && ctx.world_size() > 1)
     return Verification::unavailable("with communicate=false, each rank trains on its own part of the batch only");
   Verification result;
-  const Strategy strategy{ctx, state.device, state.communicator.get(),
+  const Strategy strategy{ctx,
+                          state.device,
+                          state.communicator.get(),
                           [this](const Replica& replica) { return make_exchange(replica); },
-                          [this](const Replica& replica) { return make_update(replica); }, state.settings.graph};
+                          [this](const Replica& replica) { return make_update(replica); },
+                          state.settings.graph};
   expect_equal_to_one_process(result, strategy, state.settings.model, state.settings.batch);
   if (const ModelSetting& model = state.settings.model; is_transformer(model) && model.operators.fused.any()) {
     LanguageModelSetting small;

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python baseline for data parallelism: the strategies of the CS336 assignment, on N GPUs.
 
-  torchrun --nproc-per-node 2 ddp.py [--size xl] [--context 128] [--batch 2] [--bf16]
-    [--strategies none,naive,flat,overlap,torch:25]
+  torchrun --nproc-per-node 2 ddp.py [--size xl] [--context 128] [--batch 2] [--bf16 | --bf16-weights] [--tuned]
+    [--strategies none,naive,flat,overlap,torch:25,fully_shard]
 
 Prints one CSV row per strategy: peer,strategy,bucket,step_ms,step_std,peak_mib. The bucket size in MiB follows `torch`
-after a colon.
+after a colon. --bf16 is autocast, --bf16-weights are weights, gradients and optimizer state in bf16, for fully_shard
+with fp32 master weights, optimizer state and reductions. --tuned uses scaled_dot_product_attention, compiled blocks and
+the fused AdamW.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.nn.parallel import DistributedDataParallel
 from transformer import LM
 
@@ -77,8 +80,25 @@ class Torch(Naive):
         pass
 
 
-def make(strategy, model):
+class FullyShard(Naive):
+    """PyTorch's fully sharded data parallelism, each block a unit."""
+
+    def __init__(self, model, narrow):
+        policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+        for module in [*model.bl, model]:
+            fully_shard(module, mp_policy=policy if narrow else MixedPrecisionPolicy())
+        super().__init__(model)
+
+    def finish(self):
+        pass
+
+
+def make(strategy, model, narrow):
     name, _, bucket = strategy.partition(":")
+    if name == "fully_shard":
+        return FullyShard(model, narrow)
+    if narrow:
+        model.bfloat16()
     if name == "torch":
         return Torch(model, float(bucket or 25))
     return {"none": Alone, "naive": Naive, "flat": Flat, "overlap": Overlap}[name](model)
@@ -87,9 +107,12 @@ def make(strategy, model):
 def measure(a, strategy):
     torch.manual_seed(0)
     with torch.device("cuda"):
-        model = LM(a.size, a.context)
-    trained = make(strategy, model)
-    optimizer = torch.optim.AdamW(trained.parameters, lr=1e-4)
+        model = LM(a.size, a.context, sdpa=a.tuned)
+    trained = make(strategy, model, a.bf16_weights)
+    if a.tuned:
+        for block in model.bl:
+            block.compile()
+    optimizer = torch.optim.AdamW(trained.parameters, lr=1e-4, fused=a.tuned)
     x, y = (torch.randint(0, 10000, (a.batch, a.context), device="cuda") for _ in range(2))
     times = []
     for i in range(a.warmup + a.steps):
@@ -118,6 +141,8 @@ def main():
     p.add_argument("--context", type=int, default=128)
     p.add_argument("--batch", type=int, default=2)
     p.add_argument("--bf16", action="store_true")
+    p.add_argument("--bf16-weights", action="store_true")
+    p.add_argument("--tuned", action="store_true")
     p.add_argument("--warmup", type=int, default=5)
     p.add_argument("--steps", type=int, default=10)
     p.add_argument("--strategies", default="none,naive,flat,overlap,torch:1,torch:10,torch:25,torch:100,torch:1000")
