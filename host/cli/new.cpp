@@ -47,7 +47,7 @@ void add_new(CLI::App& app, Session& session) {
       ->check(error_if_empty);
   CLI::Option* python = command->add_flag("--python", arguments->python, "create the Python file NAME.py");
   command->add_option("--template", arguments->variant, "template of the Python file")
-      ->type_name("torch|triton")
+      ->type_name("torch|triton|ddp")
       ->capture_default_str()
       ->needs(python);
   session.on(*command,
