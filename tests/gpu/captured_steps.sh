@@ -3,7 +3,7 @@
 # Data-parallel steps with their collectives as CUDA graphs, on two GPUs of one machine, in about three minutes.
 #
 # Usage: captured_steps.sh KYMO FOLDER [PART...], with the KYMO of a build tree; all parts by default: tests, verify,
-# bf16, fp32, fsdp, peers. Logs and databases are written to FOLDER. Prints the results of the checks, the step times of
+# bf16, fp32, fsdp, peers, own (the classes of docs/own-strategies.md). Logs and databases are written to FOLDER. Prints the results of the checks, the step times of
 # eager execution and of graphs with and without communication, the phases of a replay in the time and trace passes, and
 # the step times of PyTorch's DistributedDataParallel and fully_shard. Ends with 1 if a command failed, and with 77 with
 # fewer than two GPUs.
@@ -103,5 +103,20 @@ fi
 if is_wanted peers; then
   peer peers_tuned --bf16-weights --tuned --strategies none,torch:25,fully_shard
   peer peers_eager --bf16-weights --strategies none,torch:25,fully_shard
+fi
+if is_wanted own; then
+  python3 - "$here/../docs/own-strategies.md" "$folder" <<'PYTHON'
+import pathlib
+import re
+import sys
+
+text = pathlib.Path(sys.argv[1]).read_text()
+for name, content in re.findall(r"^```python ([\w./-]+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+    (pathlib.Path(sys.argv[2]) / name).write_text(content)
+PYTHON
+  for file in ddp_mine sharded_mine fsdp_mine; do
+    train own verify,time "$folder/$file.py" --set model=small
+  done
+  step_times own
 fi
 exit $failed
