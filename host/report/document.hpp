@@ -246,8 +246,8 @@ struct Document {
   std::string title;
   std::vector<Block> front_matter;  ///< summary and notices, before the first section
   std::vector<Section> sections;
-  std::string provenance;    ///< one line about the source of the data
-  bool has_contents = true;  ///< pages begin with a table of contents
+  std::string provenance;  ///< one line about the source of the data
+  bool is_short = false;   ///< few pages: no table of contents, smaller pictures
 };
 
 }  // namespace kymo::report

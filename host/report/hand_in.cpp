@@ -84,7 +84,7 @@ Document shortened_to_hand_in(Document document) {
     sections.push_back(std::move(last));
   }
   document.sections = std::move(sections);
-  document.has_contents = false;
+  document.is_short = true;
   document.front_matter.emplace_back(
       Paragraph{{{Style::kPlain,
                   "kymo measured and explained; answers that are handed in are the student's own. All rows are in the "

@@ -170,7 +170,7 @@ std::vector<OutputFile> render_latex(const Document& document) {
   std::string out = kPreamble + pgfplots_preamble();
   out += fmt::format("\\title{{{}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n", escape_latex(document.title));
   out += blocks_latex(document.front_matter);
-  if (document.has_contents && document.sections.size() > 1) out += "\\tableofcontents\n";
+  if (!document.is_short && document.sections.size() > 1) out += "\\tableofcontents\n";
   for (const Section& section : document.sections) {
     out += fmt::format("\n\\{}section{{{}}}\n", section.level > 1 ? "sub" : "", escape_latex(section.heading));
     out += blocks_latex(section.blocks);

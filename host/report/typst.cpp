@@ -30,6 +30,7 @@ constexpr const char* kHead = R"typst(#set page(paper: "a4", margin: 2cm, number
 #show figure.where(kind: table): set block(breakable: true)
 #show figure.caption: it => block(width: 100%, sticky: it.kind == table, align(left, text(size: 9pt)[
   *#it.supplement #context it.counter.display(it.numbering).* #it.body]))
+#set image(width: 100%)
 #set table(stroke: none, inset: (x: 4pt, y: 2.5pt))
 #set table.hline(stroke: 0.6pt)
 #let kymo-table(size, sides, ..cells) = text(size: size, table(
@@ -51,6 +52,8 @@ std::string inline_typst(const Spans& spans) {
                               {"#strong[{}];", escape_typst},
                               {"#raw({});", typst_string}}});
 }
+
+constexpr const char* kShort = "#set text(size: 9.5pt)\n#set image(width: 72%)\n";
 
 constexpr const char* kMinus = "\u2212";
 constexpr const char* kBreak = "\u200B";
@@ -171,9 +174,10 @@ class TypstWriter {
  public:
   std::vector<OutputFile> write(const Document& document) {
     text_ = kFirstLine + fmt::format("#set document(title: {})\n", typst_string(document.title)) + kHead;
+    if (document.is_short) text_ += kShort;
     text_ += fmt::format("\n#text(size: 17pt, weight: \"bold\")[{}]\n", escape_typst(document.title));
     for (const Block& block : document.front_matter) write_block(block);
-    if (document.has_contents && document.sections.size() > 1) text_ += "\n#outline()\n";
+    if (!document.is_short && document.sections.size() > 1) text_ += "\n#outline()\n";
     for (const Section& section : document.sections) {
       text_ +=
           "\n" + std::string(static_cast<std::size_t>(section.level), '=') + " " + escape_typst(section.heading) + "\n";
@@ -212,8 +216,8 @@ class TypstWriter {
   void add(const Chart& chart) {
     const std::string caption = picture_caption(chart);
     files_.push_back(picture_file(chart));
-    text_ += fmt::format("#figure(image({}, width: 100%, alt: {}), caption: [{}])\n",
-                         typst_string(files_.back().path.string()), typst_string(caption), escape_typst(caption));
+    text_ += fmt::format("#figure(image({}, alt: {}), caption: [{}])\n", typst_string(files_.back().path.string()),
+                         typst_string(caption), escape_typst(caption));
   }
 
   std::string text_;
