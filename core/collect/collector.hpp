@@ -25,6 +25,7 @@ struct PassSetting {
   measure::Pass pass = measure::Pass::kTime;
   measure::DeviceKind device = measure::DeviceKind::kCpu;
   int device_index = 0;
+  std::int64_t warmup = 0;        ///< steps before the measured ones
   std::int64_t run_start_ns = 0;  ///< host clock; times in records are relative to it
   bool uses_torch = false;        ///< the plugin links LibTorch
   bool times_steps = true;        ///< steps and their phases are timed on the device
@@ -34,6 +35,7 @@ struct PassSetting {
   /// Execution context of the workload's threads; nullptr in the time and verify passes. Outlives the pass.
   ExecutionContext* execution_context = nullptr;
   measure::Observation observation;
+  measure::CounterRanges counter_ranges = measure::CounterRanges::kPhase;
   std::vector<std::string> phases;  ///< names, in declaration order
 };
 

@@ -10,6 +10,7 @@
 
 #include "event/derived.hpp"
 #include "event/device.hpp"
+#include "event/hardware_count.hpp"
 #include "event/memory.hpp"
 #include "event/trace.hpp"
 
@@ -204,6 +205,7 @@ struct PassRecord {
   std::vector<DeclaredOpWork> declared_op_work;
   std::vector<LibraryOpWork> library_op_work;
   std::vector<Check> checks;
+  std::vector<HardwareCount> hardware_counts;  ///< counters pass
   std::vector<GpuSample> gpu_samples;
   std::vector<MemoryCounter> memory_counters;
   std::vector<Mark> marks;

@@ -29,16 +29,27 @@ constexpr auto names_of(DeviceKind) {
   return enum_names<DeviceKind>("device", {{DeviceKind::kCpu, "cpu"}, {DeviceKind::kCuda, "cuda"}});
 }
 
-enum class Pass { kTime, kVerify, kMemory, kTrace, kOps };
+enum class Pass { kTime, kVerify, kMemory, kTrace, kOps, kCounters };
 constexpr auto names_of(Pass) {
   using enum Pass;
-  return enum_names<Pass>(
-      "pass", {{kTime, "time"}, {kVerify, "verify"}, {kMemory, "memory"}, {kTrace, "trace"}, {kOps, "ops"}});
+  return enum_names<Pass>("pass", {{kTime, "time"},
+                                   {kVerify, "verify"},
+                                   {kMemory, "memory"},
+                                   {kTrace, "trace"},
+                                   {kOps, "ops"},
+                                   {kCounters, "counters"}});
 }
 
 enum class Sync { kStep, kPhase };
 constexpr auto names_of(Sync) {
   return enum_names<Sync>("synchronization", {{Sync::kStep, "step"}, {Sync::kPhase, "phase"}});
+}
+
+/// What the counters pass counts apart. The begin and the end of a range wait for the device, about 1 ms together.
+enum class CounterRanges { kPhase, kScope };
+constexpr auto names_of(CounterRanges) {
+  return enum_names<CounterRanges>("counter ranges",
+                                   {{CounterRanges::kPhase, "phase"}, {CounterRanges::kScope, "scope"}});
 }
 
 /// How the steps of the time pass are placed between clock readings; free also applies to the observing passes.
@@ -91,7 +102,7 @@ struct StoppingRule {
 /// Returns the rule's minima, such as "0.5 s" or "0.5 s, 1 %".
 std::string to_text(const StoppingRule& rule);
 
-/// Settings of the memory, trace and ops passes.
+/// Settings of the memory, trace, ops and counters passes.
 struct Observation {
   std::int64_t warmup = 3;  ///< maximum number of warm-up steps; the time pass may have fewer
   std::int64_t steps = 5;   ///< maximum number of observed steps; the time pass may have fewer
@@ -129,6 +140,7 @@ struct Method {
   std::int64_t host_memory_bytes = 0;  ///< limit on a worker's resident set size; 0 means no limit
   bool fresh = false;                  ///< start a new process for every time pass
   std::string wrap;                    ///< command that wraps the worker, split at spaces
+  CounterRanges counter_ranges = CounterRanges::kPhase;
   Observation observation;
 };
 
@@ -138,13 +150,18 @@ inline constexpr std::int64_t kMaxFreeSteps = 10'000;
 /// Parameter of a run that is one window of an observed program: the steps of the window, such as "100:110".
 inline constexpr const char* kWindowParameter = "steps";
 
-/// Returns true if the pass records events: memory, trace and ops.
+/// Returns true if the pass observes what happens in some steps, and is not used for their times: memory, trace, ops
+/// and counters.
 inline bool observes(Pass pass) { return pass != Pass::kTime && pass != Pass::kVerify; }
+
+/// Returns true if the pass records events: memory, trace and ops.
+inline bool records_events(Pass pass) { return observes(pass) && pass != Pass::kCounters; }
 
 /// Number of steps of a pass including warm-up; 0 if a stopping rule decides.
 inline std::int64_t planned_steps(const Method& method) { return method.until ? 0 : method.warmup + method.steps; }
 
-/// Returns the method of one pass. The memory, trace and ops passes run fewer steps and ignore stopping rules.
+/// Returns the method of one pass. The memory, trace, ops and counters passes run fewer steps and ignore stopping
+/// rules.
 Method method_in(const Method& method, Pass pass);
 
 /// Properties of a workload that a timing depends on.

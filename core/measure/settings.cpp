@@ -20,7 +20,8 @@ namespace {
 using Text = const std::string&;
 
 // Verification runs first: a case that computes a wrong result is not timed.
-constexpr std::array kExecutionOrder{Pass::kVerify, Pass::kTime, Pass::kMemory, Pass::kTrace, Pass::kOps};
+constexpr std::array kExecutionOrder{Pass::kVerify, Pass::kTime, Pass::kMemory,
+                                     Pass::kTrace,  Pass::kOps,  Pass::kCounters};
 
 constexpr std::pair<const char*, bool Observation::*> kTraceDetails[] = {
     {"memsets", &Observation::memsets},
@@ -236,7 +237,7 @@ std::vector<Setting> settings_of_steps() {
       {.name = "passes",
        .group = kRun,
        .type = passes(),
-       .documentation = "passes to run: any of verify, time, memory, trace, ops",
+       .documentation = "passes to run: any of verify, time, memory, trace, ops, counters",
        .column = "passes"},
   };
 }
@@ -293,7 +294,7 @@ std::vector<Setting> settings_of_observation() {
       {.name = "observed-steps",
        .group = kObserved,
        .type = whole(of_observation(&Observation::steps), 1, kMaxSteps),
-       .documentation = "measured steps of the memory, trace and ops passes, at most --steps"},
+       .documentation = "measured steps of the memory, trace, ops and counters passes, at most --steps"},
       {.name = "trace-detail",
        .group = kRecords,
        .type = trace_detail(),
@@ -305,6 +306,11 @@ std::vector<Setting> settings_of_observation() {
        .type = size(of_observation(&Observation::memory_bytes)),
        .documentation = "memory for buffered events; events that do not fit are counted as dropped records",
        .in_suites = false},
+      {.name = "counter-ranges",
+       .group = kRecords,
+       .type = word("phase|scope", &Method::counter_ranges),
+       .documentation = "count hardware events by phase, or also by scope: each range takes about 1 ms",
+       .omits_default = true},
       {.name = "kernel-classes",
        .group = kRecords,
        .type = existing_file(of_observation(&Observation::kernel_classes)),

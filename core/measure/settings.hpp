@@ -37,7 +37,7 @@ enum class SettingGroup {
   kWorker,    ///< limits of the worker processes
   kSteps,     ///< the steps of a run
   kRun,       ///< the passes of a run and their processes
-  kObserved,  ///< the steps of the memory, trace and ops passes
+  kObserved,  ///< the steps of the memory, trace, ops and counters passes
   kRecords,   ///< what these passes record
 };
 

@@ -71,7 +71,7 @@ std::optional<std::int64_t> recover_from_journal(const fs::path& rank_file, std:
       record.samples, [](const event::Sample& each) { return each.phase == event::kWholeStep && !each.warmup; });
   if (journal.header.steps && measured < *journal.header.steps)
     record.warnings.push_back({"fewer steps", fewer_steps_text(measured, *journal.header.steps)});
-  if (measure::observes(pass)) {
+  if (measure::records_events(pass)) {
     derive(record, journal.header.warmup);
     record.dropped_records.push_back({"store", kNone, lost_events_text(journal)});
   }

@@ -49,6 +49,15 @@ auto op_total_table() {
        column<&O::kernels>("kernels"), column<&O::device_ns>("device_ns")});
 }
 
+auto hardware_count_table() {
+  using H = event::HardwareCount;
+  return declare_table<H>("hardware_count", Extent::kNoEvent,
+                          [](const PassRecord& record) -> const auto& { return record.hardware_counts; },
+                          {sequence_column<H>(), column<&H::step>("step"), phase_column<&H::phase>("phase_id"),
+                           string_column<&H::scope>("scope_id"), name_column<&H::name>("name_id"),
+                           column<&H::calls>("calls"), column<&H::value>("value")});
+}
+
 auto op_work_table() {
   using O = event::OpWork;
   using R = const Entry<O>&;
@@ -287,6 +296,7 @@ void add_trace_tables(Tables& tables) {
   tables.push_back(kernel_total_table());
   tables.push_back(op_total_table());
   tables.push_back(op_work_table());
+  tables.push_back(hardware_count_table());
   tables.push_back(step_activity_table());
   tables.push_back(idle_total_table());
   tables.push_back(kernel_outlier_table());

@@ -221,6 +221,9 @@ Findings examine(const Path& database, const catalog::Options& options) {
   examine_library(findings, "cupti", "libcupti.so.13", libraries,
                   "install the wheel nvidia-cuda-cupti; GPU tracing requires it",
                   libraries ? cupti_version(*libraries) : "");
+  for (const std::string name : {"nvperf_host", "nvperf_target"})
+    examine_library(findings, name, ("lib" + name + ".so").c_str(), libraries,
+                    "install the wheel nvidia-cuda-cupti; the pass counters requires it");
   examine_library(findings, "nccl", "libnccl.so.2", libraries,
                   "install the wheel nvidia-nccl-cu13; collectives on GPUs require it");
   examine_tracing_permission(findings);

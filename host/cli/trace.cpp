@@ -211,9 +211,9 @@ void add_trace(CLI::App& app, Session& session) {
   command->add_option("command", arguments->command, "the program and its arguments, after --")
       ->required()
       ->type_name("COMMAND");
-  add_setting(
-      *command, options, measure::setting("passes"),
-      "passes to run: any of time, memory, trace, ops; each starts the program once [trace on a GPU, else ops]");
+  add_setting(*command, options, measure::setting("passes"),
+              "passes to run: any of time, memory, trace, ops, counters; each starts the program once [trace on a GPU, "
+              "else ops]");
   CLI::Option* steps =
       typed_option(*command, "--steps", arguments->steps, "FIRST:END",
                    "steps of the program to observe, counted from 0: 10:20 are 10 to 19; several windows: "

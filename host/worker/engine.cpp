@@ -115,7 +115,7 @@ class Engine {
 
   /// Each rank has its own clock. Events of different ranks are compared through the supervisor's clock.
   bool compare_clocks() {
-    if (assignment_.what.ranks == 1 || !measure::observes(assignment_.pass)) return true;
+    if (assignment_.what.ranks == 1 || !measure::records_events(assignment_.pass)) return true;
     const auto sync = compare_with_supervisor(control_, run_start_ns_);
     if (sync) record_.trace.clock_syncs.push_back(*sync);
     return sync ? true : progress_.end(RunStatus::kInterrupted, "the run was cancelled");
@@ -126,14 +126,19 @@ class Engine {
         .pass = assignment_.pass,
         .device = assignment_.what.device,
         .device_index = workload_.context().placement().device_index,
+        .warmup = assignment_.method.warmup,
         .run_start_ns = run_start_ns_,
         .uses_torch = uses_torch_,
         .execution_context = workload_.context().ranges() ? &RangeRecorder::execution_context() : nullptr,
         .observation = assignment_.method.observation,
+        .counter_ranges = assignment_.method.counter_ranges,
         .phases = workload_.phases().names()};
     driver_->configure(setting);
     record_.dropped_records = observers_.dropped_records;
     record_.warnings = observers_.warnings;
+    if (setting.pass == Pass::kCounters && setting.device != measure::DeviceKind::kCuda)
+      record_.dropped_records.push_back(
+          {"hardware counters", -1, "kymo reads those of NVIDIA GPUs only; use --device cuda"});
     for (const Observer& observer : observers_.all) {
       try {
         observer.collector->arm(setting);
@@ -207,7 +212,7 @@ class Engine {
     if (destroyed != KYMO_OK && progress_.outcome().status == RunStatus::kOk) progress_.check_call(destroyed);
     workload_.context().collect(record_);
     if (steps_) steps_->add_records(record_);
-    if (measure::observes(assignment_.pass)) derive();
+    if (measure::records_events(assignment_.pass)) derive();
     record_.memory.resident_bytes = peak_resident_bytes();
     measure::mark_throttled(record_.samples, record_.gpu_samples);
     if (steps_) steps_->exclude_suspended(record_);

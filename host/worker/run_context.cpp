@@ -94,7 +94,7 @@ RunContext::RunContext(const measure::protocol::Assignment& assignment, const ky
   placement_.rendezvous_port = assignment.rendezvous_port;
   bind_parameters(assignment, workload);
   if (!assignment.rank_file.empty()) open_status_page(assignment.rank_file);
-  if (measure::observes(assignment.pass)) {
+  if (measure::records_events(assignment.pass)) {
     ranges_.emplace(run_start_ns);
     collectives_.emplace(run_start_ns);
   }

@@ -20,7 +20,7 @@ from contextlib import suppress
 from ._database import Error, open
 from ._results import _program
 
-_PASSES = ("trace", "ops", "time")
+_PASSES = ("trace", "ops", "counters", "time")
 _CONNECT_SECONDS = 60
 _INVOCATION = re.compile(r"^results: .*, invocation (\d+)$", re.MULTILINE)
 
@@ -143,8 +143,8 @@ def observe(steps=None, *, passes=None, database="kymo.db", label=None, device=N
         observation.database["kernel_summary"]
 
     steps: the steps to observe, counted from 0 at the begin of the block: "5:15" by default.
-    passes: one of "trace" (kernels; default on a GPU), "ops" (operators; default on a CPU), "time". The memory pass and
-        several passes need `kymo trace`, which starts the program for each.
+    passes: one of "trace" (kernels; default on a GPU), "ops" (operators; default on a CPU), "counters", "time". The
+        memory pass and several passes need `kymo trace`, which starts the program for each.
     label: of the run.
 
     The functions of torch that kymo observes stay replaced after the block; they only call the original ones then. In a

@@ -306,7 +306,11 @@ WITH pair (pass, lesser) AS (
   ('ops', 'trace'),
   ('memory', 'time'),
   ('memory', 'trace'),
-  ('memory', 'ops')
+  ('memory', 'ops'),
+  ('counters', 'time'),
+  ('counters', 'trace'),
+  ('counters', 'ops'),
+  ('counters', 'memory')
 )
 SELECT
   -- pass
@@ -337,8 +341,9 @@ SELECT
   s.host_ns / 1e6 AS host_ms,
   -- on the device clock; NULL on a CPU
   s.device_ns / 1e6 AS device_ms,
-  -- 1 if the pass records the least of all passes of the run: the first of time, trace, ops and memory
-  NOT EXISTS (
+  -- 1 if the pass records the least of all passes of the run: the first of time, trace, ops and memory. The counters
+  -- pass waits for the device at the ends of phases, so its times are never used
+  s.pass <> 'counters' AND NOT EXISTS (
     SELECT 1
     FROM _lesser_pass l
     CROSS JOIN sample x ON x.run_id = s.run_id AND x.rank = s.rank AND x.pass = l.lesser

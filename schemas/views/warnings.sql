@@ -38,7 +38,8 @@ SELECT
   -- `assumed steps` (timing free: where a step ends was assumed), `not observed` (timing free: what could not be
   -- observed), `other profiler` (timing free: the program used one within the steps), `unobserved ranks` (timing free:
   -- the program starts its ranks several times), `unobserved processes` (timing free: other processes trained),
-  -- `suspended`, `no kernel records`, `detached processes` or `dropped records`
+  -- `suspended`, `no kernel records`, `executed work` (counted and declared operations of a step differ by more than
+  -- 2 %), `detached processes` or `dropped records`
   status AS kind,
   -- details, in one line
   detail
@@ -118,6 +119,23 @@ SELECT
 FROM rank
 WHERE trace_status = 'events only'
 GROUP BY run_id, pass
+UNION ALL
+SELECT
+  run_id,
+  'executed work',
+  detail
+FROM (
+  SELECT
+    r.run_id,
+    (
+      SELECT e.sentence
+      FROM _executed_work e
+      WHERE e.run_id = r.run_id AND e.phase = 'step' AND e.source = 'operators' AND e.finding IN ('more', 'less')
+    ) AS detail
+  FROM run r
+  WHERE EXISTS (SELECT 1 FROM hardware_count h WHERE h.run_id = r.run_id)
+)
+WHERE detail IS NOT NULL
 UNION ALL
 SELECT
   run_id,

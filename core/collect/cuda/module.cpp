@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // kymo_cuda: GPU readings in every pass on a GPU, event timing where steps are timed on the device, which adds two
 // event records per phase to the timed region, and CUPTI tracing in the passes that request it.
+#include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
@@ -11,11 +13,13 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/ranges.hpp"
 #include "collect/collector.hpp"
+#include "collect/cuda/counter_session.hpp"
 #include "collect/cuda/cuda_devices.hpp"
 #include "collect/cuda/cuda_error.hpp"
 #include "collect/cuda/cupti_session.hpp"
@@ -33,6 +37,17 @@ constexpr const char* kEventsOnly = "events only";
 bool traces(const PassSetting& setting) {
   const bool wanted = setting.pass == measure::Pass::kTrace || setting.pass == measure::Pass::kOps;
   return wanted && setting.device == measure::DeviceKind::kCuda;
+}
+
+CUcontext current_context() {
+  // Nothing here links libcuda, because the module must load on a machine without a driver.
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  const auto current =
+      driver ? reinterpret_cast<decltype(&cuCtxGetCurrent)>(dlsym(driver, "cuCtxGetCurrent")) : nullptr;
+  CUcontext context = nullptr;
+  if (!current || current(&context) != CUDA_SUCCESS || !context)
+    throw Unavailable("the driver reports no CUDA context of this thread");
+  return context;
 }
 
 std::optional<std::int64_t> free_bytes() {
@@ -64,7 +79,7 @@ class CudaCollector final : public Collector {
   void step_begin(std::int64_t step) override;
   void phase_begin(std::size_t phase, void* stream) override;
   void phase_end() override;
-  bool wants_scopes() const override { return nvtx_; }
+  bool wants_scopes() const override { return nvtx_ || (counters_ && counters_->wants_scopes()); }
   void scope_begin(const char* name) override;
   void scope_end() override;
   void between_steps(std::int64_t step) override;
@@ -76,6 +91,7 @@ class CudaCollector final : public Collector {
 
  private:
   void start_tracing();
+  void start_counting();
   void start_on_device();
   void open_nvml();
   void report_no_nvml(const Unavailable& reason);
@@ -87,6 +103,7 @@ class CudaCollector final : public Collector {
   EventTimer timer_;
   std::unique_ptr<Nvml> nvml_;
   std::unique_ptr<CuptiSession> session_;
+  std::unique_ptr<CounterSession> counters_;
   std::unique_ptr<DeviceMemorySampler> memory_;  // uses nvml_, so it is destroyed first
   std::vector<event::GpuSample> readings_;
   std::size_t added_readings_ = 0;  // by add_new_events()
@@ -96,6 +113,7 @@ class CudaCollector final : public Collector {
   // ten times per second. The interval is the same in all passes, because the step after a reading runs with different
   // CPU cache contents, which must not count as tracing overhead.
   ReadingInterval interval_;
+  void* stream_ = nullptr;  // of the open phase
   bool events_only_ = false;
   bool nvtx_ = false;
 };
@@ -104,6 +122,7 @@ void CudaCollector::reset() {
   timer_.end_cold();
   memory_.reset();
   session_.reset();
+  counters_.reset();
   readings_.clear();
   added_readings_ = 0;
   dropped_records_.clear();
@@ -118,7 +137,7 @@ void CudaCollector::arm(const PassSetting& setting) {
   nvtx_ = nvtx_is_wanted();
   open_nvml();
   std::vector<Nvml::Use> before_cuda;
-  if (observes(setting.pass) && nvml_) before_cuda = nvml_->use_of_all();
+  if (records_events(setting.pass) && nvml_) before_cuda = nvml_->use_of_all();
   const std::int64_t before_cuda_ns = now_ns() - setting.run_start_ns;
   // CUPTI must be initialized before CUDA; nothing has called CUDA so far.
   if (traces(setting)) start_tracing();
@@ -127,7 +146,8 @@ void CudaCollector::arm(const PassSetting& setting) {
     start_on_device();
     if (session_) session_->context_made();
     select_on_nvml(device.uuid);
-    if (observes(setting.pass)) start_memory(device.uuid, before_cuda, before_cuda_ns);
+    if (records_events(setting.pass)) start_memory(device.uuid, before_cuda, before_cuda_ns);
+    if (setting.pass == measure::Pass::kCounters) start_counting();
   } catch (const std::runtime_error& error) {
     reset();
     throw Unavailable(error.what());
@@ -143,6 +163,26 @@ void CudaCollector::start_tracing() {
   } catch (const Unavailable& reason) {
     events_only_ = true;
     dropped_records_.push_back({kName, -1, std::string("kernels and copies are not recorded: ") + reason.what()});
+  }
+}
+
+/// Without counters the pass goes on, so that its other records are complete.
+void CudaCollector::start_counting() {
+  try {
+    require_profiler_libraries();
+    CounterSession::Setting setting{.device_index = setting_.device_index,
+                                    .context = current_context(),
+                                    .by_scope = setting_.counter_ranges == measure::CounterRanges::kScope,
+                                    .warmup = setting_.warmup};
+    if (nvml_)
+      setting.read_clocks = [this] {
+        event::GpuSample reading;
+        nvml_->read(reading);
+        return reading;
+      };
+    counters_ = std::make_unique<CounterSession>(ProfilerApi(), std::move(setting));
+  } catch (const Unavailable& reason) {
+    dropped_records_.push_back({kName, -1, std::string("no hardware counters: ") + reason.what()});
   }
 }
 
@@ -208,30 +248,37 @@ void CudaCollector::note_memory(const char* moment, std::int64_t step) {
 
 void CudaCollector::before_steps() { note_memory("prepared", -1); }
 
-void CudaCollector::step_begin(std::int64_t) {
+void CudaCollector::step_begin(std::int64_t step) {
+  if (counters_) counters_->step_begin(step);
   if (setting_.times_steps) timer_.begin_step();
 }
 
 void CudaCollector::phase_begin(std::size_t phase, void* stream) {
   if (nvtx_) nvtxRangePushA(phase < setting_.phases.size() ? setting_.phases[phase].c_str() : "phase");
+  stream_ = stream;
+  if (counters_) counters_->phase_begin(static_cast<std::int32_t>(phase), timer_.is_capturing(stream));
   if (setting_.times_steps) timer_.begin_phase(phase, stream);
 }
 
 void CudaCollector::phase_end() {
   if (setting_.times_steps) timer_.end_phase();
+  if (counters_) counters_->phase_end(timer_.is_capturing(stream_));
   if (nvtx_) nvtxRangePop();
 }
 
 void CudaCollector::scope_begin(const char* name) {
   if (nvtx_) nvtxRangePushA(name);
+  if (counters_) counters_->scope_begin(name);
 }
 
 void CudaCollector::scope_end() {
+  if (counters_) counters_->scope_end();
   if (nvtx_) nvtxRangePop();
 }
 
 void CudaCollector::between_steps(std::int64_t step) {
   if (session_) session_->warm();
+  if (counters_) counters_->step_end();
   const std::int64_t now = now_ns();
   const bool due = interval_.is_due(now);
   if (due || setting_.pass == measure::Pass::kMemory) note_memory("after step", step);
@@ -257,6 +304,8 @@ void CudaCollector::disarm(event::PassRecord& record) {
     memory_->take(record);
   }
   if (session_) session_->stop(record);
+  if (counters_) counters_->stop(record);
+  counters_.reset();  // frees the counters for other processes
   if (events_only_) record.trace_status = kEventsOnly;
   append_range(record.gpu_samples, readings_);
   append_range(record.dropped_records, dropped_records_);

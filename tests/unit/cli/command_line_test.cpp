@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{{"run", "w", "--against", "v:n=1,m"}, "--against takes parameter=value"},
         ErrorCase{{"run", "w", "--against", "v", "--against", "u"}, "--against"},
         ErrorCase{{"verify", "w", "--against", "v"}, "--against"},
-        ErrorCase{{"run", "w", "--passes", "counters"}, "verify, time, memory, trace, ops"},
+        ErrorCase{{"run", "w", "--passes", "events"}, "verify, time, memory, trace, ops, counters"},
         ErrorCase{{"run", "w", "--trace-detail", "all"}, "memsets, synchronization, overhead, api, shapes"},
         ErrorCase{{"run", "w", "--keep", "some"}, "summary"},
         ErrorCase{{"run", "w", "--label", kLongText.c_str()}, "--label"},

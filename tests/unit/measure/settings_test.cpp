@@ -90,9 +90,9 @@ TEST(Settings, AreStoredInColumnsAsValues) {
 TEST(Settings, PassesKeepTheirOrder) {
   EXPECT_THAT(passes_from("--passes", "time,verify"), ElementsAre(Pass::kVerify, Pass::kTime));
   EXPECT_THAT(passes_from("--passes", "time,time"), ElementsAre(Pass::kTime));
-  EXPECT_THAT(passes_from("--passes", "ops, trace,memory,time"),
-              ElementsAre(Pass::kTime, Pass::kMemory, Pass::kTrace, Pass::kOps));
-  for (const char* text : {"", "tim", "time,", "counters"})
+  EXPECT_THAT(passes_from("--passes", "counters,ops, trace,memory,time"),
+              ElementsAre(Pass::kTime, Pass::kMemory, Pass::kTrace, Pass::kOps, Pass::kCounters));
+  for (const char* text : {"", "tim", "time,", "events"})
     EXPECT_THROW(passes_from("--passes", text), UsageError) << text;
 }
 

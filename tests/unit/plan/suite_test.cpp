@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadSuite{"min_time", kCase + "min_time = -1", "'min_time'"},
         BadSuite{"max_steps", kCase + "max_steps = 0", "'max_steps'"},
         BadSuite{"fresh", kCase + "fresh = 1", "true or false"}, BadSuite{"sync", kCase + "sync = \"never\"", "never"},
-        BadSuite{"passes", kCase + "passes = [\"counters\"]", "verify, time"},
+        BadSuite{"passes", kCase + "passes = [\"events\"]", "verify, time"},
         BadSuite{"trace_detail", kCase + "trace_detail = \"everything\"", "memsets"},
         BadSuite{"observed_steps", kCase + "observed_steps = 0", "'observed_steps'"},
         BadSuite{"passes_type", kCase + "passes = \"time\"", "list"},

@@ -165,6 +165,8 @@ void add_memory(PassRecord& record) {
       {MemoryDevice::kCuda, 2, "forward", false, 512, 600, {1, 2, 3, 4}, 10'300, {1, 2, 3, 4, 5, 6}}};
   derived.memory_phases[0].category_bytes[static_cast<std::size_t>(MemoryCategory::kUnknown)] = 7;
   Texts& texts = record.trace.texts;
+  record.hardware_counts = {{2, -1, kNoText, texts.intern("dram__bytes_read.sum"), 1, 2.5},
+                            {2, 1, texts.intern("block_0/attention"), texts.intern("dram__bytes_read.sum"), 2, 1.5}};
   derived.kept_tensors = {
       {2, false, texts.intern("MulBackward0"), texts.intern("block_0/attention"), texts.intern("f32[4]"), 16, 0, 64, 64,
        KeptMemory::kActivation},

@@ -50,6 +50,10 @@ TEST_F(Events, EveryTableComesBackFromARun) {
             "kernel|matmul|" + kHostileName);
   EXPECT_EQ(ask(database, "SELECT module, depth, text FROM scope_path JOIN string ON string_id = scope_id"),
             "block/attention|2|block_0/attention");
+  EXPECT_EQ(ask(database,
+                "SELECT n.text, p.text, h.step, h.calls, h.value FROM hardware_count h JOIN string n ON "
+                "n.string_id = h.name_id LEFT JOIN string p ON p.string_id = h.phase_id ORDER BY h.sequence"),
+            "dram__bytes_read.sum|NULL|2|1|2.5;dram__bytes_read.sum|backward|2|2|1.5");
   EXPECT_EQ(ask(database, "SELECT count(*) FROM dropped_record"), "0");
   EXPECT_EQ(ask(database, "SELECT keep FROM run"), "all");
 }
@@ -155,9 +159,9 @@ TEST_F(Events, MissingTextsAreDroppedRecordsAndNoCrash) {
   EXPECT_EQ(ask(database, "SELECT count(*) FROM memset"), "0") << "it has no name";
   EXPECT_EQ(ask(database, "SELECT scope_id FROM kernel WHERE sequence = 0"), "NULL");
   EXPECT_EQ(ask(database, "SELECT count(*) FROM scope_path"), "0");
-  // memset; range, kernel, op, collective, kernel_total, op_total, idle_total, kernel_outlier, allocation and
-  // saved_tensor each have one unresolvable scope.
-  EXPECT_EQ(ask(database, "SELECT count, detail FROM dropped_record"), "11|" + std::string(kUnknownTexts));
+  // memset; range, kernel, op, collective, kernel_total, op_total, idle_total, kernel_outlier, allocation, saved_tensor
+  // and hardware_count each have one unresolvable scope.
+  EXPECT_EQ(ask(database, "SELECT count, detail FROM dropped_record"), "12|" + std::string(kUnknownTexts));
 
   tamper(path("a.db"), "UPDATE gpu_activity SET name_id = 9999 WHERE launch_config IS NOT NULL");
   ResultsDatabase merged(path("b.db"), Mode::kCreate);

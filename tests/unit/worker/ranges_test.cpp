@@ -224,12 +224,31 @@ TEST_F(RangesTest, ServicesAreThoseOfThePass) {
   for (const auto& [pass, has_scopes, has_tags] : {std::tuple(Pass::kTime, false, false),
                                                    {Pass::kTrace, true, false},
                                                    {Pass::kOps, true, false},
+                                                   {Pass::kCounters, true, false},
                                                    {Pass::kMemory, true, true}}) {
     assignment.pass = pass;
     ASSERT_EQ(run(workload).outcome.status, RunStatus::kOk);
     EXPECT_EQ(scopes, has_scopes) << measure::to_string(pass);
     EXPECT_EQ(tags, has_tags) << measure::to_string(pass);
   }
+}
+
+TEST_F(RangesTest, TheCountersPassRecordsNoEvents) {
+  assignment.pass = Pass::kCounters;
+  FakeWorkload workload({"forward"});
+  workload.on_step = [](const FakeHost& host) {
+    host.begin("forward");
+    begin_scope(host, "block");
+    end_scope(host);
+    host.end();
+    return static_cast<kymo_status>(KYMO_OK);
+  };
+  const PassResult result = run(workload);
+  ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
+  EXPECT_THAT(result.record.trace.ranges, IsEmpty());
+  EXPECT_THAT(result.record.trace.phases, ElementsAre("forward"));
+  ASSERT_THAT(result.record.dropped_records, SizeIs(1));
+  EXPECT_THAT(result.record.dropped_records[0].detail, HasSubstr("--device cuda"));
 }
 
 TEST_F(RangesTest, TagsAreKeptWithTheirTime) {

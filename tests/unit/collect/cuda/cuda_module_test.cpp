@@ -36,7 +36,7 @@ std::string reason_of(Collector& collector, measure::Pass pass) {
 TEST(CudaModule, IsUnavailableInEveryPassWithoutItsDevice) {
   const auto collector = cuda_module().make();
   for (const auto pass : {measure::Pass::kTime, measure::Pass::kMemory, measure::Pass::kTrace, measure::Pass::kOps,
-                          measure::Pass::kTime}) {
+                          measure::Pass::kCounters, measure::Pass::kTime}) {
     const std::string reason = reason_of(*collector, pass);
     EXPECT_FALSE(reason.empty()) << measure::to_string(pass);
     EXPECT_THAT(reason, Not(HasSubstr("\n")));

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "collect/cuda/clock_watch.hpp"
+#include "collect/cuda/counter_plan.hpp"
+#include "collect/cuda/profiler_api.hpp"
+#include "event/records.hpp"
+
+namespace kymo::collect {
+
+/// Counts hardware events in each step, in its phases and, if requested, in the scopes within its phases, with CUPTI's
+/// range profiler. The begin and the end of a range wait for the device. The calls of steps and phases come from one
+/// thread; scopes of other threads are not counted apart.
+class CounterSession {
+ public:
+  struct Setting {
+    int device_index = 0;
+    CUcontext context = nullptr;
+    bool by_scope = false;
+    std::int64_t warmup = 0;  ///< steps that are not counted
+    /// Reads clocks and throttle reasons; empty values are unknown. May be empty.
+    std::function<event::GpuSample()> read_clocks = nullptr;
+  };
+
+  /// Plans what to count. Throws Unavailable with the reason and what to do.
+  CounterSession(const ProfilerApi& api, Setting setting);
+  /// Stops counting if necessary and discards what was counted.
+  ~CounterSession();
+  CounterSession(const CounterSession&) = delete;
+  CounterSession& operator=(const CounterSession&) = delete;
+
+  void step_begin(std::int64_t step);
+  /// `is_captured`: the phase is captured into a CUDA graph, so that it does not run now.
+  void phase_begin(std::int32_t phase, bool is_captured);
+  void phase_end(bool is_captured);
+  bool wants_scopes() const { return setting_.by_scope; }
+  void scope_begin(const char* name);
+  void scope_end();
+  /// Throws std::runtime_error if counting changed the clocks.
+  void step_end();
+  /// Stops counting and adds all counts. A step that has not ended is not counted.
+  void stop(event::PassRecord& record);
+
+  /// The metrics of each set.
+  const std::vector<std::vector<std::string>>& sets() const { return planned_; }
+
+ private:
+  /// What a range of the profiler stands for.
+  struct Counted {
+    std::int64_t step = -1;
+    std::int32_t phase = -1;
+    event::TextId scope = event::kNoText;
+    bool is_complete = true;
+  };
+  struct OpenScope {
+    std::optional<std::size_t> range;  // nullopt: it is not counted apart
+    event::TextId path = event::kNoText;
+  };
+  using Key = std::tuple<std::int64_t, std::int32_t, event::TextId, event::TextId>;
+
+  void start();
+  void configure();
+  void finish();
+  void read();
+  void add(const Counted& counted, const std::vector<double>& values);
+  std::optional<std::size_t> push(std::int32_t phase, event::TextId scope);
+  void pop();
+  void fail(CUptiResult result, const char* what);
+  void disable();
+  void close_scopes();
+  void read_before();
+  void grow(std::size_t last_step_ranges);
+
+  const ProfilerApi api_;
+  const Setting setting_;
+  ClockWatch clocks_;
+  std::string chip_;
+  std::vector<std::vector<std::string>> planned_;
+  std::vector<std::unique_ptr<CounterSet>> sets_;
+
+  // Ranges are read in portions, because CUPTI needs about 0.15 MB for each.
+  CUpti_RangeProfiler_Object* profiler_ = nullptr;
+  bool is_counting_ = false;
+  std::size_t set_ = 0;
+  std::size_t capacity_;
+  std::vector<std::uint8_t> data_;
+  std::vector<Counted> ranges_;  // of the portion; the name of a range is its index
+  std::int64_t portion_steps_ = 0;
+  std::size_t step_first_range_ = 0;
+  std::size_t step_wanted_ranges_ = 0;  // also those that are not counted
+
+  std::thread::id thread_;
+  std::int64_t step_ = -1;
+  std::int32_t phase_ = -1;
+  std::vector<std::size_t> open_;  // pushed ranges, innermost last
+  bool phase_runs_ = false;        // it is open and not captured into a CUDA graph
+  std::optional<std::size_t> phase_range_;
+  bool is_blocked_ = false;  // a range could not end when it should, because its stream was captured
+  std::vector<OpenScope> scopes_;
+
+  event::Texts texts_;
+  std::vector<event::HardwareCount> counts_;
+  std::map<Key, std::size_t> positions_;  // in counts_
+  std::int64_t steps_counted_ = 0, beyond_capacity_ = 0, unread_ = 0, invalid_ = 0;
+  std::string failure_;
+};
+
+}  // namespace kymo::collect

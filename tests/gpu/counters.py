@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what the hardware counts with what is known.
+
+Usage: counters.py KYMO FOLDER [SECONDS [PART...]]. Writes databases to FOLDER, and begins no part after SECONDS, by
+default 270. Ends with 1 if a value is wrong, with 77 without a GPU. Parts:
+
+  known     tests/python/workloads/counted.py: operations of products and attention, DRAM bytes of kernels
+  attention kymo's own attention, against the work that the workload declares
+  models    transformer_lm: sizes, modes, autocast, CUDA graph, checkpoints: as declared within 1 %, or explained
+  programs  observed programs, with operators
+  time      the time pass with and without the counters pass in the same call, interleaved
+  scopes    counters by scope
+  ranks     two ranks with NCCL, on two GPUs
+  busy      a second process on the same GPU is refused with a reason, and the first one counts
+  killed    kill -9 in the middle leaves the clocks as found and the counters free
+"""
+
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from gpu_tool import command, count_gpus, rows, show
+
+ROOT = Path(__file__).resolve().parents[1] / "python"
+COUNTED = f"{ROOT / 'workloads' / 'counted.py'}:counted"
+PRODUCT = 2 * 4096**3
+SCORES = 8 * 16 * 4096**2 * 64
+GIB = 1 << 30
+# Column of the view counter_summary, expected value and relative tolerance.
+KNOWN = {
+    **{name: [(f"{name}_flops", PRODUCT, 1e-3)] for name in ("bf16", "fp16", "tf32", "fp8")},
+    **{f"{name}_forward": [("bf16_flops", 4 * SCORES, 1e-3)] for name in ("flash", "cudnn")},
+    **{f"{name}_backward": [("bf16_flops", 10 * SCORES, 1e-3)] for name in ("flash", "cudnn")},
+    "copy": [("dram_read_bytes", GIB, 0.03), ("dram_written_bytes", GIB, 0.03)],
+    "add": [("dram_read_bytes", 2 * GIB, 0.03), ("dram_written_bytes", GIB, 0.03)],
+    "adamw": [("dram_read_bytes", 4 * GIB, 0.03), ("dram_written_bytes", 3 * GIB, 0.03)],
+    "norm": [("dram_read_bytes", GIB / 2, 0.03), ("dram_written_bytes", GIB / 2, 0.05)],
+    "triton_softmax": [("dram_read_bytes", GIB, 0.03), ("dram_written_bytes", GIB, 0.03)],
+    "triton_norm": [("dram_read_bytes", GIB, 0.03), ("dram_written_bytes", GIB, 0.03)],
+}
+MODELS = {
+    "tiny": [],
+    "small": [],
+    "small autocast": ["autocast=true"],
+    "small fused": ["operators=fused", "autocast=true"],
+    "small flash": ["operators=fused", "autocast=true", "attention=flash"],
+    "small sdpa": ["autocast=true", "attention=sdpa"],
+    "small graph": ["operators=fused", "dtype=bf16", "execution=graph"],
+    "small checkpoint": ["autocast=true", "checkpoint=blocks"],
+    "small forward": ["autocast=true", "mode=forward"],
+    "medium bf16": ["dtype=bf16", "operators=fused"],
+    "large bf16": ["dtype=bf16", "operators=fused"],
+}
+NEWEST = "run_id = (SELECT max(run_id) FROM run)"
+CHECK = f"""
+SELECT phase, flops_ratio, finding, sentence, bytes_sentence, hfu, mfu
+FROM counter_check WHERE {NEWEST} ORDER BY phase <> 'step', phase
+"""
+# Findings that explain a difference.
+EXPLAINED = {"none", "outside of tensor cores"}
+MAX_DIFFERENCE = 0.01
+MAX_SLOWDOWN = 0.01
+
+
+class Parts:
+    def __init__(self, kymo, folder):
+        self.kymo, self.folder = Path(kymo).resolve(), Path(folder).resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.is_ok = True
+
+    def report(self, name, lines, faults):
+        self.is_ok = self.is_ok and not faults
+        show(name, lines, faults)
+
+    def database(self, name):
+        """One with the peaks, in which the newest run counts."""
+        file = self.folder / f"{name}.db"
+        file.unlink(missing_ok=True)
+        if (peaks := self.folder / "peaks.db").exists():
+            shutil.copy(peaks, file)
+        return file
+
+    def run(self, database, *words):
+        """Returns faults: the end of the output if it failed, and dropped records."""
+        done = command(self.kymo, "run", *words, "--device", "cuda", "--db", database)
+        if done.returncode != 0:
+            return [f"exit code {done.returncode}: {(done.stdout + done.stderr)[-2000:]}"]
+        return self.dropped(database)
+
+    def dropped(self, database):
+        query = f"SELECT DISTINCT pass, detail FROM dropped_record WHERE source <> 'device' AND {NEWEST}"
+        return [f"{row['pass']}: {row['detail']}" for row in rows(self.kymo, database, query)]
+
+    def checks(self, database, limit):
+        """The sentences, and the faults: unexplained differences in the whole step."""
+        lines, faults = [], []
+        for row in rows(self.kymo, database, CHECK):
+            shares = f"HFU {row['hfu'] or 0:.3f} MFU {row['mfu'] or 0:.3f}"
+            lines.append(f"{row['phase']}: [{row['finding']}] {row['sentence']}; {row['bytes_sentence']}; {shares}")
+            if row["phase"] != "step" or row["finding"] in EXPLAINED:
+                continue
+            ratio = row["flops_ratio"]
+            if ratio is None or abs(ratio - 1) > limit:
+                faults.append(f"ratio {ratio} in {row['phase']}")
+        return lines, faults or ([] if lines else ["nothing was counted"])
+
+    def clocks(self):
+        fields = "clocks.sm,clocks.mem,clocks_event_reasons.active"
+        done = command("nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader")
+        return done.stdout.strip().replace("\n", " | ")
+
+    # The parts.
+
+    def known(self):
+        database = self.database("known")
+        observed = ("--passes", "time,ops,counters", "--trace-detail", "shapes", "--observed-steps", "6")
+        begin = time.monotonic()
+        faults = self.run(database, COUNTED, *observed, "--warmup", "2", "--steps", "6")
+        lines = [f"{time.monotonic() - begin:.0f} s; clocks {self.clocks()}"]
+        found = {row["phase"]: row for row in rows(self.kymo, database, "SELECT * FROM counter_summary")}
+        for phase, expected in KNOWN.items():
+            if phase not in found:
+                faults.append(f"{phase}: not counted")
+                continue
+            for column, value, tolerance in expected:
+                counted = found[phase][column]
+                ratio = counted / value if counted is not None else float("nan")
+                lines.append(f"{phase} {column}: {counted} of {value:.6g}, ratio {ratio:.5f}")
+                if not abs(ratio - 1) <= tolerance:
+                    faults.append(f"{phase} {column} ratio {ratio:.5f}")
+        extra = "SELECT phase, bf16_flops, tensor_active, sm_active, dram_utilization, hfu FROM counter_summary"
+        lines += map(str, rows(self.kymo, database, extra))
+        counts = rows(
+            self.kymo,
+            database,
+            "SELECT step, count(DISTINCT name_id) AS metrics, count(*) AS n FROM hardware_count GROUP BY step",
+        )
+        lines.append(f"steps: {counts}")
+        self.report("known", lines, faults)
+
+    def attention(self):
+        for causal in ("false", "true"):
+            database = self.database(f"attention-{causal}")
+            setting = ("--set", "dtype=bf16", "--set", "seq=4096", "--set", "heads=16", "--set", f"causal={causal}")
+            faults = self.run(database, "attention_flash", *setting, "--passes", "time,counters", "--steps", "5")
+            lines, wrong = self.checks(database, MAX_DIFFERENCE)
+            # The workload declares half of the scores if causal; the kernel also computes the blocks on the diagonal.
+            self.report(f"attention causal={causal}", lines, faults + (wrong if causal == "false" else []))
+
+    def models(self):
+        for name, settings in MODELS.items():
+            database = self.database("model-" + name.replace(" ", "-"))
+            words = [word for setting in (f"size={name.split()[0]}", *settings) for word in ("--set", setting)]
+            observed = ("--passes", "time,ops,counters", "--trace-detail", "shapes")
+            begin = time.monotonic()
+            faults = self.run(database, "transformer_lm", *words, *observed, "--steps", "5")
+            lines, wrong = self.checks(database, MAX_DIFFERENCE)
+            self.report(f"model {name} ({time.monotonic() - begin:.0f} s)", lines, faults + wrong)
+
+    def programs(self):
+        train = ROOT / "programs" / "train.py"
+        for kind in ("transformer", "autocast", "inductor"):
+            database = self.database(f"program-{kind}")
+            trace = (self.kymo, "trace", "--passes", "ops,counters", "--steps", "4:10", "--db", database, "--")
+            done = command(*trace, "python3", train, kind, "16", "cuda")
+            faults = self.dropped(database) if done.returncode == 0 else [(done.stdout + done.stderr)[-2000:]]
+            lines, wrong = self.checks(database, 0.02)
+            # Its products are so small that padding to tiles dominates: the sentence says so.
+            self.report(f"program {kind}", lines, faults + [each for each in wrong if "nothing" in each])
+
+    def time(self):
+        medians = {"time": [], "time,counters": []}
+        setting = ("--set", "size=small", "--set", "autocast=true", "--steps", "30", "--no-verify")
+        faults = []
+        for _ in range(4):
+            for passes, found in medians.items():
+                database = self.database("time")
+                faults += self.run(database, "transformer_lm", *setting, "--passes", passes)
+                query = f"SELECT median_ms FROM phase_time WHERE phase = 'step' AND {NEWEST}"
+                found += [row["median_ms"] for row in rows(self.kymo, database, query)]
+        plain, counted = (statistics.median(found) for found in medians.values())
+        if abs(counted / plain - 1) > MAX_SLOWDOWN:
+            faults.append(f"ratio {counted / plain:.4f}")
+        self.report("time", [f"{name}: {found}" for name, found in medians.items()], faults)
+
+    def scopes(self):
+        database = self.database("scopes")
+        setting = ("--set", "size=small", "--set", "autocast=true", "--counter-ranges", "scope")
+        begin = time.monotonic()
+        faults = self.run(database, "transformer_lm", *setting, "--passes", "time,ops,counters", "--steps", "5")
+        query = "SELECT * FROM counter_module ORDER BY tensor_flops DESC LIMIT 12"
+        found = rows(self.kymo, database, query)
+        measured = f"phase = 'step' AND NOT warmup AND {NEWEST}"
+        times = f"SELECT pass, avg(host_ns) / 1e6 AS ms FROM sample WHERE {measured} GROUP BY pass"
+        steps = rows(self.kymo, database, times)
+        lines = [f"{time.monotonic() - begin:.0f} s, steps {steps}", *map(str, found)]
+        self.report("scopes", lines, faults + ([] if found else ["no modules"]))
+
+    def ranks(self):
+        if count_gpus(self.kymo) < 2:
+            return self.report("ranks", ["needs two GPUs"], [])
+        database = self.database("ranks")
+        setting = ("--ranks", "2", "--set", "model=small", "--set", "operators=fused", "--set", "autocast=true")
+        faults = self.run(database, "ddp_overlap", *setting, "--passes", "time,counters", "--steps", "5")
+        lines, wrong = self.checks(database, MAX_DIFFERENCE)
+        counted = rows(self.kymo, database, "SELECT phase, ranks, tensor_flops FROM counter_summary")
+        self.report("ranks", [*lines, *map(str, counted)], faults + [each for each in wrong if "nothing" in each])
+        return None
+
+    def long_run(self, database):
+        steps = ("--observed-steps", "200", "--steps", "200")
+        words = ("transformer_lm", "--set", "size=small", "--passes", "counters", *steps)
+        return subprocess.Popen(
+            [str(self.kymo), "run", *words, "--device", "cuda", "--db", str(database)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def busy(self):
+        first, second = self.database("busy-first"), self.database("busy-second")
+        process = self.long_run(first)
+        time.sleep(12)
+        self.run(second, "transformer_lm", "--passes", "counters", "--steps", "3")
+        refused = self.dropped(second)
+        process.send_signal(signal.SIGINT)
+        process.wait(120)
+        counted = rows(self.kymo, first, f"SELECT count(*) AS n FROM hardware_count WHERE {NEWEST}")[0]["n"]
+        faults = [] if any("another process" in each for each in refused) else [f"not refused: {refused}"]
+        self.report("busy", [*refused, f"the first process counted {counted} values"], faults)
+
+    def killed(self):
+        before = self.clocks()
+        process = self.long_run(self.database("killed"))
+        time.sleep(12)
+        workers = command("pgrep", "-P", str(process.pid)).stdout.split()
+        for pid in (*workers, process.pid):
+            os.kill(int(pid), signal.SIGKILL)
+        process.wait(60)
+        time.sleep(3)
+        after = self.clocks()
+        database = self.database("after-kill")
+        faults = self.run(database, "transformer_lm", "--passes", "counters", "--steps", "3")
+        counted = rows(self.kymo, database, f"SELECT count(*) AS n FROM hardware_count WHERE {NEWEST}")[0]["n"]
+        lines = [f"clocks before {before}", f"clocks after {after}", f"{counted} values after it"]
+        self.report("killed", lines, faults + ([] if counted else ["nothing was counted after it"]))
+
+
+def main(kymo, folder, seconds=270, *names):
+    if count_gpus(kymo) == 0:
+        print("no GPU")
+        return 77
+    end = time.monotonic() + float(seconds)
+    parts = Parts(kymo, folder)
+    everything = ("known", "attention", "busy", "killed", "time", "models", "ranks", "scopes", "programs")
+    print(f"clocks {parts.clocks()}", flush=True)
+    done = command(parts.kymo, "peaks", "--db", parts.folder / "peaks.db")
+    print((done.stdout + done.stderr)[-1500:], flush=True)
+    for name in names or everything:
+        begin = time.monotonic()
+        if begin >= end:
+            print(f"{name}: no time left")
+            continue
+        try:
+            getattr(parts, name)()
+        except Exception as error:  # the other parts are measured all the same
+            parts.report(name, [], [repr(error)])
+        print(f"{name}: {time.monotonic() - begin:.0f} s", flush=True)
+    return 0 if parts.is_ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
