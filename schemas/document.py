@@ -39,6 +39,7 @@ QUESTIONS = [
     ("Which operators take the time?", "op_summary", "op_by_scope"),
     ("Where is the GPU idle, and what does the host do then?", "launch_gap", "idle_time", "outlier_call"),
     ("What is in memory at its peak, and what allocated it?", "memory_peak", "memory_by_category", "memory_block"),
+    ("What is its predicted peak?", "memory_prediction", "memory_prediction_part"),
     ("How much memory does a worker process use?", "worker_memory", "run_memory"),
     ("Why did it run out of memory?", "oom", "oom_block"),
     ("How much communication is hidden, and which rank is late?", "communication_overlap", "collective_straggler"),

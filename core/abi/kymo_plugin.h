@@ -61,9 +61,7 @@ enum { KYMO_NO_CATEGORY = 0, KYMO_MEMORY_CATEGORIES(KYMO_MEMORY_CATEGORY) };
 #undef KYMO_MEMORY_CATEGORY
 enum { KYMO_ALL_REDUCE = 1, KYMO_REDUCE_SCATTER = 2, KYMO_ALL_GATHER = 3, KYMO_BROADCAST = 4, KYMO_BARRIER = 5 };
 enum { KYMO_REDUCE = 6, KYMO_GATHER = 7, KYMO_SCATTER = 8, KYMO_ALL_TO_ALL = 9, KYMO_SEND = 10, KYMO_RECEIVE = 11 };
-enum {
-  KYMO_LIBRARY_CALLS = 100
-}; /* calls that kymo records itself, made between begin and end: for collective_needed() */
+enum { KYMO_LIBRARY_CALLS = 100 }; /* calls between begin and end that kymo records: for collective_needed() */
 enum { KYMO_CHECK_PASSED = 1, KYMO_CHECK_FAILED = 2, KYMO_CHECK_UNAVAILABLE = 3 };
 /* Kinds of kymo_compilation. */
 enum {
@@ -121,6 +119,7 @@ typedef struct kymo_placement {
   int32_t device_index;        /* CUDA device ordinal in this process, may differ from local_rank; 0 for KYMO_CPU */
   const char* rendezvous_host; /* address of the rendezvous server for all ranks of the run */
   uint32_t rendezvous_port;    /* 0 when world_size is 1 */
+  int32_t on_meta; /* 1: memory is predicted by this process alone: create tensors without memory (LibTorch: meta) */
 } kymo_placement;
 
 /* A collective call, for collective_begin(). */

@@ -154,12 +154,14 @@ std::vector<DroppedRecords> derive_memory(event::PassRecord& record, std::int64_
   derived.kept_tensors = kept_tensors(record, derived.allocations);
   derived.memory_points.clear();
   derived.memory_phases.clear();
+  derived.memory_parts.clear();
   for (const MemoryDevice device : {MemoryDevice::kCuda, MemoryDevice::kCpu}) {
     CategoryCurve curve(derived.allocations, device);
     for (event::MemoryPoint& point : memory_points(memory.events, device, curve))
       derived.memory_points.push_back(point);
     for (event::MemoryPhase& phase : memory_phases(record, device, curve, warmup))
       derived.memory_phases.push_back(std::move(phase));
+    for (event::MemoryPart& part : memory_parts(record, device)) derived.memory_parts.push_back(std::move(part));
   }
   std::ranges::sort(derived.memory_points, {}, &event::MemoryPoint::sequence);
   return dropped_records;

@@ -48,10 +48,13 @@ std::vector<event::MemoryPoint> memory_points(const std::vector<event::MemoryEve
 std::vector<event::MemoryPhase> memory_phases(const event::PassRecord& record, event::MemoryDevice device,
                                               CategoryCurve& curve, std::int64_t warmup);
 
-/// Fills derived.allocations, segments, memory_points, memory_phases and kept_tensors of a record from its
-/// memory_trace. Returns a DroppedRecords entry for inconsistencies: a free of a block that was never allocated, two
-/// live blocks at one address, counters that disagree with the allocator's own peaks. Steps below `warmup` are warm-up.
-/// Categories: a tag takes precedence (the last one during the lifetime of the block). An untagged block is an
+/// Returns what the memory of a device consists of at the highest peak of the pass, from the allocations.
+std::vector<event::MemoryPart> memory_parts(const event::PassRecord& record, event::MemoryDevice device);
+
+/// Fills derived.allocations, segments, memory_points, memory_phases, memory_parts and kept_tensors of a record from
+/// its memory_trace. Returns a DroppedRecords entry for inconsistencies: a free of a block that was never allocated,
+/// two live blocks at one address, counters that disagree with the allocator's own peaks. Steps below `warmup` are
+/// warm-up. Categories: a tag takes precedence (the last one during the lifetime of the block). An untagged block is an
 /// activation if it was allocated by an operator in the first phase of a step (its forward pass) or in its phase
 /// `recompute`, outlived that operator, and was freed by the end of the next step (or the pass ended before); blocks
 /// that live longer are caches. A block is workspace if it was allocated and freed within the same outermost operator

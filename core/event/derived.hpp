@@ -190,6 +190,15 @@ struct MemoryPhase {
   std::int64_t category_bytes[kMemoryCategories] = {};  ///< allocated sizes of the blocks that are live at peak_ns
 };
 
+/// Memory of the live blocks at the highest peak of a pass that have a category, a phase and a scope in common.
+struct MemoryPart {
+  MemoryDevice device = MemoryDevice::kCpu;
+  MemoryCategory category = MemoryCategory::kUnknown;
+  std::string phase;  ///< in which they were allocated
+  std::string scope;  ///< outermost one, with * for the index of a repeated scope
+  std::int64_t bytes = 0;
+};
+
 /// What a tensor that autograd keeps holds.
 enum class KeptMemory : std::uint8_t { kActivation, kParameter, kInput, kOther };
 constexpr auto names_of(KeptMemory) {
@@ -219,6 +228,7 @@ struct Derived {
   std::vector<Segment> segments;
   std::vector<MemoryPoint> memory_points;
   std::vector<MemoryPhase> memory_phases;
+  std::vector<MemoryPart> memory_parts;
   std::vector<KeptTensor> kept_tensors;
 };
 

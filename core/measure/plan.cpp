@@ -31,6 +31,7 @@ Method method_in(const Method& method, Pass pass) {
   observed.warmup = std::min(method.warmup, method.observation.warmup);
   observed.steps = method.until ? method.observation.steps : std::min(method.steps, method.observation.steps);
   observed.until.reset();
+  if (pass == Pass::kPredict) observed.warmup = observed.steps = 1;  // the first step creates the optimizer's state
   return observed;
 }
 

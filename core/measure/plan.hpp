@@ -29,7 +29,7 @@ constexpr auto names_of(DeviceKind) {
   return enum_names<DeviceKind>("device", {{DeviceKind::kCpu, "cpu"}, {DeviceKind::kCuda, "cuda"}});
 }
 
-enum class Pass { kTime, kVerify, kMemory, kTrace, kOps, kCounters };
+enum class Pass { kTime, kVerify, kMemory, kTrace, kOps, kCounters, kPredict };
 constexpr auto names_of(Pass) {
   using enum Pass;
   return enum_names<Pass>("pass", {{kTime, "time"},
@@ -37,7 +37,8 @@ constexpr auto names_of(Pass) {
                                    {kMemory, "memory"},
                                    {kTrace, "trace"},
                                    {kOps, "ops"},
-                                   {kCounters, "counters"}});
+                                   {kCounters, "counters"},
+                                   {kPredict, "predict"}});
 }
 
 enum class Sync { kStep, kPhase };
@@ -150,12 +151,15 @@ inline constexpr std::int64_t kMaxFreeSteps = 10'000;
 /// Parameter of a run that is one window of an observed program: the steps of the window, such as "100:110".
 inline constexpr const char* kWindowParameter = "steps";
 
-/// Returns true if the pass observes what happens in some steps, and is not used for their times: memory, trace, ops
-/// and counters.
+/// Returns true if the pass observes what happens in some steps, and is not used for their times: memory, trace, ops,
+/// counters and predict.
 inline bool observes(Pass pass) { return pass != Pass::kTime && pass != Pass::kVerify; }
 
-/// Returns true if the pass records events: memory, trace and ops.
+/// Returns true if the pass records events: memory, trace, ops and predict.
 inline bool records_events(Pass pass) { return observes(pass) && pass != Pass::kCounters; }
+
+/// Number of processes of a pass: memory is predicted for rank 0 only, whose shares are the largest.
+inline int processes_of(Pass pass, int ranks) { return pass == Pass::kPredict ? 1 : ranks; }
 
 /// Number of steps of a pass including warm-up; 0 if a stopping rule decides.
 inline std::int64_t planned_steps(const Method& method) { return method.until ? 0 : method.warmup + method.steps; }

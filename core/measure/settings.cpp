@@ -20,8 +20,8 @@ namespace {
 using Text = const std::string&;
 
 // Verification runs first: a case that computes a wrong result is not timed.
-constexpr std::array kExecutionOrder{Pass::kVerify, Pass::kTime, Pass::kMemory,
-                                     Pass::kTrace,  Pass::kOps,  Pass::kCounters};
+constexpr std::array kExecutionOrder{Pass::kPredict, Pass::kVerify, Pass::kTime,    Pass::kMemory,
+                                     Pass::kTrace,   Pass::kOps,    Pass::kCounters};
 
 constexpr std::pair<const char*, bool Observation::*> kTraceDetails[] = {
     {"memsets", &Observation::memsets},
@@ -237,7 +237,7 @@ std::vector<Setting> settings_of_steps() {
       {.name = "passes",
        .group = kRun,
        .type = passes(),
-       .documentation = "passes to run: any of verify, time, memory, trace, ops, counters",
+       .documentation = "passes to run: any of verify, time, memory, trace, ops, counters, predict",
        .column = "passes"},
   };
 }

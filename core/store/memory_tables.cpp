@@ -54,6 +54,14 @@ auto memory_phase_category_table() {
                            column<&P::bytes>("bytes")});
 }
 
+auto memory_part_table() {
+  using M = event::MemoryPart;
+  return declare_table<M>("memory_part", Extent::kNoEvent,
+                          [](const PassRecord& record) -> const auto& { return record.derived.memory_parts; },
+                          {column<&M::device>("device"), column<&M::category>("category"), column<&M::phase>("phase"),
+                           column<&M::scope>("scope"), column<&M::bytes>("bytes")});
+}
+
 auto allocation_table() {
   using A = event::Allocation;
   return declare_table<A>("allocation", Extent::kLifetime,
@@ -167,6 +175,7 @@ auto saved_tensor_table() {
 void add_memory_tables(Tables& tables) {
   tables.push_back(memory_phase_table());
   tables.push_back(memory_phase_category_table());
+  tables.push_back(memory_part_table());
   tables.push_back(allocation_table());
   tables.push_back(segment_table());
   tables.push_back(memory_point_table());

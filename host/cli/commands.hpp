@@ -41,6 +41,7 @@ void add_export(CLI::App& app, Session& session);
 void add_merge(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_peaks(CLI::App& app, Session& session);
+void add_fit(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_new(CLI::App& app, Session& session);
 void add_build(CLI::App& app, Session& session);
@@ -51,9 +52,9 @@ void add_hidden(CLI::App& app, Session& session);
 
 /// All commands, in the order of the help.
 inline constexpr std::array kCommands{
-    add_list,  add_describe, add_run,     add_trace, add_observe,    add_suite,  add_show,
-    add_ab,    add_report,   add_compare, add_sql,   add_export,     add_merge,  add_verify,
-    add_peaks, add_doctor,   add_new,     add_build, add_completion, add_hidden,
+    add_list,  add_describe, add_run,     add_trace, add_observe, add_suite,      add_show,
+    add_ab,    add_report,   add_compare, add_sql,   add_export,  add_merge,      add_verify,
+    add_peaks, add_fit,      add_doctor,  add_new,   add_build,   add_completion, add_hidden,
 };
 
 /// Parses the command line, runs the command and returns the exit code. Errors are printed as one line on stderr.

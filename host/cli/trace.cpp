@@ -59,6 +59,8 @@ measure::Method method_of(const TraceArguments& arguments, measure::DeviceKind d
   method.observation.steps = window.observed();
   if (std::ranges::count(method.passes, Pass::kVerify) > 0)
     throw UsageError("--passes: a program has no reference, so it cannot be verified");
+  if (std::ranges::count(method.passes, Pass::kPredict) > 0)
+    throw UsageError("--passes: only the memory of workloads can be predicted");
   return method;
 }
 

@@ -142,7 +142,9 @@ std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plu
   for (const std::int64_t ranks : spec.ranks) {
     check_ranks(workload, ranks);
     const Placement placement = choose_placement(spec, workload, ranks, gpus);
-    if (!placement.missing.empty() && missing == MissingDevice::kUsageError) {
+    const bool needs_device = std::ranges::any_of(
+        methods, [](const measure::Method& method) { return method.passes != std::vector{measure::Pass::kPredict}; });
+    if (!placement.missing.empty() && needs_device && missing == MissingDevice::kUsageError) {
       throw UsageError("workload " + quote(workload.name) + " cannot run on device " + to_string(placement.device) +
                        ": " + placement.missing);
     }
@@ -166,7 +168,7 @@ std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plu
         run.title = run_title(workload, run.what.parameters);
         run.suite = spec.suite;
         run.suite_case = spec.name;
-        run.skip_reason = placement.missing;
+        if (!supervisor::predicts_only(run)) run.skip_reason = placement.missing;
         cases.push_back(std::move(planned));
       }
     }

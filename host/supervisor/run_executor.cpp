@@ -217,7 +217,7 @@ struct RunExecutor::Impl {
   }
 
   void run_pass(std::int64_t run_id, const PlannedRun& run, Pass pass, ExecutedRun& made) {
-    const bool reusable = pass == Pass::kTime && !run.method.fresh;
+    const bool reusable = (pass == Pass::kTime || predicts_only(run)) && !run.method.fresh;
     const bool goes_on = program != nullptr;
     if (goes_on)
       begin_window(run, pass);
@@ -226,7 +226,9 @@ struct RunExecutor::Impl {
     auto team = goes_on ? std::move(program) : reusable ? workers.take_idle() : nullptr;
     const bool reused = team != nullptr && !goes_on;
     try {
-      begin_pass(run_id, run, pass, team ? std::move(team) : workers.start(run));
+      PlannedRun started = run;
+      started.what.ranks = measure::processes_of(pass, run.what.ranks);
+      begin_pass(run_id, run, pass, team ? std::move(team) : workers.start(started));
       for (const auto& [id, hello] : std::exchange(in_next_window, {})) execution->connected(id, hello);
     } catch (const Error& error) {
       const RunStatus status = intact() ? RunStatus::kFailed : RunStatus::kCrashed;

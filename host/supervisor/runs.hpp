@@ -77,6 +77,9 @@ struct PlannedRun : store::RunRow {
   std::size_t plan_index = 0;      ///< index in the plan before any run was removed; followers identify the run by it
 };
 
+/// True if the only pass is the prediction of memory.
+inline bool predicts_only(const PlannedRun& run) { return run.method.passes == std::vector{measure::Pass::kPredict}; }
+
 /// The results of a run, ready to be stored.
 struct ExecutedRun {
   measure::Outcome outcome;

@@ -9,7 +9,9 @@
 namespace kymo::supervisor {
 namespace {
 
-std::string worker_key(const PlannedRun& run) { return measure::equivalence_key(run, measure::Equivalence::kWorker); }
+std::string worker_key(const PlannedRun& run) {
+  return (predicts_only(run) ? "predict " : "") + measure::equivalence_key(run, measure::Equivalence::kWorker);
+}
 
 }  // namespace
 

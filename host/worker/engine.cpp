@@ -115,7 +115,8 @@ class Engine {
 
   /// Each rank has its own clock. Events of different ranks are compared through the supervisor's clock.
   bool compare_clocks() {
-    if (assignment_.what.ranks == 1 || !measure::records_events(assignment_.pass)) return true;
+    if (measure::processes_of(assignment_.pass, assignment_.what.ranks) == 1 || !measure::records_events(assignment_.pass))
+      return true;
     const auto sync = compare_with_supervisor(control_, run_start_ns_);
     if (sync) record_.trace.clock_syncs.push_back(*sync);
     return sync ? true : progress_.end(RunStatus::kInterrupted, "the run was cancelled");
@@ -150,8 +151,11 @@ class Engine {
       if (observer.timer) armed_.timer = observer.timer;
     }
     workload_.context().observe(armed_.all);
+    if (assignment_.pass == Pass::kPredict && !uses_torch_)
+      return progress_.end(RunStatus::kFailed, "only the memory of a workload with LibTorch can be predicted");
     // Without a timer nothing synchronizes with the GPU, and host times would only cover the launches.
-    if (setting.device == measure::DeviceKind::kCuda && setting.pass != Pass::kVerify && !armed_.timer) {
+    const bool is_timed = setting.pass != Pass::kVerify && setting.pass != Pass::kPredict;
+    if (setting.device == measure::DeviceKind::kCuda && is_timed && !armed_.timer) {
       const std::string reason = record_.dropped_records.empty() ? "no collector provides a device timer"
                                                                  : record_.dropped_records.front().detail;
       return progress_.end(RunStatus::kFailed, "steps on a GPU cannot be timed: " + reason);
@@ -205,17 +209,29 @@ class Engine {
   }
 
   void finish() {
+    const bool predicts = assignment_.pass == Pass::kPredict;
     if (steps_) record_.samples = steps_->log().samples();
     record_.out_of_memory = progress_.outcome().out_of_memory;
     for (auto collector = armed_.all.rbegin(); collector != armed_.all.rend(); ++collector) disarm(**collector);
     const kymo_status destroyed = workload_.destroy();
     if (destroyed != KYMO_OK && progress_.outcome().status == RunStatus::kOk) progress_.check_call(destroyed);
     workload_.context().collect(record_);
-    if (steps_) steps_->add_records(record_);
+    if (steps_ && !predicts) steps_->add_records(record_);
     if (measure::records_events(assignment_.pass)) derive();
+    if (predicts) keep_prediction();
     record_.memory.resident_bytes = peak_resident_bytes();
     measure::mark_throttled(record_.samples, record_.gpu_samples);
     if (steps_) steps_->exclude_suspended(record_);
+  }
+
+  /// Nothing was computed: times and events say nothing about the workload.
+  void keep_prediction() {
+    event::Derived prediction;
+    prediction.memory_parts = std::move(record_.derived.memory_parts);
+    record_.derived = std::move(prediction);
+    record_.samples.clear();
+    record_.trace = {};
+    record_.memory_trace = {};
   }
 
   /// Data that cannot be analyzed is still stored.

@@ -92,6 +92,7 @@ RunContext::RunContext(const measure::protocol::Assignment& assignment, const ky
   placement_.device_index = cuda ? assignment.device_index : 0;
   placement_.rendezvous_host = rendezvous_host_.c_str();
   placement_.rendezvous_port = assignment.rendezvous_port;
+  placement_.on_meta = assignment.pass == measure::Pass::kPredict ? 1 : 0;
   bind_parameters(assignment, workload);
   if (!assignment.rank_file.empty()) open_status_page(assignment.rank_file);
   if (measure::records_events(assignment.pass)) {

@@ -147,7 +147,7 @@ const kymo_host& services_for(measure::Pass pass) {
   static const kymo_host observing = observing_services(false);
   static const kymo_host observing_memory = observing_services(true);
   if (pass == measure::Pass::kVerify) return untimed;
-  if (pass == measure::Pass::kMemory) return observing_memory;
+  if (pass == measure::Pass::kMemory || pass == measure::Pass::kPredict) return observing_memory;
   return measure::observes(pass) ? observing : timing;
 }
 

@@ -100,6 +100,7 @@ std::unique_ptr<store::StepJournal> Session::journal_of(const Assignment& assign
 }
 
 void Session::add_device(const Assignment& assignment, event::PassRecord& record) {
+  if (assignment.pass == measure::Pass::kPredict) return;  // the device need not exist
   const bool cuda = assignment.what.device == measure::DeviceKind::kCuda;
   try {
     record.device = environment_.device(assignment.what.device, cuda ? assignment.device_index : 0);

@@ -54,7 +54,7 @@ class StepDriver {
   /// Called once, before the first step. Throws std::bad_alloc.
   virtual void begin();
   /// Whether all ranks begin each step together.
-  virtual bool has_barrier() const { return assignment_.what.ranks != 1; }
+  virtual bool has_barrier() const { return measure::processes_of(assignment_.pass, assignment_.what.ranks) != 1; }
   /// The steps between two readings of /proc take at least this many times as long as a reading.
   virtual std::int64_t scheduling_share() const { return SchedulingLog::kUsualShare; }
   /// What precedes a step and is not timed: the workload's before_step() and the barrier. Sets `stop` if the ranks

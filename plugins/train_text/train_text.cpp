@@ -118,7 +118,7 @@ class TrainText final : public kymo::Workload {
     const bool replays = graph_ && steps_ >= lr_warmup_;
     const at::Tensor loss = replays ? graph_->run_step(ctx) : training::run_step(ctx, parts_);
     // Reading the loss waits for the device, as in any training that logs its loss. The loader relies on it.
-    ctx.metric("loss", loss.item<double>(), "nat", kymo::Per::Step);
+    if (!ctx.on_meta()) ctx.metric("loss", loss.item<double>(), "nat", kymo::Per::Step);
     if (ctx.host()->tag) tag_step(ctx);
     ++steps_;
     is_complete_ = true;

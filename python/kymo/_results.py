@@ -152,7 +152,7 @@ def run(
         decorated with kymo.workload that is defined in a file, or a list of these.
     axes: parameters to sweep: {"n": [1024, 4096]}, {"n": "64..256*2"}, or {"n": None} for the workload's own values.
     set: values of other parameters: {"dtype": "bf16"}.
-    passes: "verify,time" by default; also memory, trace, ops and counters, as text or a list.
+    passes: "verify,time" by default; also memory, trace, ops, counters and predict, as text or a list.
     database: results database; by default a temporary one that lasts as long as the Results.
     python: interpreter that runs the workloads in Python; by default the current one.
     options: every other option of `kymo run`: `label="before"`, `min_time=2`, `fresh=True`, `against="attention_sdpa"`.

@@ -292,3 +292,75 @@ SELECT
   (6 * m.b * m.f * m.w / m.c + 6 * m.f + 4 * m.b) * (6 * m.b * m.f * m.w / m.c + 6 * m.f + 4 * m.b)
   / (96 * m.b * m.f) AS both_shared_devices
 FROM measured m;
+
+-- The strategies of parallelism_limit in symbols, for tokens B, widths D and F, N devices, and rates C and W.
+CREATE VIEW parallelism_strategy AS
+SELECT
+  -- data parallelism, FSDP or tensor parallelism
+  column1 AS strategy,
+  -- forward or backward
+  column2 AS direction,
+  -- floating-point operations of a device
+  column3 AS flops_formula,
+  -- time of its collectives
+  column4 AS communication_formula,
+  -- largest number of devices before they take longer than computation
+  column5 AS limit_formula,
+  -- floating-point operations of all devices by B·D·F
+  column6 AS flops_factor,
+  -- bytes that a ring moves by D·F, those of weights and their gradients
+  column7 AS weight_factor,
+  -- bytes that a ring moves by B·D, those of activations
+  column8 AS activation_factor
+FROM (
+  VALUES
+  ('data parallelism', 'backward', '12·B·D·F/N', '12·(N − 1)·D·F/(N·W)', '1 + B·W/C', 12.0, 12.0, 0.0),
+  ('FSDP', 'forward', '6·B·D·F/N', '6·(N − 1)·D·F/(N·W)', '1 + B·W/C', 6.0, 6.0, 0.0),
+  ('FSDP', 'backward', '12·B·D·F/N', '12·(N − 1)·D·F/(N·W)', '1 + B·W/C', 12.0, 12.0, 0.0),
+  ('tensor parallelism', 'forward', '6·B·D·F/N', '4·(N − 1)·B·D/(N·W)', '1 + 1.5·F·W/C', 6.0, 0.0, 4.0),
+  ('tensor parallelism', 'backward', '12·B·D·F/N', '4·(N − 1)·B·D/(N·W)', '1 + 3·F·W/C', 12.0, 0.0, 4.0)
+);
+
+-- Time of computation and of communication by number of devices, for the rates of parallelism_limit and a layer with
+-- d_model 2560. The curves of a strategy and direction cross at its limit.
+CREATE VIEW parallelism_curve AS
+WITH RECURSIVE device (n) AS (
+  SELECT 2
+  UNION ALL
+  SELECT n * 2
+  FROM device
+  WHERE n < 4096
+),
+sized AS (
+  SELECT
+    l.*,
+    1.0 * l.tokens AS b,
+    2560.0 AS d,
+    1.0 * l.d_ff AS f
+  FROM parallelism_limit l
+  WHERE l.flops_per_s > 0
+)
+SELECT
+  -- as in parallelism_limit
+  l.run_id,
+  -- as in parallelism_limit
+  l.backend,
+  -- as in parallelism_limit
+  l.ranks,
+  -- as in parallelism_strategy
+  s.strategy,
+  -- as in parallelism_strategy
+  s.direction,
+  -- N
+  n.n AS devices,
+  -- time of the floating-point operations of a device
+  1e3 * s.flops_factor * l.b * l.d * l.f / (n.n * l.flops_per_s) AS computation_ms,
+  -- time of its collectives
+  1e3 * (n.n - 1) * (s.weight_factor * l.d * l.f + s.activation_factor * l.b * l.d)
+  / (n.n * l.bytes_per_s) AS communication_ms,
+  -- where the curves cross
+  1 + s.flops_factor * l.b * l.f * l.bytes_per_s
+  / (l.flops_per_s * (s.weight_factor * l.f + s.activation_factor * l.b)) AS limit_devices
+FROM sized l
+CROSS JOIN parallelism_strategy s
+CROSS JOIN device n;

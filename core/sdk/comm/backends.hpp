@@ -14,4 +14,7 @@ std::unique_ptr<Communicator> make_gloo(const Context& ctx, const JoinedRendezvo
 /// Initializes NCCL on the device of this rank. Throws std::runtime_error with NCCL's error message.
 std::unique_ptr<Communicator> make_nccl(const Context& ctx, const JoinedRendezvous& rendezvous, const Options& options);
 
+/// Collectives on the device meta, which transfer nothing.
+std::unique_ptr<Communicator> make_meta(const Context& ctx, Backend backend);
+
 }  // namespace kymo::comm

@@ -44,6 +44,7 @@ std::unique_ptr<Communicator> make_communicator(const Context& ctx, Backend back
   if (options.name.empty()) throw std::invalid_argument("a communicator needs a name");
   if (backend == Backend::kNccl && !ctx.is_cuda())
     throw std::invalid_argument("the nccl backend needs a GPU, but this run uses the CPU");
+  if (ctx.on_meta()) return make_meta(ctx, backend);
   // Report the rendezvous to the host as a collective call, so that a rank that does not arrive is identified.
   Reporter reporter(ctx, options.name + " rendezvous");
   const Collective waiting = ctx.world_size() > 1 ? reporter.begin(Operation::Barrier, 0, nullptr) : Collective();

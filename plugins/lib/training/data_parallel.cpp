@@ -157,7 +157,8 @@ struct DataParallelWorkload::State {
 DataParallelWorkload::DataParallelWorkload() = default;
 
 DataParallelWorkload::~DataParallelWorkload() noexcept(false) {
-  if (state_ && state_->loss.defined()) state_->ctx.metric("loss_last", state_->loss.item<double>());
+  if (state_ && state_->loss.defined() && !state_->ctx.on_meta())
+    state_->ctx.metric("loss_last", state_->loss.item<double>());
 }
 
 Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t order, const char* documentation) {
@@ -273,6 +274,8 @@ void DataParallelWorkload::declare() {
     const PhaseFlops flops = phase_flops(forward, /*has_backward=*/true, state.settings.model.operators.fused.loss);
     ctx.work("forward", flops.forward, 0);
     ctx.work("backward", flops.backward, 0);
+    const ModelSetting& model = state.settings.model;
+    report_recomputation(ctx, model.operators, forward, config_of(model).layers, model.attention);
   }
   ctx.metric("parameters", elements);
   ctx.metric("parameter_tensors", static_cast<double>(state.replica->parameters.size()));

@@ -77,6 +77,7 @@ void declare_language_model(const Context& ctx, const LanguageModelSetting& sett
   const auto tokens = static_cast<double>(setting.batch * model.context);
   const auto element_bytes = static_cast<double>(c10::elementSize(setting.dtype));
   declare_work(ctx, setting, flops, elements);
+  if (setting.mode != Mode::kForward) report_recomputation(ctx, setting, flops, model.layers, setting.attention);
   ctx.metric("parameters", elements);
   ctx.metric("d_model", static_cast<double>(model.d_model));
   ctx.metric("d_ff", static_cast<double>(model.d_ff));

@@ -106,6 +106,16 @@ std::vector<at::Tensor> master_weights(const TrainedWeights& weights) {
   return has_one ? masters : std::vector<at::Tensor>{};
 }
 
+void report_recomputation(const Context& ctx, const OperatorSetting& setting, const transformer::ForwardFlops& flops,
+                          std::int64_t layers, const std::string& attention) {
+  const auto times = static_cast<double>(transformer::recomputed_blocks(setting.checkpoint, layers));
+  double recomputed = times / static_cast<double>(layers) * (flops.total() - flops.head);
+  // Half of the attention's work: scores are computed again, and weighted values are kept.
+  if (setting.checkpoint.kind == transformer::Checkpointing::kSelective && attention == "naive")
+    recomputed = flops.attention / 2;
+  if (recomputed > 0) ctx.metric("recompute_flops", recomputed, "FLOP");
+}
+
 PhaseFlops phase_flops(const transformer::ForwardFlops& flops, bool has_backward, bool fused_loss) {
   if (!has_backward) return {.forward = flops.total()};
   const double moved = fused_loss ? 2 * flops.head : 0;

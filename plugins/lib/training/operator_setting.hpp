@@ -82,4 +82,9 @@ struct PhaseFlops {
 };
 PhaseFlops phase_flops(const transformer::ForwardFlops& flops, bool has_backward, bool fused_loss);
 
+/// Reports the floating-point operations of matrix products that checkpoints compute again in each step, which are not
+/// part of the declared work, if there are any.
+void report_recomputation(const Context& ctx, const OperatorSetting& setting, const transformer::ForwardFlops& flops,
+                          std::int64_t layers, const std::string& attention);
+
 }  // namespace kymo::training

@@ -128,15 +128,6 @@ class Language final : public TrainedModel {
   transformer::LanguageModel model_;
 };
 
-transformer::Config config_of(const ModelSetting& setting) {
-  transformer::Config config;
-  transformer::set_size(config, setting.name);
-  config.context = setting.context;
-  config.vocab_size = setting.vocabulary;
-  transformer::validate(config);
-  return config;
-}
-
 struct Layers {
   std::vector<std::int64_t> widths;  ///< none for a Transformer
   int tied = -1, frozen = -1;
@@ -178,6 +169,15 @@ std::int64_t parameter_count(const ModelSetting& setting) {
   for (std::size_t i = 0; i + 1 < layers.widths.size(); ++i)
     if (static_cast<int>(i) != layers.tied) count += layers.widths[i] * layers.widths[i + 1];
   return count;
+}
+
+transformer::Config config_of(const ModelSetting& setting) {
+  transformer::Config config;
+  transformer::set_size(config, setting.name);
+  config.context = setting.context;
+  config.vocab_size = setting.vocabulary;
+  transformer::validate(config);
+  return config;
 }
 
 std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::Device& device, std::uint64_t seed) {

@@ -68,6 +68,8 @@ bool is_transformer(const ModelSetting& setting);
 /// Total number of elements of a model's parameters. Throws std::invalid_argument for an unknown name or an invalid
 /// model.
 std::int64_t parameter_count(const ModelSetting& setting);
+/// The dimensions of a Transformer.
+transformer::Config config_of(const ModelSetting& setting);
 /// Creates a model with random weights derived from the seed. Throws like parameter_count().
 std::unique_ptr<TrainedModel> make_model(const ModelSetting& setting, const at::Device& device, std::uint64_t seed);
 

@@ -172,6 +172,7 @@ std::unique_ptr<Attention> make_operator_attention(std::string_view implementati
 
 std::string why_unavailable(std::string_view name, const at::Device& device, at::ScalarType dtype,
                             std::int64_t sequence, std::int64_t head_dim) {
+  if (device.is_meta()) return "";  // unknown without the device
   const at::Tensor like = at::empty({1, sequence, 1, head_dim}, at::TensorOptions().dtype(dtype).device(device))
                               .transpose(1, 2)
                               .requires_grad_(true);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transformer/checkpoint.hpp"
 
-#include <ATen/autocast_mode.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -22,9 +21,10 @@ using torch::autograd::variable_list;
 /// A part with what surrounded it in the forward pass.
 struct Recomputation : torch::CustomClassHolder {
   Recomputation(const Context& seen_by, std::vector<std::string> around, const variable_list& inputs, Part given)
-      : ctx(seen_by), scopes(std::move(around)), part(std::move(given)), device(inputs.front().device().type()) {
-    if (at::autocast::is_autocast_enabled(device)) autocast = at::autocast::get_autocast_dtype(device);
-  }
+      : ctx(seen_by),
+        scopes(std::move(around)),
+        part(std::move(given)),
+        autocast(libtorch::enabled_autocast(inputs.front().device().type())) {}
 
   /// Runs the part, recording gradients.
   variable_list run(const variable_list& inputs) const {
@@ -33,7 +33,7 @@ struct Recomputation : torch::CustomClassHolder {
     for (const std::string& name : scopes)
       open.push_back(std::make_unique<Scope>(ctx.host(), ctx.handle(), name.c_str()));
     std::optional<libtorch::Autocast> mixed;
-    if (autocast) mixed.emplace(device, *autocast);
+    if (autocast) mixed.emplace(autocast->device, autocast->dtype);
     const c10::AutoGradMode with_gradients(true);
     variable_list results = part(inputs);
     while (!open.empty()) open.pop_back();  // innermost first
@@ -43,8 +43,7 @@ struct Recomputation : torch::CustomClassHolder {
   Context ctx;
   std::vector<std::string> scopes;
   Part part;
-  at::DeviceType device;
-  std::optional<at::ScalarType> autocast;
+  std::optional<libtorch::EnabledAutocast> autocast;
 };
 
 /// The same tensors without their history, for another graph.
@@ -157,6 +156,13 @@ Checkpointing checkpoint_named(std::string_view name) {
     throw std::invalid_argument("unknown checkpointing '" + std::string(name) +
                                 "', must be one of none, blocks, nested, selective");
   return static_cast<Checkpointing>(found - names.begin());
+}
+
+std::int64_t recomputed_blocks(const CheckpointSetting& setting, std::int64_t blocks) {
+  if (setting.kind == Checkpointing::kBlocks) return blocks;
+  const std::int64_t half = blocks / 2;
+  if (setting.kind != Checkpointing::kNested || half < setting.blocks) return 0;
+  return blocks + recomputed_blocks(setting, half) + recomputed_blocks(setting, blocks - half);
 }
 
 std::vector<at::Tensor> checkpointed(const Context& ctx, const std::vector<at::Tensor>& inputs, Part part) {

@@ -34,6 +34,9 @@ const std::vector<std::string>& checkpoint_names();
 /// Throws std::invalid_argument for an unknown name.
 Checkpointing checkpoint_named(std::string_view name);
 
+/// Returns how many times a block is computed again in a backward pass, in total over the blocks of a model.
+std::int64_t recomputed_blocks(const CheckpointSetting& setting, std::int64_t blocks);
+
 /// A part of a forward pass. It depends only on its inputs and on parameters, and draws no random numbers, so that it
 /// computes the same values again.
 using Part = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>& inputs)>;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transformer/model.hpp"
 
-#include <ATen/autocast_mode.h>
 #include <ATen/ops/alias.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/embedding.h>
@@ -12,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <kymo/autocast.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -40,9 +40,8 @@ at::Tensor converted(const at::Tensor& parameter, at::ScalarType dtype) {
 
 /// The type of the inputs of matrix products, to which a fused norm rounds.
 at::ScalarType product_type(const at::Tensor& stream) {
-  const at::DeviceType device = stream.device().type();
-  const bool is_cast = stream.scalar_type() == at::kFloat && at::autocast::is_autocast_enabled(device);
-  return is_cast ? at::autocast::get_autocast_dtype(device) : stream.scalar_type();
+  const auto autocast = libtorch::enabled_autocast(stream.device().type());
+  return autocast && stream.scalar_type() == at::kFloat ? autocast->dtype : stream.scalar_type();
 }
 
 }  // namespace
@@ -249,7 +248,7 @@ Discardable LanguageModel::normalise(const Context& ctx, Stream& stream, const a
       auto scope = ctx.scope("norm");
       // On the CPU, a norm consists of operators that use its input twice. Their gradients are added up before that of
       // the residual stream, as if the norm were one operator, so that all kinds of checkpoints round equally.
-      const at::Tensor input = inputs.front().is_cpu() ? at::alias(inputs.front()) : inputs.front();
+      const at::Tensor input = inputs.front().is_cuda() ? inputs.front() : at::alias(inputs.front());
       return std::vector{at::rms_norm(input, {config_.d_model}, weight, config_.norm_epsilon)};
     };
     if (checkpoint_.kind != Checkpointing::kSelective || block.empty()) return Discardable(part({stream.sum}).front());

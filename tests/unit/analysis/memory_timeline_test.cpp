@@ -348,6 +348,24 @@ TEST(MemoryCategory, OfAWorkspaceOfCublasFollowsFromItsStack) {
   EXPECT_EQ(category_of(script.blocks()[1]), "unknown:");
 }
 
+TEST(MemoryParts, AreTheBlocksAtTheHighestPeakByCategoryPhaseAndScope) {
+  Script script;
+  script.outside().allocate(kMegabyte, 512).tag(kMegabyte, KYMO_PARAMETER);
+  script.step(0).phase(0).op(1).in_scope(true).allocate(1000, 2000);   // kept for the next phase
+  script.op(2).allocate(4000, 100).in_scope(false).allocate(5000, 1);  // rounded up
+  script.op(3).phase(1).free(4000).allocate(6000, 1024);               // the peak: 512 + 2048 + 512 + 1024
+  script.op(4).free(1000).allocate(8000, 1500);
+  script.op(5).free(5000).free(6000).free(8000);
+  script.derive();
+  std::map<std::string, std::int64_t> found;
+  for (const event::MemoryPart& part : script.record().derived.memory_parts)
+    found[std::string(to_string(part.category)) + " " + part.phase + " " + part.scope] = part.bytes;
+  EXPECT_EQ(found, (std::map<std::string, std::int64_t>{{"parameter outside ", 512},
+                                                        {"activation forward block_*", 2048},
+                                                        {"activation forward ", 512},
+                                                        {"unknown backward ", 1024}}));
+}
+
 TEST(MemoryPhases, TellPeaksOfEachCurveAndWhatWasAliveThen) {
   Script script;
   script.segment(MemoryAction::kSegmentAllocate, kMegabyte, 1 << 20)

@@ -164,6 +164,8 @@ void add_memory(PassRecord& record) {
   derived.memory_phases = {
       {MemoryDevice::kCuda, 2, "forward", false, 512, 600, {1, 2, 3, 4}, 10'300, {1, 2, 3, 4, 5, 6}}};
   derived.memory_phases[0].category_bytes[static_cast<std::size_t>(MemoryCategory::kUnknown)] = 7;
+  derived.memory_parts = {{MemoryDevice::kCuda, MemoryCategory::kParameter, "outside", "", 512},
+                          {MemoryDevice::kCuda, MemoryCategory::kUnknown, "backward", "block_*", 7}};
   Texts& texts = record.trace.texts;
   record.hardware_counts = {{2, -1, kNoText, texts.intern("dram__bytes_read.sum"), 1, 2.5},
                             {2, 1, texts.intern("block_0/attention"), texts.intern("dram__bytes_read.sum"), 2, 1.5}};
@@ -281,6 +283,8 @@ std::vector<TableContent> event_contents() {
       {"memory_phase_category", "device, step, phase, category, bytes",
        "cuda|2|forward|activation|4;cuda|2|forward|gradient|2;cuda|2|forward|input|6;cuda|2|forward|optimizer_state|3;"
        "cuda|2|forward|parameter|1;cuda|2|forward|unknown|7;cuda|2|forward|workspace|5"},
+      {"memory_part", "device, category, phase, scope, bytes",
+       "cuda|parameter|outside||512;cuda|unknown|backward|block_*|7"},
       {"device_memory", "time_ns, stage, step, used_bytes, process_bytes",
        "1|before cuda|-1|100|NULL;10200||2|300|200;15200||3|400|200"},
       {"saved_tensor",

@@ -3,6 +3,7 @@
 
 #include <kymo_plugin.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -57,6 +58,12 @@ class Context {
   /// Placement of this process. Any thread.
   Device device() const { return static_cast<Device>(placement().device); }
   bool is_cuda() const { return placement().device == KYMO_CUDA; }
+  /// True if the step is not computed but its memory is predicted: create tensors on LibTorch's device meta, as
+  /// libtorch::select_device() does, and read none of their values.
+  bool on_meta() const {
+    return placement().size >= offsetof(kymo_placement, on_meta) + sizeof(kymo_placement::on_meta) &&
+           placement().on_meta != 0;
+  }
   int device_index() const { return placement().device_index; }
   int rank() const { return placement().rank; }
   int local_rank() const { return placement().local_rank; }

@@ -109,6 +109,7 @@ void run_chunks(const Tensor& x, const Tensor& weight, const Tensor& target, std
   const double scale = with_gradients ? 1 / static_cast<double>(tokens) : 0;
   const Tensor buffer =
       at::empty({chunk, row_stride(classes, static_cast<std::int64_t>(x.element_size()))}, x.options());
+  if (buffer.is_meta()) return;  // the kernels need no other memory
   for (std::int64_t first = 0; first < tokens; first += chunk) {
     const std::int64_t rows = std::min(chunk, tokens - first);
     Tensor logits = buffer.narrow(0, 0, rows).narrow(1, 0, classes);
@@ -122,17 +123,6 @@ void run_chunks(const Tensor& x, const Tensor& weight, const Tensor& target, std
     }
     if (gradients.weight.defined()) accumulate(gradients.weight, logits.t(), part, first == 0);
   }
-}
-
-Triple forward_shapes(const Tensor& x, const Tensor& weight, const Tensor& target, std::int64_t chunk_rows,
-                      bool x_gradient, bool weight_gradient) {
-  check(x, weight, target, chunk_rows);
-  const auto shaped = [](const Tensor& like, bool wanted) {
-    const auto options = like.options().dtype(layer_checks::sum_type(like.scalar_type()));
-    return wanted ? at::empty_symint(like.sym_sizes(), options) : at::empty({0}, options);
-  };
-  return {at::empty({}, x.options().dtype(layer_checks::sum_type(x.scalar_type()))), shaped(x, x_gradient),
-          shaped(weight, weight_gradient)};
 }
 
 Triple forward(const Tensor& x, const Tensor& weight, const Tensor& target, std::int64_t chunk_rows, bool x_gradient,
@@ -154,6 +144,20 @@ Triple forward(const Tensor& x, const Tensor& weight, const Tensor& target, std:
   run_chunks(x.contiguous(), weight.to(x.scalar_type()).contiguous(), target.contiguous(), chunk, losses, gradients);
   const auto result = [&](const Tensor& gradient) { return gradient.defined() ? gradient : at::empty({0}, sums); };
   return {losses.mean(), result(gradients.x), result(gradients.weight)};
+}
+
+Triple forward_shapes(const Tensor& x, const Tensor& weight, const Tensor& target, std::int64_t chunk_rows,
+                      bool x_gradient, bool weight_gradient) {
+  if (!x.unsafeGetTensorImpl()->has_symbolic_sizes_strides() &&
+      !weight.unsafeGetTensorImpl()->has_symbolic_sizes_strides())
+    return forward(x, weight, target, chunk_rows, x_gradient, weight_gradient);  // with the memory that it takes
+  check(x, weight, target, chunk_rows);
+  const auto shaped = [](const Tensor& like, bool wanted) {
+    const auto options = like.options().dtype(layer_checks::sum_type(like.scalar_type()));
+    return wanted ? at::empty_symint(like.sym_sizes(), options) : at::empty({0}, options);
+  };
+  return {at::empty({}, x.options().dtype(layer_checks::sum_type(x.scalar_type()))), shaped(x, x_gradient),
+          shaped(weight, weight_gradient)};
 }
 
 Tensor loss_alone(const Tensor& x, const Tensor& weight, const Tensor& target, std::int64_t chunk_rows) {

@@ -3,6 +3,9 @@
 
 #include <ATen/autocast_mode.h>
 
+#include <initializer_list>
+#include <optional>
+
 namespace kymo::libtorch {
 
 /// RAII guard for automatic mixed precision on one device type and the current thread. Guards nest. The autocast weight
@@ -30,5 +33,19 @@ class Autocast {
   bool was_enabled_;
   at::ScalarType previous_dtype_;
 };
+
+/// Automatic mixed precision that is enabled for a device type.
+struct EnabledAutocast {
+  at::DeviceType device;  ///< of the tensors, or that whose memory is predicted
+  at::ScalarType dtype;
+};
+
+/// The mixed precision of tensors on a device, if any. Tensors on meta stand for those of another device.
+inline std::optional<EnabledAutocast> enabled_autocast(at::DeviceType device) {
+  for (const at::DeviceType type : {at::kCPU, at::kCUDA})
+    if ((device == type || device == at::kMeta) && at::autocast::is_autocast_enabled(type))
+      return EnabledAutocast{type, at::autocast::get_autocast_dtype(type)};
+  return std::nullopt;
+}
 
 }  // namespace kymo::libtorch

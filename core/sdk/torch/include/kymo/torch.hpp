@@ -20,19 +20,21 @@
 /// LibTorch's device guard.
 namespace kymo::libtorch {
 
-/// Makes the device that the host assigned to this rank LibTorch's current device and returns it. Call it before any
+/// Makes the device that the host assigned to this rank LibTorch's current device and returns it; the device meta if
+/// the memory of the workload is predicted. Call it before any
 /// computation. Throws c10::Error if LibTorch cannot use the device.
 inline at::Device select_device(const Context& ctx) {
   settle_vector_functions();
+  if (ctx.on_meta()) return at::Device(at::kMeta);
   if (!ctx.is_cuda()) return at::Device(at::kCPU);
   const at::Device device(at::kCUDA, static_cast<at::DeviceIndex>(ctx.device_index()));
   c10::impl::getDeviceGuardImpl(at::kCUDA)->setDevice(device);
   return device;
 }
 
-/// Returns LibTorch's current cudaStream_t for this thread, or nullptr on CPU.
+/// Returns LibTorch's current cudaStream_t for this thread, or nullptr on CPU and meta.
 inline void* current_stream(const Context& ctx) {
-  if (!ctx.is_cuda()) return nullptr;
+  if (!ctx.is_cuda() || ctx.on_meta()) return nullptr;
   const at::Device device(at::kCUDA, static_cast<at::DeviceIndex>(ctx.device_index()));
   return c10::impl::getDeviceGuardImpl(at::kCUDA)->getStream(device).native_handle();
 }
@@ -57,7 +59,7 @@ inline void seed_everything(std::uint64_t seed) { at::manual_seed(seed); }
 
 /// Creates a generator for a device that is independent of the device's default generator.
 inline at::Generator make_generator(const at::Device& device, std::uint64_t seed) {
-  at::Generator shared = at::globalContext().defaultGenerator(device);
+  at::Generator shared = at::globalContext().defaultGenerator(device.is_meta() ? at::Device(at::kCPU) : device);
   at::Generator own = [&] {
     std::lock_guard<std::mutex> lock(shared.mutex());
     return shared.clone();

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "measure/plan.hpp"
+
+namespace kymo::collect {
+
+/// While it exists, operators that this thread calls on the device meta allocate what they would on another device:
+/// with its kernels, its mixed precision, and the workspace of its matrix products.
+class StandIn {
+ public:
+  explicit StandIn(measure::DeviceKind device);
+  StandIn(const StandIn&) = delete;
+  StandIn& operator=(const StandIn&) = delete;
+  ~StandIn();
+
+  /// Drops weights that mixed precision has cast, as the end of its region does.
+  static void end_step();
+  /// The workspace, if it was allocated.
+  static const at::Tensor& workspace();
+};
+
+}  // namespace kymo::collect

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pass predict: the memory of a step that is not computed, beside what the memory pass measures."""
+
+import json
+import unittest
+
+from kymo_tool import KymoTest, needs_torch_parts
+
+MODEL = [
+    "--set", "size=custom", "--set", "layers=6", "--set", "d_model=64", "--set", "d_ff=96", "--set", "heads=4",
+    "--set", "context=48", "--set", "batch=2", "--set", "vocab_size=50",
+]  # fmt: skip
+METHOD = ["--device", "cpu", "--warmup", "1", "--steps", "3"]
+XL = ["--set", "size=2.7B", "--set", "batch=4", "--set", "context=2048"]
+GIB = 2**30
+
+
+@needs_torch_parts
+class MemoryPredictionTest(KymoTest):
+    def predictions(self):
+        return self.rows("SELECT predicted_bytes, measured_bytes, error FROM memory_prediction ORDER BY run_id")
+
+    def run_kymo(self, *words):
+        runs = self.kymo_json("run", *words)["runs"]
+        self.assertEqual({run["status"] for run in runs}, {"ok"}, [run["detail"] for run in runs])
+        return runs
+
+    def test_the_peak_of_each_checkpoint_is_predicted_to_the_byte(self):
+        passes = ["--passes", "predict,time,memory"]
+        self.run_kymo("transformer_lm", *MODEL, *METHOD, *passes, "--axis", "checkpoint=none,nested,selective")
+        blocks = ["--set", "checkpoint=blocks", "--axis", "checkpoint_blocks=1,2,3,6"]
+        self.run_kymo("transformer_lm", *MODEL, *METHOD, *passes, *blocks)
+        found = self.predictions()
+        self.assertEqual(len(found), 7)
+        for predicted, measured, error in found:
+            self.assertEqual(predicted, measured)
+            self.assertEqual(error, 0)
+        for part, predicted, measured in self.rows(
+            "SELECT p.part, p.predicted_bytes, p.measured_bytes FROM memory_prediction_part p "
+            "JOIN checkpoint_run c USING (run_id) WHERE c.checkpoint <> 'selective'"
+        ):
+            self.assertEqual(predicted, measured, part)
+        self.assertEqual(
+            self.rows("SELECT DISTINCT has_equal_loss, count(*) FROM checkpoint_run GROUP BY has_equal_loss"), [(1, 7)]
+        )
+
+    def test_types_and_mixed_precision(self):
+        words = ["transformer_lm", *MODEL, *METHOD, "--passes", "predict,memory"]
+        self.run_kymo(*words, "--set", "dtype=bf16", "--axis", "attention=naive,sdpa")
+        self.run_kymo(*words, "--set", "autocast=true", "--axis", "mode=forward,train")
+        for predicted, measured, _ in self.predictions():
+            self.assertLess(abs(predicted / measured - 1), 0.03, (predicted, measured))
+
+    def test_sharded_training_is_predicted_by_one_process(self):
+        settings = ["--ranks", "2", *METHOD, "--passes", "predict,memory", "--set", "model=tiny", "--set", "context=32"]
+        self.run_kymo("fsdp", *settings)
+        self.run_kymo("ddp_overlap", *settings)
+        self.assertEqual(self.rows("SELECT count(*) FROM rank WHERE pass = 'predict'"), [(2,)])
+        for predicted, measured, _ in self.predictions():
+            self.assertLess(abs(predicted / measured - 1), 0.03, (predicted, measured))
+
+    def test_a_model_that_no_machine_here_can_train(self):
+        self.run_kymo(
+            "transformer_lm", *XL, "--device", "cuda", "--passes", "predict", "--axis", "checkpoint=none,blocks"
+        )
+        (none, _, _), (blocks, _, _) = self.predictions()
+        # Parameters, two moments and gradients of 3.41e9 elements in fp32; all activations, or the input of each block.
+        self.assertGreater(none, 120 * GIB)
+        self.assertLess(blocks, 80 * GIB)
+        ((parameters,),) = self.rows(
+            "SELECT DISTINCT predicted_bytes FROM memory_prediction_part WHERE part = 'parameters'"
+        )
+        d, f, layers, vocabulary = 2560, 10240, 32, 10000
+        count = 2 * vocabulary * d + layers * (4 * d * d + 3 * d * f + 2 * d) + d
+        self.assertLess(abs(parameters / (4 * count) - 1), 1e-4)
+
+    def test_only_workloads_with_libtorch(self):
+        done = self.kymo("run", "saxpy", "--passes", "predict", "--device", "cpu", code=3)
+        self.assertIn("only the memory of a workload with LibTorch can be predicted", done.stdout + done.stderr)
+
+    def fit(self, *words):
+        return self.kymo_json("fit", "transformer_lm", *words)
+
+    def test_fit_lists_what_fits_first(self):
+        words = [*XL, "--set", "dtype=bf16", "--axis", "checkpoint=none,blocks,nested"]
+        found = self.fit(*words, "--memory", "60Gi")
+        self.assertEqual(found["device"], "cuda")
+        fits = [choice["fits"] for choice in found["choices"]]
+        self.assertEqual(fits, ["yes", "yes", "no"])
+        self.assertEqual(json.loads(found["choices"][-1]["choice"])["checkpoint"], "none")
+        self.assertEqual({choice["step_ms"] for choice in found["choices"]}, {None})
+        text = self.kymo("fit", "transformer_lm", *words, "--memory", "200Gi").stdout
+        self.assertIn("3 of 3 choices fit into 200 GiB", text)
+        self.assertIn("no times of steps: the database has no peak rates", text)
+        self.assertFalse((self.work / "kymo.db").exists())
+
+    def test_fit_uses_the_peaks_of_the_database(self):
+        for kind in (["kind=copy"], ["kind=matmul", "--set", "n=128"]):
+            self.kymo("run", "peaks", "--device", "cpu", "--steps", "3", "--passes", "time", "--set", *kind)
+        words = [*MODEL, "--device", "cpu", "--axis", "checkpoint=none,blocks", "--memory", "1Gi"]
+        choices = {json.loads(row["choice"])["checkpoint"]: row for row in self.fit(*words)["choices"]}
+        # A checkpoint computes the blocks again, so that the same work at the same rates takes longer.
+        self.assertGreater(choices["none"]["step_ms"], 0)
+        self.assertGreater(choices["blocks"]["step_ms"], choices["none"]["step_ms"])
+        self.assertLess(choices["blocks"]["predicted_bytes"], choices["none"]["predicted_bytes"])
+
+    def test_fit_varies_the_ranks_of_sharded_training(self):
+        words = ["fit", "fsdp", "--set", "model=tiny", "--set", "context=32", "--set", "batch=1", "--set"]
+        found = self.kymo_json(*words, "checkpoint=none", "--device", "cpu", "--memory", "1Gi")
+        peaks = {choice["ranks"]: choice["predicted_bytes"] for choice in found["choices"]}
+        self.assertEqual(sorted(peaks), [1, 2, 4, 8])
+        self.assertGreater(peaks[1], peaks[2])
+        self.assertGreater(peaks[2], peaks[8])
+
+
+if __name__ == "__main__":
+    unittest.main()
