@@ -9,13 +9,14 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/option_number.hpp"
+#include "base/text.hpp"
 #include "cli/case_options.hpp"
 #include "cli/commands.hpp"
-#include "terminal/print.hpp"
-#include "terminal/reading.hpp"
 #include "cli/typed_option.hpp"
 #include "report/renderer.hpp"
 #include "report/result.hpp"
+#include "terminal/print.hpp"
+#include "terminal/reading.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -28,6 +29,7 @@ struct FitArguments {
   CaseOptions cases;
   RunOptions options;
   std::int64_t memory_bytes = 0;
+  std::string runs;
 };
 
 bool is_given(const CaseSpec& spec, const std::string& name) {
@@ -59,22 +61,41 @@ Json measured_peaks(const std::filesystem::path& file, const std::string& device
   return report::json_rows(found);
 }
 
+void print_output(const FitArguments& arguments, const report::Output& output, Json json) {
+  json["memory_bytes"] = arguments.memory_bytes;
+  json.update(output.json());
+  print(arguments.options.json ? json_text(json) : text_of(output.document(), output_style(arguments.options.wide)));
+}
+
+/// From measured steps: runs with their batch, as "3:8,4:16", or one run as "3".
+int fit_runs(const FitArguments& arguments) {
+  Json runs = Json::array();
+  for (const std::string& text : split(arguments.runs, ',')) {
+    const std::size_t colon = text.find(':');
+    const auto number = [](const std::string& word) { return whole_number("--runs", word, 1, kAnyNumber); };
+    runs.push_back({{"run", number(text.substr(0, colon))},
+                    {"batch", colon == text.npos ? Json() : Json(number(text.substr(colon + 1)))}});
+  }
+  print_output(arguments,
+               {"fit_runs",
+                *open_results(arguments.options.database),
+                {{"memory", std::to_string(arguments.memory_bytes)}, {"runs", dump_json(runs)}}},
+               Json::object());
+  return 0;
+}
+
 int show(const FitArguments& arguments, const std::filesystem::path& predictions, const std::string& device_kind,
          int code) {
   const report::Output output("fit", *open_results(predictions),
                               {{"memory", std::to_string(arguments.memory_bytes)},
                                {"peaks", dump_json(measured_peaks(arguments.options.database, device_kind))}});
-  if (arguments.options.json) {
-    Json json{{"memory_bytes", arguments.memory_bytes}, {"device", device_kind}, {"exit_code", code}};
-    json.update(output.json());
-    print(json_text(json));
-  } else {
-    print(text_of(output.document(), output_style(arguments.options.wide)));
-  }
+  print_output(arguments, output, {{"device", device_kind}, {"exit_code", code}});
   return code;
 }
 
-int fit(FitArguments arguments, const std::string& command_line) {
+int fit(const FitArguments& arguments, const std::string& command_line) {
+  if (arguments.runs.empty() == arguments.cases.workloads.empty()) throw UsageError("fit takes a workload, or --runs");
+  if (!arguments.runs.empty()) return fit_runs(arguments);
   Targets targets(arguments.options.plugins);
   Invocation invocation = invocation_of(arguments.cases);
   invocation.show_results = false;
@@ -107,6 +128,12 @@ void add_fit(CLI::App& app, Session& session) {
       "fit",
       "Predict which choices of a workload fit into a memory, and the time of their steps, without running them");
   add_case_options(*command, arguments->cases, Axes::kAllowed);
+  command->get_option("workload")->required(false);
+  command
+      ->add_option("--runs", arguments->runs,
+                   "instead of a workload: runs of a small step with a memory pass, such as those of 'kymo trace', and "
+                   "their batch; predict the peak of larger batches")
+      ->type_name("RUN[:BATCH],...");
   typed_option(*command, "--memory", arguments->memory_bytes, "SIZE", "memory of the device, such as 80Gi", size_bytes)
       ->required();
   add_device_option(*command, arguments->options,
@@ -118,7 +145,8 @@ void add_fit(CLI::App& app, Session& session) {
   command->footer(
       "Without --axis, batch, context, checkpoint and the number of ranks take their usual values. The database "
       "provides the peak rates of 'kymo peaks' for the times.\n"
-      "Example: kymo fit transformer_lm --set size=xl --memory 80Gi");
+      "Example: kymo fit transformer_lm --set size=xl --memory 80Gi\n"
+      "Example: kymo fit --runs 1:4,2:8 --memory 80Gi");
   session.on(*command, [&session, arguments] { return fit(*arguments, session.command_line); });
 }
 

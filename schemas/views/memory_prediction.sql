@@ -219,3 +219,25 @@ FROM (
   WHERE m.rank = 0 AND m.name = 'recompute_flops'
   GROUP BY m.run_id
 ) w;
+
+-- What of the measured peak grows with the batch: everything but parameters, their gradients and the optimizer state.
+CREATE VIEW memory_scaling AS
+SELECT
+  -- run with a memory pass
+  m.run_id,
+  -- rank
+  m.rank,
+  -- cuda or cpu
+  m.device,
+  -- parameters, gradients, optimizer state and buffers of collectives
+  sum(CASE WHEN m.is_fixed THEN m.bytes ELSE 0 END) AS fixed_bytes,
+  -- the rest: activations, inputs, workspace
+  sum(CASE WHEN m.is_fixed THEN 0 ELSE m.bytes END) AS scaled_bytes
+FROM (
+  SELECT
+    *,
+    category IN ('parameter', 'gradient', 'optimizer_state', 'communication') AS is_fixed
+  FROM memory_part
+  WHERE pass = 'memory'
+) m
+GROUP BY m.run_id, m.rank, m.device;

@@ -8,7 +8,7 @@ from kymo_tool import KymoTest, needs_torch_parts
 
 MODEL = [
     "--set", "size=custom", "--set", "layers=6", "--set", "d_model=64", "--set", "d_ff=96", "--set", "heads=4",
-    "--set", "context=48", "--set", "batch=2", "--set", "vocab_size=50",
+    "--set", "context=48", "--set", "vocab_size=50", "--set", "batch=2",
 ]  # fmt: skip
 METHOD = ["--device", "cpu", "--warmup", "1", "--steps", "3"]
 XL = ["--set", "size=2.7B", "--set", "batch=4", "--set", "context=2048"]
@@ -111,6 +111,18 @@ class MemoryPredictionTest(KymoTest):
         self.assertEqual(sorted(peaks), [1, 2, 4, 8])
         self.assertGreater(peaks[1], peaks[2])
         self.assertGreater(peaks[2], peaks[8])
+
+    def test_fit_extrapolates_measured_steps(self):
+        self.run_kymo("transformer_lm", *MODEL[:-2], *METHOD, "--passes", "memory", "--axis", "batch=2,4,16")
+        ((measured,),) = self.rows("SELECT peak_allocated_bytes FROM memory_peak WHERE run_id = 3 AND phase = 'run'")
+        choices = self.kymo_json("fit", "--runs", "1:2,2:4", "--memory", measured + 1000)["choices"]
+        line = {row["batch"]: row for row in choices}
+        self.assertEqual(list(line), ["2", "4", "8", "16", "32"])
+        self.assertLess(abs(line["16"]["predicted_bytes"] / measured - 1), 0.01)
+        self.assertEqual([row["fits"] for row in choices], ["yes", "yes", "yes", "yes", "no"])
+        text = self.kymo("fit", "--runs", "1", "--memory", "1Mi").stdout
+        self.assertIn("everything but parameters, gradients and optimizer state grows with it", text)
+        self.assertIn("no", text)
 
 
 if __name__ == "__main__":
