@@ -115,7 +115,8 @@ class Engine {
 
   /// Each rank has its own clock. Events of different ranks are compared through the supervisor's clock.
   bool compare_clocks() {
-    if (measure::processes_of(assignment_.pass, assignment_.what.ranks) == 1 || !measure::records_events(assignment_.pass))
+    if (measure::processes_of(assignment_.pass, assignment_.what.ranks) == 1 ||
+        !measure::records_events(assignment_.pass))
       return true;
     const auto sync = compare_with_supervisor(control_, run_start_ns_);
     if (sync) record_.trace.clock_syncs.push_back(*sync);
