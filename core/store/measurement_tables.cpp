@@ -12,8 +12,8 @@ using event::PassRecord;
 
 auto sample_table() {
   using S = event::Sample;
-  return declare_table<S>(
-      "sample", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.samples; },
+  return declare_table<&PassRecord::samples>(
+      "sample", Extent::kNoEvent,
       {column<&S::step>("step"), column<&S::phase>("phase"), column<&S::warmup>("warmup"),
        column<&S::throttled>("throttled"), column<&S::calls>("calls"), column<&S::start_ns>("start_ns"),
        column<&S::host_ns>("host_ns"), column<&S::device_ns>("device_ns"), column<&S::cpu_ns>("cpu_ns"),
@@ -22,20 +22,19 @@ auto sample_table() {
 
 auto scheduling_table() {
   using S = event::Scheduling;
-  return declare_table<S>("scheduling", Extent::kNoEvent,
-                          [](const PassRecord& record) -> const auto& { return record.scheduling; },
-                          {column<&S::step>("step"), column<&S::steps>("steps"), column<&S::start_ns>("start_ns"),
-                           column<&S::wall_ns>("wall_ns"), column<&S::cpu_ns>("cpu_ns"),
-                           column<&S::involuntary_switches>("involuntary_switches"), column<&S::threads>("threads"),
-                           column<&S::wait_ns>("wait_ns"), column<&S::longest_wait_ns>("longest_wait_ns"),
-                           column<&S::pressure_ns>("pressure_ns"), column<&S::load_average>("load_average")});
+  return declare_table<&PassRecord::scheduling>(
+      "scheduling", Extent::kNoEvent,
+      {column<&S::step>("step"), column<&S::steps>("steps"), column<&S::start_ns>("start_ns"),
+       column<&S::wall_ns>("wall_ns"), column<&S::cpu_ns>("cpu_ns"),
+       column<&S::involuntary_switches>("involuntary_switches"), column<&S::threads>("threads"),
+       column<&S::wait_ns>("wait_ns"), column<&S::longest_wait_ns>("longest_wait_ns"),
+       column<&S::pressure_ns>("pressure_ns"), column<&S::load_average>("load_average")});
 }
 
 auto warning_table() {
   using W = event::Warning;
-  return declare_table<W>("warning", Extent::kNoEvent,
-                          [](const PassRecord& record) -> const auto& { return record.warnings; },
-                          {sequence_column<W>(), column<&W::kind>("kind"), column<&W::detail>("detail")});
+  return declare_table<&PassRecord::warnings>(
+      "warning", Extent::kNoEvent, {sequence_column<W>(), column<&W::kind>("kind"), column<&W::detail>("detail")});
 }
 
 /// A metric that is not a number is a result (such as a diverged loss), so keep it visible.
@@ -46,21 +45,20 @@ RowValue metric_value(const event::Metric& metric) {
 
 auto metric_table() {
   using M = event::Metric;
-  return declare_table<M>("metric", Extent::kNoEvent,
-                          [](const PassRecord& record) -> const auto& { return record.metrics; },
-                          {sequence_column<M>(),
-                           column<&M::level>("level"),
-                           column<&M::step>("step"),
-                           column<&M::phase>("phase"),
-                           column<&M::name>("name"),
-                           {"value", [](const Entry<M>& entry) { return metric_value(entry.item); }},
-                           column<&M::unit>("unit")});
+  return declare_table<&PassRecord::metrics>("metric", Extent::kNoEvent,
+                                             {sequence_column<M>(),
+                                              column<&M::level>("level"),
+                                              column<&M::step>("step"),
+                                              column<&M::phase>("phase"),
+                                              column<&M::name>("name"),
+                                              {"value", [](const Entry<M>& entry) { return metric_value(entry.item); }},
+                                              column<&M::unit>("unit")});
 }
 
 auto compilation_table() {
   using C = event::Compilation;
-  return declare_table<C>(
-      "compilation", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.compilations; },
+  return declare_table<&PassRecord::compilations>(
+      "compilation", Extent::kNoEvent,
       {sequence_column<C>(), column<&C::kind>("kind"), column<&C::step>("step"),
        column<&C::program_step>("program_step"), column<&C::start_ns>("start_ns"),
        column<&C::duration_ns>("duration_ns"), column<&C::inductor_ns>("inductor_ns"), column<&C::function>("function"),
@@ -72,20 +70,19 @@ double declared(double count) { return std::isfinite(count) && count > 0 ? count
 
 auto work_table() {
   using W = event::Work;
-  return declare_table<W>(
-      "work", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.work; },
-      {column<&W::phase>("phase"),
-       {"flops", [](const Entry<W>& entry) { return declared(entry.item.flops); }},
-       {"bytes", [](const Entry<W>& entry) { return declared(entry.item.bytes); }}},
-      nullptr, RowOwner::kRank);
+  return declare_table<&PassRecord::work>("work", Extent::kNoEvent,
+                                          {column<&W::phase>("phase"),
+                                           {"flops", [](const Entry<W>& entry) { return declared(entry.item.flops); }},
+                                           {"bytes", [](const Entry<W>& entry) { return declared(entry.item.bytes); }}},
+                                          nullptr, RowOwner::kRank);
 }
 
 auto declared_op_work_table() {
   using D = event::DeclaredOpWork;
-  return declare_table<D>("declared_op_work", Extent::kNoEvent,
-                          [](const PassRecord& record) -> const auto& { return record.declared_op_work; },
-                          {sequence_column<D>(), column<&D::name>("name"), column<&D::arguments>("arguments"),
-                           column<&D::flops>("flops"), column<&D::bytes>("bytes")});
+  return declare_table<&PassRecord::declared_op_work>(
+      "declared_op_work", Extent::kNoEvent,
+      {sequence_column<D>(), column<&D::name>("name"), column<&D::arguments>("arguments"), column<&D::flops>("flops"),
+       column<&D::bytes>("bytes")});
 }
 
 /// Gives checks with the same name distinct names: `y`, `y #2`.
@@ -110,8 +107,8 @@ auto verification_table() {
 
 auto gpu_sample_table() {
   using G = event::GpuSample;
-  return declare_table<G>(
-      "gpu_sample", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.gpu_samples; },
+  return declare_table<&PassRecord::gpu_samples>(
+      "gpu_sample", Extent::kNoEvent,
       {column<&G::step>("step"), column<&G::time_ns>("time_ns"), column<&G::sm_clock_mhz>("sm_clock_mhz"),
        column<&G::memory_clock_mhz>("memory_clock_mhz"), column<&G::power_mw>("power_mw"),
        column<&G::temperature_c>("temperature_c"), column<&G::throttle_reasons>("throttle_reasons")});
@@ -119,17 +116,16 @@ auto gpu_sample_table() {
 
 auto memory_counter_table() {
   using C = event::MemoryCounter;
-  return declare_table<C>(
+  return declare_table<&PassRecord::memory_counters>(
       "memory_counter", Extent::kNoEvent,
-      [](const PassRecord& record) -> const auto& { return record.memory_counters; },
       {column<&C::step>("step"), column<&C::time_ns>("time_ns"), column<&C::allocated_bytes>("allocated_bytes"),
        column<&C::reserved_bytes>("reserved_bytes"), column<&C::device_allocations>("device_allocations")});
 }
 
 auto mark_table() {
   using M = event::Mark;
-  return declare_table<M>(
-      "mark", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.marks; },
+  return declare_table<&PassRecord::marks>(
+      "mark", Extent::kNoEvent,
       {sequence_column<M>(), column<&M::name>("name"), column<&M::time_ns>("time_ns"), column<&M::step>("step")});
 }
 
@@ -148,9 +144,8 @@ auto out_of_memory_table() {
 /// What the store itself cannot write follows these rows.
 auto dropped_record_table() {
   using D = event::DroppedRecords;
-  return declare_table<D>(
+  return declare_table<&PassRecord::dropped_records>(
       "dropped_record", Extent::kNoEvent,
-      [](const PassRecord& record) -> const auto& { return record.dropped_records; },
       {sequence_column<D>(), column<&D::source>("source"), column<&D::count>("count"), column<&D::detail>("detail")});
 }
 

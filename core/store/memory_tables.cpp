@@ -5,24 +5,26 @@
 namespace kymo::store {
 namespace {
 
+using event::Derived;
+using event::Memory;
 using event::PassRecord;
 
 auto memory_phase_table() {
   using M = event::MemoryPhase;
   using R = const Entry<M>&;
-  return declare_table<M>("memory_phase", Extent::kNoEvent,
-                          [](const PassRecord& record) -> const auto& { return record.derived.memory_phases; },
-                          {column<&M::device>("device"),
-                           column<&M::step>("step"),
-                           column<&M::phase>("phase"),
-                           column<&M::warmup>("warmup"),
-                           column<&M::begin_allocated_bytes>("begin_allocated_bytes"),
-                           column<&M::end_allocated_bytes>("end_allocated_bytes"),
-                           {"peak_requested_bytes", [](R r) { return r.item.peak.requested_bytes; }},
-                           {"peak_allocated_bytes", [](R r) { return r.item.peak.allocated_bytes; }},
-                           {"peak_active_bytes", [](R r) { return r.item.peak.active_bytes; }},
-                           {"peak_reserved_bytes", [](R r) { return r.item.peak.reserved_bytes; }},
-                           column<&M::peak_ns>("peak_ns")});
+  return declare_table<&Derived::memory_phases>(
+      "memory_phase", Extent::kNoEvent,
+      {column<&M::device>("device"),
+       column<&M::step>("step"),
+       column<&M::phase>("phase"),
+       column<&M::warmup>("warmup"),
+       column<&M::begin_allocated_bytes>("begin_allocated_bytes"),
+       column<&M::end_allocated_bytes>("end_allocated_bytes"),
+       {"peak_requested_bytes", [](R r) { return r.item.peak.requested_bytes; }},
+       {"peak_allocated_bytes", [](R r) { return r.item.peak.allocated_bytes; }},
+       {"peak_active_bytes", [](R r) { return r.item.peak.active_bytes; }},
+       {"peak_reserved_bytes", [](R r) { return r.item.peak.reserved_bytes; }},
+       column<&M::peak_ns>("peak_ns")});
 }
 
 /// The memory of a category at the peak of a phase.
@@ -64,61 +66,58 @@ auto memory_part_table() {
 
 auto allocation_table() {
   using A = event::Allocation;
-  return declare_table<A>("allocation", Extent::kLifetime,
-                          [](const PassRecord& record) -> const auto& { return record.derived.allocations; },
-                          {column<&A::sequence>("sequence"),
-                           column<&A::device>("device"),
-                           column<&A::address>("address"),
-                           column<&A::requested_bytes>("requested_bytes"),
-                           column<&A::allocated_bytes>("allocated_bytes"),
-                           column<&A::alloc_ns>("alloc_ns"),
-                           column<&A::free_ns>("free_ns"),
-                           column<&A::reusable_ns>("reusable_ns"),
-                           column<&A::free_sequence>("free_sequence"),
-                           column<&A::reusable_sequence>("reusable_sequence"),
-                           column<&A::stream>("stream"),
-                           column<&A::thread>("thread"),
-                           column<&A::step>("step"),
-                           phase_column<&A::phase>("phase_id"),
-                           string_column<&A::scope>("scope_id"),
-                           column<&A::free_step>("free_step"),
-                           phase_column<&A::free_phase>("free_phase_id"),
-                           string_column<&A::op>("op_id"),
-                           column<&A::category>("category"),
-                           column<&A::category_source>("category_source"),
-                           column_or_null<&A::stack>("stack")});
+  return declare_table<&Derived::allocations>("allocation", Extent::kLifetime,
+                                              {column<&A::sequence>("sequence"),
+                                               column<&A::device>("device"),
+                                               column<&A::address>("address"),
+                                               column<&A::requested_bytes>("requested_bytes"),
+                                               column<&A::allocated_bytes>("allocated_bytes"),
+                                               column<&A::alloc_ns>("alloc_ns"),
+                                               column<&A::free_ns>("free_ns"),
+                                               column<&A::reusable_ns>("reusable_ns"),
+                                               column<&A::free_sequence>("free_sequence"),
+                                               column<&A::reusable_sequence>("reusable_sequence"),
+                                               column<&A::stream>("stream"),
+                                               column<&A::thread>("thread"),
+                                               column<&A::step>("step"),
+                                               phase_column<&A::phase>("phase_id"),
+                                               string_column<&A::scope>("scope_id"),
+                                               column<&A::free_step>("free_step"),
+                                               phase_column<&A::free_phase>("free_phase_id"),
+                                               string_column<&A::op>("op_id"),
+                                               column<&A::category>("category"),
+                                               column<&A::category_source>("category_source"),
+                                               column_or_null<&A::stack>("stack")});
 }
 
 auto segment_table() {
   using S = event::Segment;
-  return declare_table<S>("segment", Extent::kLifetime,
-                          [](const PassRecord& record) -> const auto& { return record.derived.segments; },
-                          {column<&S::sequence>("sequence"), column<&S::address>("address"), column<&S::bytes>("bytes"),
-                           column<&S::stream>("stream"), column<&S::alloc_ns>("alloc_ns"),
-                           column<&S::free_ns>("free_ns"), column<&S::free_sequence>("free_sequence")});
+  return declare_table<&Derived::segments>(
+      "segment", Extent::kLifetime,
+      {column<&S::sequence>("sequence"), column<&S::address>("address"), column<&S::bytes>("bytes"),
+       column<&S::stream>("stream"), column<&S::alloc_ns>("alloc_ns"), column<&S::free_ns>("free_ns"),
+       column<&S::free_sequence>("free_sequence")});
 }
 
 auto memory_point_table() {
   using M = event::MemoryPoint;
   using R = const Entry<M>&;
-  return declare_table<M>("memory_point", Extent::kStep,
-                          [](const PassRecord& record) -> const auto& { return record.derived.memory_points; },
-                          {column<&M::sequence>("sequence"),
-                           column<&M::device>("device"),
-                           column<&M::time_ns>("time_ns"),
-                           column<&M::step>("step"),
-                           phase_column<&M::phase>("phase_id"),
-                           {"requested_bytes", [](R r) { return r.item.state.requested_bytes; }},
-                           {"allocated_bytes", [](R r) { return r.item.state.allocated_bytes; }},
-                           {"active_bytes", [](R r) { return r.item.state.active_bytes; }},
-                           {"reserved_bytes", [](R r) { return r.item.state.reserved_bytes; }}});
+  return declare_table<&Derived::memory_points>("memory_point", Extent::kStep,
+                                                {column<&M::sequence>("sequence"),
+                                                 column<&M::device>("device"),
+                                                 column<&M::time_ns>("time_ns"),
+                                                 column<&M::step>("step"),
+                                                 phase_column<&M::phase>("phase_id"),
+                                                 {"requested_bytes", [](R r) { return r.item.state.requested_bytes; }},
+                                                 {"allocated_bytes", [](R r) { return r.item.state.allocated_bytes; }},
+                                                 {"active_bytes", [](R r) { return r.item.state.active_bytes; }},
+                                                 {"reserved_bytes", [](R r) { return r.item.state.reserved_bytes; }}});
 }
 
 auto device_memory_table() {
   using D = event::DeviceMemory;
-  return declare_table<D>(
+  return declare_table<&Memory::device>(
       "device_memory", Extent::kMoment,
-      [](const PassRecord& record) -> const auto& { return record.memory_trace.device; },
       {sequence_column<D>(), column<&D::time_ns>("time_ns"), column<&D::stage>("stage"), column<&D::step>("step"),
        column<&D::used_bytes>("used_bytes"), column<&D::process_bytes>("process_bytes")});
 }
@@ -151,19 +150,17 @@ auto stack_frame_table() {
   const auto function = [](const Entry<F>& entry) {
     return entry.item.function.empty() ? RowValue::null() : RowValue(entry.texts.intern(entry.item.function));
   };
-  return declare_table<F>("stack_frame", Extent::kFrame,
-                          [](const PassRecord& record) -> const auto& { return record.memory_trace.frames; },
-                          {sequence_column<F>("frame"),
-                           column<&F::module>("module"),
-                           column<&F::offset>("offset"),
-                           {"function_id", function, true}});
+  return declare_table<&Memory::frames>("stack_frame", Extent::kFrame,
+                                        {sequence_column<F>("frame"),
+                                         column<&F::module>("module"),
+                                         column<&F::offset>("offset"),
+                                         {"function_id", function, true}});
 }
 
 auto saved_tensor_table() {
   using K = event::KeptTensor;
-  return declare_table<K>(
+  return declare_table<&Derived::kept_tensors>(
       "saved_tensor", Extent::kNoEvent,
-      [](const PassRecord& record) -> const auto& { return record.derived.kept_tensors; },
       {sequence_column<K>(), column<&K::step>("step"), column<&K::nested>("nested"), name_column<&K::node>("node_id"),
        string_column<&K::scope>("scope_id"), name_column<&K::type>("type_id"), column<&K::bytes>("bytes"),
        column<&K::storage>("storage"), column<&K::storage_bytes>("storage_bytes"),

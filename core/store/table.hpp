@@ -164,6 +164,16 @@ auto declare_table(const char* name, Extent extent, Records records, std::vector
   return std::make_unique<const RecordTable<Record, Records>>(name, owner, extent, records, std::move(columns), filter);
 }
 
+/// The same for the records in a member of a PassRecord or of one of its parts.
+template <auto member, typename Record = typename std::remove_cvref_t<
+                           decltype(event::member_of(std::declval<const event::PassRecord&>(), member))>::value_type>
+auto declare_table(const char* name, Extent extent, std::vector<Column<Record>> columns,
+                   std::type_identity_t<bool (*)(const Record&)> filter = nullptr, RowOwner owner = RowOwner::kPass) {
+  return declare_table<Record>(
+      name, extent, [](const event::PassRecord& record) -> const auto& { return event::member_of(record, member); },
+      std::move(columns), filter, owner);
+}
+
 using Tables = std::vector<std::unique_ptr<const Table>>;
 
 /// Every table that workers fill and rank files contain, except string, rank and device.

@@ -7,31 +7,30 @@ namespace kymo::store {
 namespace {
 
 using event::Activity;
+using event::Derived;
 using event::PassRecord;
+using event::Trace;
 
 auto kernel_class_table() {
   using K = event::KernelClass;
-  return declare_table<K>(
+  return declare_table<&Derived::kernel_classes>(
       "kernel_class", Extent::kNoEvent,
-      [](const PassRecord& record) -> const auto& { return record.derived.kernel_classes; },
       {string_column<&K::name>("name_id"), column<&K::short_name>("short_name"), column<&K::kernel_class>("class")},
       [](const K& each) { return each.name != event::kNoText; }, RowOwner::kString);
 }
 
 auto scope_path_table() {
   using S = event::ScopePath;
-  return declare_table<S>(
+  return declare_table<&Derived::scope_paths>(
       "scope_path", Extent::kNoEvent,
-      [](const PassRecord& record) -> const auto& { return record.derived.scope_paths; },
       {string_column<&S::path>("scope_id"), column<&S::module>("module"), column<&S::depth>("depth")},
       [](const S& each) { return each.path != event::kNoText; }, RowOwner::kString);
 }
 
 auto kernel_total_table() {
   using K = event::KernelTotal;
-  return declare_table<K>(
+  return declare_table<&Derived::kernel_totals>(
       "kernel_total", Extent::kNoEvent,
-      [](const PassRecord& record) -> const auto& { return record.derived.kernel_totals; },
       {sequence_column<K>(), column<&K::kind>("kind"), phase_column<&K::phase>("phase_id"),
        string_column<&K::scope>("scope_id"), name_column<&K::name>("name_id"), column<&K::attribution>("attribution"),
        column<&K::steps>("steps"), column<&K::calls>("calls"), column<&K::bytes>("bytes"),
@@ -41,8 +40,8 @@ auto kernel_total_table() {
 
 auto op_total_table() {
   using O = event::OpTotal;
-  return declare_table<O>(
-      "op_total", Extent::kNoEvent, [](const PassRecord& record) -> const auto& { return record.derived.op_totals; },
+  return declare_table<&Derived::op_totals>(
+      "op_total", Extent::kNoEvent,
       {sequence_column<O>(), phase_column<&O::phase>("phase_id"), string_column<&O::scope>("scope_id"),
        name_column<&O::name>("name_id"), column<&O::backward>("backward"), column<&O::steps>("steps"),
        column<&O::calls>("calls"), column<&O::host_ns>("host_ns"), column<&O::self_host_ns>("self_host_ns"),
@@ -61,32 +60,31 @@ auto hardware_count_table() {
 auto op_work_table() {
   using O = event::OpWork;
   using R = const Entry<O>&;
-  return declare_table<O>("op_work", Extent::kNoEvent,
-                          [](const PassRecord& record) -> const auto& { return record.derived.op_work; },
-                          {sequence_column<O>(),
-                           phase_column<&O::phase>("phase_id"),
-                           string_column<&O::scope>("scope_id"),
-                           name_column<&O::name>("name_id"),
-                           string_column<&O::arguments>("shapes_id"),
-                           column<&O::recomputed>("recomputed"),
-                           {"kind", [](R r) -> RowValue { return r.item.call.kind; }},
-                           {"dtype", [](R r) -> RowValue { return r.item.call.dtype; }},
-                           column<&O::steps>("steps"),
-                           column<&O::calls>("calls"),
-                           {"flops", [](R r) -> RowValue { return r.item.call.flops; }},
-                           {"model_flops", [](R r) -> RowValue { return r.item.call.model_flops; }},
-                           {"masked_model_flops", [](R r) -> RowValue { return r.item.call.masked_model_flops; }},
-                           {"bytes", [](R r) -> RowValue { return r.item.call.bytes; }},
-                           column<&O::host_ns>("host_ns"),
-                           column<&O::kernels>("kernels"),
-                           column<&O::device_ns>("device_ns")});
+  return declare_table<&Derived::op_work>(
+      "op_work", Extent::kNoEvent,
+      {sequence_column<O>(),
+       phase_column<&O::phase>("phase_id"),
+       string_column<&O::scope>("scope_id"),
+       name_column<&O::name>("name_id"),
+       string_column<&O::arguments>("shapes_id"),
+       column<&O::recomputed>("recomputed"),
+       {"kind", [](R r) -> RowValue { return r.item.call.kind; }},
+       {"dtype", [](R r) -> RowValue { return r.item.call.dtype; }},
+       column<&O::steps>("steps"),
+       column<&O::calls>("calls"),
+       {"flops", [](R r) -> RowValue { return r.item.call.flops; }},
+       {"model_flops", [](R r) -> RowValue { return r.item.call.model_flops; }},
+       {"masked_model_flops", [](R r) -> RowValue { return r.item.call.masked_model_flops; }},
+       {"bytes", [](R r) -> RowValue { return r.item.call.bytes; }},
+       column<&O::host_ns>("host_ns"),
+       column<&O::kernels>("kernels"),
+       column<&O::device_ns>("device_ns")});
 }
 
 auto step_activity_table() {
   using S = event::StepActivity;
-  return declare_table<S>(
+  return declare_table<&Derived::step_activity>(
       "step_activity", Extent::kNoEvent,
-      [](const PassRecord& record) -> const auto& { return record.derived.step_activity; },
       {column<&S::step>("step"), column<&S::phase>("phase"), column<&S::warmup>("warmup"),
        column<&S::start_ns>("start_ns"), column<&S::end_ns>("end_ns"), column<&S::kernels>("kernels"),
        column<&S::kernel_ns>("kernel_ns"), column<&S::compute_ns>("compute_ns"), column<&S::comm_ns>("comm_ns"),
@@ -97,9 +95,8 @@ auto step_activity_table() {
 
 auto idle_total_table() {
   using I = event::IdleTotal;
-  return declare_table<I>(
+  return declare_table<&Derived::idle_totals>(
       "idle_total", Extent::kNoEvent,
-      [](const PassRecord& record) -> const auto& { return record.derived.idle_totals; },
       {sequence_column<I>(), phase_column<&I::phase>("phase_id"), string_column<&I::scope>("scope_id"),
        column<&I::activity>("activity"), column<&I::steps>("steps"), column<&I::gaps>("gaps"),
        column<&I::total_ns>("total_ns"), column<&I::after_copy_ns>("after_copy_ns")});
@@ -141,43 +138,42 @@ auto kernel_outlier_table() {
 
 auto clock_sync_table() {
   using C = event::ClockSync;
-  return declare_table<C>("clock_sync", Extent::kNoEvent,
-                          [](const PassRecord& record) -> const auto& { return record.trace.clock_syncs; },
-                          {sequence_column<C>(), column<&C::clock>("clock"), column<&C::host_ns>("host_ns"),
-                           column<&C::clock_ns>("clock_ns"), column<&C::error_ns>("error_ns")});
+  return declare_table<&Trace::clock_syncs>(
+      "clock_sync", Extent::kNoEvent,
+      {sequence_column<C>(), column<&C::clock>("clock"), column<&C::host_ns>("host_ns"),
+       column<&C::clock_ns>("clock_ns"), column<&C::error_ns>("error_ns")});
 }
 
 auto range_table() {
   using R = event::Range;
-  return declare_table<R>("range", Extent::kStep,
-                          [](const PassRecord& record) -> const auto& { return record.trace.ranges; },
-                          {sequence_column<R>(),
-                           column_or_null<&R::parent>("parent"),
-                           {"kind", [](const Entry<R>& entry) { return entry.item.is_phase ? "phase" : "scope"; }},
-                           name_column<&R::name>("name_id"),
-                           string_column<&R::path>("scope_id"),
-                           column<&R::step>("step"),
-                           phase_column<&R::phase>("phase_id"),
-                           column<&R::thread>("thread"),
-                           column<&R::start_ns>("start_ns"),
-                           column_or_null<&R::end_ns>("end_ns")});
+  return declare_table<&Trace::ranges>(
+      "range", Extent::kStep,
+      {sequence_column<R>(),
+       column_or_null<&R::parent>("parent"),
+       {"kind", [](const Entry<R>& entry) { return entry.item.is_phase ? "phase" : "scope"; }},
+       name_column<&R::name>("name_id"),
+       string_column<&R::path>("scope_id"),
+       column<&R::step>("step"),
+       phase_column<&R::phase>("phase_id"),
+       column<&R::thread>("thread"),
+       column<&R::start_ns>("start_ns"),
+       column_or_null<&R::end_ns>("end_ns")});
 }
 
 auto launch_config_table() {
   using S = event::LaunchShape;
   using R = const Entry<S>&;
-  return declare_table<S>("launch_config", Extent::kNoEvent,
-                          [](const PassRecord& record) -> const auto& { return record.trace.shapes; },
-                          {sequence_column<S>("launch_config"),
-                           {"grid_x", [](R r) { return r.item.grid[0]; }},
-                           {"grid_y", [](R r) { return r.item.grid[1]; }},
-                           {"grid_z", [](R r) { return r.item.grid[2]; }},
-                           {"block_x", [](R r) { return r.item.block[0]; }},
-                           {"block_y", [](R r) { return r.item.block[1]; }},
-                           {"block_z", [](R r) { return r.item.block[2]; }},
-                           column<&S::static_shared_bytes>("static_shared_bytes"),
-                           column<&S::dynamic_shared_bytes>("dynamic_shared_bytes"),
-                           column<&S::registers>("registers")});
+  return declare_table<&Trace::shapes>("launch_config", Extent::kNoEvent,
+                                       {sequence_column<S>("launch_config"),
+                                        {"grid_x", [](R r) { return r.item.grid[0]; }},
+                                        {"grid_y", [](R r) { return r.item.grid[1]; }},
+                                        {"grid_z", [](R r) { return r.item.grid[2]; }},
+                                        {"block_x", [](R r) { return r.item.block[0]; }},
+                                        {"block_y", [](R r) { return r.item.block[1]; }},
+                                        {"block_z", [](R r) { return r.item.block[2]; }},
+                                        column<&S::static_shared_bytes>("static_shared_bytes"),
+                                        column<&S::dynamic_shared_bytes>("dynamic_shared_bytes"),
+                                        column<&S::registers>("registers")});
 }
 
 bool is_kernel(const Activity& activity) { return activity.kind == event::ActivityKind::kKernel; }
@@ -185,8 +181,8 @@ bool is_kernel(const Activity& activity) { return activity.kind == event::Activi
 auto gpu_activity_table() {
   using A = Activity;
   using R = const Entry<A>&;
-  return declare_table<A>(
-      "gpu_activity", Extent::kStep, [](const PassRecord& record) -> const auto& { return record.trace.activities; },
+  return declare_table<&Trace::activities>(
+      "gpu_activity", Extent::kStep,
       {sequence_column<A>(),
        name_column<&A::name>("name_id"),
        column<&A::start_ns>("start_ns"),
@@ -209,26 +205,24 @@ auto gpu_activity_table() {
 
 auto api_call_table() {
   using C = event::ApiCall;
-  return declare_table<C>(
-      "api_call", Extent::kTime, [](const PassRecord& record) -> const auto& { return record.trace.api_calls; },
+  return declare_table<&Trace::api_calls>(
+      "api_call", Extent::kTime,
       {sequence_column<C>(), name_column<&C::name>("name_id"), column<&C::start_ns>("start_ns"),
        column<&C::end_ns>("end_ns"), column<&C::thread>("thread"), column<&C::correlation_id>("correlation_id")});
 }
 
 auto synchronization_table() {
   using S = event::Synchronization;
-  return declare_table<S>(
+  return declare_table<&Trace::synchronizations>(
       "synchronization", Extent::kTime,
-      [](const PassRecord& record) -> const auto& { return record.trace.synchronizations; },
       {sequence_column<S>(), column<&S::kind>("kind"), column<&S::start_ns>("start_ns"), column<&S::end_ns>("end_ns"),
        column_or_null<&S::stream>("stream"), column<&S::correlation_id>("correlation_id")});
 }
 
 auto overhead_table() {
   using O = event::OverheadRecord;
-  return declare_table<O>(
+  return declare_table<&Trace::overhead_records>(
       "cupti_overhead", Extent::kTime,
-      [](const PassRecord& record) -> const auto& { return record.trace.overhead_records; },
       {sequence_column<O>(), column<&O::kind>("kind"), column<&O::start_ns>("start_ns"), column<&O::end_ns>("end_ns")});
 }
 
@@ -250,8 +244,8 @@ std::vector<Column<Record>> with_context(std::vector<Column<Record>> columns) {
 
 auto op_table() {
   using O = event::Operator;
-  return declare_table<O>(
-      "op", Extent::kStep, [](const PassRecord& record) -> const auto& { return record.trace.operators; },
+  return declare_table<&Trace::operators>(
+      "op", Extent::kStep,
       with_context<O>({sequence_column<O>(),
                        column_or_null<&O::parent>("parent"),
                        name_column<&O::name>("name_id"),
@@ -266,8 +260,8 @@ auto op_table() {
 
 auto collective_table() {
   using C = event::Collective;
-  return declare_table<C>(
-      "collective", Extent::kStep, [](const PassRecord& record) -> const auto& { return record.trace.collectives; },
+  return declare_table<&Trace::collectives>(
+      "collective", Extent::kStep,
       with_context<C>(
           {sequence_column<C>(),
            name_column<&C::communicator>("communicator_id"),
