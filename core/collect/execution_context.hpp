@@ -44,14 +44,14 @@ struct ExecutionContext {
   event::Position position() const noexcept { return position(thread_position()); }
   /// For callers that cache the context of the calling thread.
   event::Position position(const ThreadPosition& own) const noexcept {
-    event::Position made;
-    made.step = step.load(std::memory_order_relaxed);
-    made.phase = phase.load(std::memory_order_relaxed);
-    made.range = own.range;
-    made.thread = own.number;
-    if (const Node node = current_node.load(std::memory_order_relaxed)) made.node = node();
-    if (const auto number = op.load(std::memory_order_relaxed)) made.op = number();
-    return made;
+    event::Position current;
+    current.step = step.load(std::memory_order_relaxed);
+    current.phase = phase.load(std::memory_order_relaxed);
+    current.range = own.range;
+    current.thread = own.number;
+    if (const Node node = current_node.load(std::memory_order_relaxed)) current.node = node();
+    if (const auto number = op.load(std::memory_order_relaxed)) current.op = number();
+    return current;
   }
 };
 

@@ -221,31 +221,31 @@ std::unique_ptr<Connection> open_for_reading(const fs::path& file, const Schema&
 }
 
 /// Removes a file that was created here but remained empty, so that a failure leaves nothing behind.
-class MadeFile {
+class CreatedFile {
  public:
-  explicit MadeFile(const fs::path& file) : file_(file) {
+  explicit CreatedFile(const fs::path& file) : file_(file) {
     std::error_code error;
-    made_ = fs::status(file, error).type() == fs::file_type::not_found;
+    created_ = fs::status(file, error).type() == fs::file_type::not_found;
   }
-  ~MadeFile() {
+  ~CreatedFile() {
     std::error_code error;
-    if (made_ && fs::file_size(file_, error) == 0 && !error) fs::remove(file_, error);
+    if (created_ && fs::file_size(file_, error) == 0 && !error) fs::remove(file_, error);
   }
-  MadeFile(const MadeFile&) = delete;
-  MadeFile& operator=(const MadeFile&) = delete;
+  CreatedFile(const CreatedFile&) = delete;
+  CreatedFile& operator=(const CreatedFile&) = delete;
 
-  void keep() { made_ = false; }
+  void keep() { created_ = false; }
 
  private:
   fs::path file_;
-  bool made_ = false;
+  bool created_ = false;
 };
 
 std::unique_ptr<Connection> open_for_writing(const fs::path& file, Mode mode, const Schema& schema) {
   const bool create = mode == Mode::kCreate;
   check_is_file(file, create);
   check_folder_is_writable(file);
-  MadeFile made(file);
+  CreatedFile created(file);
   auto connection =
       std::make_unique<Connection>(file, create ? Connection::Access::kCreate : Connection::Access::kReadWrite);
   if (sqlite3_db_readonly(connection->handle(), "main") == 1)
@@ -266,7 +266,7 @@ std::unique_ptr<Connection> open_for_writing(const fs::path& file, Mode mode, co
   check(*connection, schema, RequiredTables::kAsMigrated, kCheckedBytesForWriting);
   connection->exec("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL");
   bring_up_to_date(*connection, schema);
-  made.keep();
+  created.keep();
   return connection;
 }
 

@@ -40,9 +40,9 @@ int connect(sqlite3* database, void* feed, int, const char* const*, sqlite3_vtab
     declaration += (i > 0 ? ", c" : "c") + std::to_string(i);
   const int code = sqlite3_declare_vtab(database, (declaration + ")").c_str());
   if (code != SQLITE_OK) return code;
-  auto* made = new (std::nothrow) FeedTable{{}, static_cast<Feed*>(feed)};
-  if (made == nullptr) return SQLITE_NOMEM;
-  *table = &made->base;
+  auto* created = new (std::nothrow) FeedTable{{}, static_cast<Feed*>(feed)};
+  if (created == nullptr) return SQLITE_NOMEM;
+  *table = &created->base;
   return SQLITE_OK;
 }
 
@@ -54,10 +54,10 @@ int disconnect(sqlite3_vtab* table) {
 int best_index(sqlite3_vtab*, sqlite3_index_info*) { return SQLITE_OK; }
 
 int open_cursor(sqlite3_vtab* table, sqlite3_vtab_cursor** cursor) {
-  auto* made = new (std::nothrow) FeedCursor{{}, reinterpret_cast<FeedTable*>(table)->feed, nullptr, false};
-  if (made == nullptr) return SQLITE_NOMEM;
-  made->source = &made->feed->source;
-  *cursor = &made->base;
+  auto* created = new (std::nothrow) FeedCursor{{}, reinterpret_cast<FeedTable*>(table)->feed, nullptr, false};
+  if (created == nullptr) return SQLITE_NOMEM;
+  created->source = &created->feed->source;
+  *cursor = &created->base;
   return SQLITE_OK;
 }
 

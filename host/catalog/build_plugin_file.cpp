@@ -277,9 +277,9 @@ fs::path build_plugin_file(const BuildRequest& request) {
   const Flags flags = flags_of(request, name, needs, cuda);
 
   const fs::path result = fs::absolute(name + ".so");
-  const TemporarySibling made = make_sibling(result);
-  if (made.fd < 0) throw Error("cannot write " + quote(result.string()) + ": " + std::strerror(errno));
-  close(made.fd);
+  const TemporarySibling sibling = make_sibling(result);
+  if (sibling.fd < 0) throw Error("cannot write " + quote(result.string()) + ": " + std::strerror(errno));
+  close(sibling.fd);
   const ObjectFolder objects;
   Words link = compiler();
   add(link, {"-g1", "-fPIC", "-shared", "-fvisibility=hidden", "-fvisibility-inlines-hidden"});
@@ -300,15 +300,15 @@ fs::path build_plugin_file(const BuildRequest& request) {
       compile(request, command, quote(source.string()));
       link.push_back(object);
     }
-    add(link, {"-o", made.path.string()});
+    add(link, {"-o", sibling.path.string()});
     add(link, flags.link);
     compile(request, link, join(shown, ", "));
   } catch (...) {
     std::error_code ignored;
-    fs::remove(made.path, ignored);
+    fs::remove(sibling.path, ignored);
     throw;
   }
-  fs::rename(made.path, result);  // a running process keeps using the old plugin file
+  fs::rename(sibling.path, result);  // a running process keeps using the old plugin file
   return result;
 }
 

@@ -188,8 +188,8 @@ int show(const store::ResultsDatabase& database, std::int64_t invocation, const 
   return code;
 }
 
-int make(const Plan& planned, const RunOptions& options, const std::string& command_line, bool show_results,
-         const supervisor::LeaderOptions* leader_options) {
+int execute_and_report(const Plan& planned, const RunOptions& options, const std::string& command_line,
+                       bool show_results, const supervisor::LeaderOptions* leader_options) {
   store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
   supervisor::Options supervisor_options;
@@ -232,7 +232,7 @@ Summary execute_planned(store::ResultsDatabase& database, std::int64_t invocatio
     progress.show(view);
   };
   Summary summary = execute_invocation(database, invocation, runs, options,
-                                       [&](const Summary& made) { return exit_code(made, fail_on_oom); });
+                                       [&](const Summary& ended) { return exit_code(ended, fail_on_oom); });
   progress.finish(summary.runs.size());
   return summary;
 }
@@ -256,11 +256,12 @@ int execute(const Invocation& invocation, Targets& targets, const RunOptions& op
   std::optional<supervisor::LeaderOptions> leader_options;
   if (launcher_env)
     leader_options = {*launcher_env, planned.runs,
-                      [&](const Summary& summary) { return exit_code(summary, options.fail_on_oom); }};
+                      [&](const Summary& ended) { return exit_code(ended, options.fail_on_oom); }};
   planned.runs = without_finished(std::move(planned.runs), options, invocation.device_uuid);
   if (options.plan) return print_plan(planned.runs, options);
   if (!planned.runs.empty())
-    return make(planned, options, command_line, invocation.show_results, leader_options ? &*leader_options : nullptr);
+    return execute_and_report(planned, options, command_line, invocation.show_results,
+                              leader_options ? &*leader_options : nullptr);
   if (leader_options) supervisor::release_followers(*leader_options);
   if (!invocation.show_results) return 0;
   if (options.json)

@@ -191,8 +191,8 @@ int trace(TraceArguments arguments, const std::string& command_line) {
     if (runs.size() > 1) log::info("start " + std::to_string(finished + 1) + " of " + std::to_string(runs.size()));
     return true;
   };
-  const auto code_of = [&](const supervisor::Summary& made) {
-    return exit_code_of(made, run.program.further_windows.any());
+  const auto code_of = [&](const supervisor::Summary& ended) {
+    return exit_code_of(ended, run.program.further_windows.any());
   };
   const supervisor::Summary summary = execute_invocation(database, invocation, runs, supervisor_options, code_of);
   const int code = code_of(summary);

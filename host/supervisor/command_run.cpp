@@ -147,26 +147,27 @@ ExecutedRun execute_command(std::int64_t run_id, const PlannedRun& run, const Sc
                             ProcessReaper& reaper, const std::function<int()>& interrupted_by) {
   using measure::Pass;
   CommandRun command(run, meter, reaper, interrupted_by);
-  ExecutedRun made;
-  made.outcome = command.execute();
-  if (made.outcome.status != RunStatus::kOk) made.outcome.pass = Pass::kTime;
-  if (auto names = reaper.end_detached(); !names.empty()) made.detached.push_back({-1, Pass::kTime, std::move(names)});
+  ExecutedRun executed;
+  executed.outcome = command.execute();
+  if (executed.outcome.status != RunStatus::kOk) executed.outcome.pass = Pass::kTime;
+  if (auto names = reaper.end_detached(); !names.empty())
+    executed.detached.push_back({-1, Pass::kTime, std::move(names)});
   const auto file = scratch.rank_file(run_id, 0, Pass::kTime);
   try {
     store::write_rank_file(file, run_id, 0, Pass::kTime, command.record());
-    made.rank_files.push_back(file);
+    executed.rank_files.push_back(file);
   } catch (const Error& error) {
-    if (made.outcome.status == RunStatus::kOk) made.outcome = {RunStatus::kFailed, error.what()};
+    if (executed.outcome.status == RunStatus::kOk) executed.outcome = {RunStatus::kFailed, error.what()};
   }
   const MeasuredCommand& last = command.last();
-  made.workers.push_back({.rank = 0,
-                          .pass = Pass::kTime,
-                          .pid = std::max<std::int64_t>(last.pid, 0),
-                          .host = host_name(),
-                          .status = made.outcome.status,
-                          .stdout_text = last.output.stdout_text,
-                          .stderr_text = last.output.stderr_text});
-  return made;
+  executed.workers.push_back({.rank = 0,
+                              .pass = Pass::kTime,
+                              .pid = std::max<std::int64_t>(last.pid, 0),
+                              .host = host_name(),
+                              .status = executed.outcome.status,
+                              .stdout_text = last.output.stdout_text,
+                              .stderr_text = last.output.stderr_text});
+  return executed;
 }
 
 }  // namespace kymo::supervisor

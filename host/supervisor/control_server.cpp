@@ -92,15 +92,15 @@ struct ControlServer::Impl : std::enable_shared_from_this<ControlServer::Impl> {
   }
 
   void listen_locally(const fs::path& preferred) {
-    int made = -1;
+    int listener = -1;
     try {
-      made = listen_at(socket_file = preferred);
+      listener = listen_at(socket_file = preferred);
     } catch (const Error& e) {  // not every file system can hold a socket
       log::debug(e.what());
       own_folder = make_private_folder("kymo-control");
-      made = listen_at(socket_file = own_folder / "control");
+      listener = listen_at(socket_file = own_folder / "control");
     }
-    acceptor.assign(stream_protocol(AF_UNIX, 0), made);
+    acceptor.assign(stream_protocol(AF_UNIX, 0), listener);
     accept();
   }
 

@@ -195,14 +195,14 @@ void PassExecution::recover(int rank, const std::filesystem::path& file) {
   }
 }
 
-void PassExecution::add_results(const PassState& result, ExecutedRun& made) {
+void PassExecution::add_results(const PassState& result, ExecutedRun& executed) {
   for (int rank = 0; rank < team_->count(); ++rank) {
     RankProcess& process = team_->process(rank);
     if (auto end = process.poll_end(); end && !end->detached.empty())
-      made.detached.push_back({rank, pass_, std::move(end->detached)});
+      executed.detached.push_back({rank, pass_, std::move(end->detached)});
     if (!takes_part(rank)) continue;
     auto output = process.take_output();
-    store::WorkerRow& row = made.workers.emplace_back();
+    store::WorkerRow& row = executed.workers.emplace_back();
     row.rank = rank;
     row.pass = pass_;
     row.pid = process.worker_pid();
@@ -216,7 +216,7 @@ void PassExecution::add_results(const PassState& result, ExecutedRun& made) {
     std::error_code ignored;
     std::filesystem::remove(scratch_.status_file(run_id_, rank, pass_), ignored);
     // A file that is listed but does not exist counts as dropped records: the worker was lost with its measurements.
-    if (has_measurements || std::filesystem::exists(file, ignored)) made.rank_files.push_back(file);
+    if (has_measurements || std::filesystem::exists(file, ignored)) executed.rank_files.push_back(file);
   }
 }
 

@@ -54,7 +54,7 @@ class PassExecution {
   void collect();
   bool collected();
   /// Adds a row for each rank, its rank file, and the processes that ended workers had detached.
-  void add_results(const PassState& result, ExecutedRun& made);
+  void add_results(const PassState& result, ExecutedRun& executed);
   std::pair<std::int64_t, measure::Pass> identity() const { return {run_id_, pass_}; }
   bool has_found_ranks() const { return processes_ == ObservedProcesses::kRanks; }
   /// Processes that became ranks of the program after others that are observed.

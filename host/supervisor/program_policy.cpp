@@ -43,9 +43,9 @@ Outcome ProgramPolicy::verdict(const PassState& result, WorkerTeam& team) const 
   return outcome_of_program(verdict, end ? end->end : ProcessEnd{}, connected, notes_, run_.program.processes, pid);
 }
 
-void ProgramPolicy::add_results(PassExecution& execution, ExecutedRun& made) const {
+void ProgramPolicy::add_results(PassExecution& execution, ExecutedRun& executed) const {
   const auto& [run_id, pass] = execution.identity();
-  if (execution.has_found_ranks()) made.ranks = execution.team().count();
+  if (execution.has_found_ranks()) executed.ranks = execution.team().count();
   std::vector<event::Warning> warnings;
   if (execution.late_ranks() > 0) warnings.push_back(late_ranks_warning(execution.late_ranks()));
   if (auto warning = unobserved_processes_warning(notes_, run_.program.processes)) warnings.push_back(*warning);

@@ -22,7 +22,7 @@ class ProgramPolicy final : public RankPolicy {
   LocalProcess* foreground() override { return program_; }
   /// Waits until the program has ended.
   Outcome verdict(const PassState& result, WorkerTeam& team) const override;
-  void add_results(PassExecution& execution, ExecutedRun& made) const override;
+  void add_results(PassExecution& execution, ExecutedRun& executed) const override;
 
  private:
   PlannedRun run_;  // a copy: the policy of a window is used until the next one begins

@@ -183,7 +183,7 @@ struct RunExecutor::Impl {
 
   // Main sequence.
 
-  ExecutedRun make(std::int64_t run_id, const PlannedRun& planned, const TimeLimit& time_limit) {
+  ExecutedRun execute(std::int64_t run_id, const PlannedRun& planned, const TimeLimit& time_limit) {
     all_runs = time_limit;
     executes_command = !planned.command.words.empty();
     if (executes_command)
@@ -445,8 +445,8 @@ RunExecutor::RunExecutor(const SupervisorConfig& config, const Scratch& scratch,
     : impl_(std::make_unique<Impl>(config, scratch, meter, leader_options)) {}
 RunExecutor::~RunExecutor() = default;
 
-ExecutedRun RunExecutor::make(std::int64_t run_id, const PlannedRun& run, const TimeLimit& all_runs) {
-  return impl_->make(run_id, run, all_runs);
+ExecutedRun RunExecutor::execute(std::int64_t run_id, const PlannedRun& run, const TimeLimit& all_runs) {
+  return impl_->execute(run_id, run, all_runs);
 }
 
 void RunExecutor::gather_followers() {

@@ -36,7 +36,7 @@ class RunExecutor {
   void finish_followers(int code);
 
   /// Does not throw for failures of workers. A run that is not complete at the end of `all_runs` is skipped.
-  ExecutedRun make(std::int64_t run_id, const PlannedRun& run, const TimeLimit& all_runs = {});
+  ExecutedRun execute(std::int64_t run_id, const PlannedRun& run, const TimeLimit& all_runs = {});
   /// Waits for the next window of the program of this run, and starts the program if its windows are on request. Sets
   /// the ranks that it turned out to have. Empty: the program has ended, or has been told to.
   std::optional<Window> next_window(PlannedRun& run);

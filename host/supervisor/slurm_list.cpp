@@ -60,23 +60,23 @@ bool add_range(const std::string& range, std::vector<std::string>& numbers) {
 
 /// Appends every name that a part with any number of brackets expands to; the last bracket varies fastest.
 bool add_names(const std::string& part, std::vector<std::string>& names) {
-  std::vector<std::string> made{""};
+  std::vector<std::string> expanded{""};
   for (std::size_t at = 0; at < part.size();) {
     const std::size_t open = part.find('[', at);
-    for (auto& name : made) name += part.substr(at, open == std::string::npos ? open : open - at);
+    for (auto& name : expanded) name += part.substr(at, open == std::string::npos ? open : open - at);
     if (open == std::string::npos) break;
     const std::size_t close = part.find(']', open);
     std::vector<std::string> numbers;
     for (const auto& range : split(part.substr(open + 1, close - open - 1), ','))
       if (!add_range(range, numbers)) return false;
-    if (made.size() * numbers.size() > kMaxNodes) return false;
+    if (expanded.size() * numbers.size() > kMaxNodes) return false;
     std::vector<std::string> longer;
-    for (const auto& name : made)
+    for (const auto& name : expanded)
       for (const auto& digits : numbers) longer.push_back(name + digits);
-    made = std::move(longer);
+    expanded = std::move(longer);
     at = close + 1;
   }
-  for (auto& name : made) {
+  for (auto& name : expanded) {
     if (name.empty()) return false;
     names.push_back(std::move(name));
   }

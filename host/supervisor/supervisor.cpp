@@ -21,10 +21,10 @@ namespace {
 
 /// Imports the rank files of a run. They are kept if that fails, and the next command that opens the database tries
 /// again.
-void finalize(store::ResultsDatabase& database, std::int64_t run_id, const ExecutedRun& made, store::Keep keep,
+void finalize(store::ResultsDatabase& database, std::int64_t run_id, const ExecutedRun& executed, store::Keep keep,
               const Scratch& scratch) {
   try {
-    database.finalize_run(run_id, made.outcome, made.workers, made.rank_files, keep, made.detached);
+    database.finalize_run(run_id, executed.outcome, executed.workers, executed.rank_files, keep, executed.detached);
   } catch (const Error& error) {
     if (!scratch.has_rank_files()) throw;
     throw Error(std::string(error.what()) + "; the measurements of run " + std::to_string(run_id) + " are kept in " +
@@ -80,8 +80,8 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
   Summary summary;
   Scratch scratch(database, invocation_id);
   ProgressMeter meter(runs, options.on_progress);
-  RunExecutor maker(config, scratch, meter, options.leader_options);
-  maker.gather_followers();
+  RunExecutor executor(config, scratch, meter, options.leader_options);
+  executor.gather_followers();
   const TimeLimit all_runs(options.max_time_s);
   Skips skips(all_runs);
   const auto execute = [&](std::size_t i, const PlannedRun& run) {
@@ -93,20 +93,22 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
     const std::int64_t run_id = database.begin_run(row);
     scratch.note(run_id);
     const std::string skip_reason = skips.reason(run);
-    const ExecutedRun made = skip_reason.empty() ? maker.make(run_id, run, all_runs)
-                                                 : ExecutedRun{{measure::RunStatus::kSkipped, skip_reason}, {}, {}, {}};
-    skips.ended(run, made.outcome, steady_seconds() - begin_s);
-    if (made.ranks > 0 && made.ranks != row.what.ranks) {
-      row.what.ranks = made.ranks;
+    const ExecutedRun executed = skip_reason.empty()
+                                     ? executor.execute(run_id, run, all_runs)
+                                     : ExecutedRun{{measure::RunStatus::kSkipped, skip_reason}, {}, {}, {}};
+    skips.ended(run, executed.outcome, steady_seconds() - begin_s);
+    if (executed.ranks > 0 && executed.ranks != row.what.ranks) {
+      row.what.ranks = executed.ranks;
       database.set_ranks(run_id, row);
     }
-    finalize(database, run_id, made, options.keep, scratch);
+    finalize(database, run_id, executed, options.keep, scratch);
     scratch.clear(run_id);
-    summary.runs.push_back(made.outcome);
+    summary.runs.push_back(executed.outcome);
     meter.end_run(steady_seconds());
     return run_id;
   };
-  for (std::size_t i = 0; i < runs.size() && maker.interrupted_by() == 0 && maker.can_continue(runs.size() - i); ++i) {
+  for (std::size_t i = 0; i < runs.size() && executor.interrupted_by() == 0 && executor.can_continue(runs.size() - i);
+       ++i) {
     if (options.proceed && !options.proceed(i)) break;
     if (!runs[i].program.further_windows.any()) {
       execute(i, runs[i]);
@@ -114,16 +116,16 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
     }
     PlannedRun program = runs[i];
     if (!program.program.further_windows.on_request) execute(i, run_of_window(program, first_window(program)));
-    while (const auto window = maker.next_window(program)) {
+    while (const auto window = executor.next_window(program)) {
       log::info("observing steps " + std::to_string(window->first) + " to " + std::to_string(window->end() - 1));
-      maker.end_window(execute(i, run_of_window(program, *window)));
+      executor.end_window(execute(i, run_of_window(program, *window)));
     }
-    summary.program_end = maker.end_program();
+    summary.program_end = executor.end_program();
   }
-  maker.close();
+  executor.close();
   scratch.finish();
-  summary.signal = maker.interrupted_by();
-  if (options.leader_options) maker.finish_followers(options.leader_options->exit_code(summary));
+  summary.signal = executor.interrupted_by();
+  if (options.leader_options) executor.finish_followers(options.leader_options->exit_code(summary));
   return summary;
 }
 

@@ -84,23 +84,23 @@ std::uint64_t CollectiveRecorder::begin(const kymo_collective* given) {
   const kymo_collective call = given ? whole(*given) : kymo_collective{};
   const bool is_library_calls = call.operation == KYMO_LIBRARY_CALLS;
   const auto operation = is_library_calls ? event::CollectiveOperation::kBarrier : operation_of(call.operation);
-  event::Collective made;
-  made.position = RangeRecorder::execution_context().position();
-  made.bytes = bounded(call.bytes);
-  made.on_device = call.stream != nullptr;
+  event::Collective begun;
+  begun.position = RangeRecorder::execution_context().position();
+  begun.bytes = bounded(call.bytes);
+  begun.on_device = call.stream != nullptr;
   const std::lock_guard lock(mutex_);
   if (collected_) return 0;
   if (!operation) return ++invalid_, 0;
   if (calls_.size() >= max_) return ++dropped_, 0;
-  made.operation = *operation;
-  if (made.operation == event::CollectiveOperation::kSend || made.operation == event::CollectiveOperation::kReceive)
-    made.group_ranks = 2;  // of which the communicator's name tells one message from another
-  if (call.communicator) made.communicator = communicators_.intern(call.communicator);
+  begun.operation = *operation;
+  if (begun.operation == event::CollectiveOperation::kSend || begun.operation == event::CollectiveOperation::kReceive)
+    begun.group_ranks = 2;  // of which the communicator's name tells one message from another
+  if (call.communicator) begun.communicator = communicators_.intern(call.communicator);
   const bool is_counted = call.size >= offsetof(kymo_collective, sequence) + sizeof(call.sequence);
-  if (!is_library_calls) made.sequence = is_counted ? bounded(call.sequence) : count_call(made.communicator);
+  if (!is_library_calls) begun.sequence = is_counted ? bounded(call.sequence) : count_call(begun.communicator);
   // Taken last and under the lock, so that the calls are ordered by these times.
-  made.enqueue_ns = now_ns() - run_start_ns_;
-  calls_.push_back({std::move(made), is_library_calls});
+  begun.enqueue_ns = now_ns() - run_start_ns_;
+  calls_.push_back({std::move(begun), is_library_calls});
   return handle_of(calls_.size() - 1);
 }
 
@@ -147,7 +147,7 @@ void CollectiveRecorder::collect(event::PassRecord& record) {
   for (auto& [call, is_library_calls] : calls_) {
     if (call.needed_by != event::kNoText) call.needed_by = record.trace.texts.intern(names_.text(call.needed_by));
     if (is_library_calls) {
-      for (event::Collective& made : record.trace.collectives) pass_need(made, call);
+      for (event::Collective& begun : record.trace.collectives) pass_need(begun, call);
     } else {
       call.communicator = record.trace.texts.intern(communicators_.text(call.communicator));
       reported.push_back(std::move(call));

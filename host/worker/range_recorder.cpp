@@ -102,12 +102,12 @@ void RangeRecorder::end_scope() {
 void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* name) {
   const std::int32_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(log.mutex);
-  event::Range* made = nullptr;
+  event::Range* added = nullptr;
   if (number < kMaxRanges) {
     const KnownScope named =
         is_phase ? KnownScope{name, event::kNoText, log.texts.intern(name), event::kNoText} : scope_named(log, name);
-    made = &log.ranges.emplace_back(number, event::Range{}).second;
-    event::Range& range = *made;
+    added = &log.ranges.emplace_back(number, event::Range{}).second;
+    event::Range& range = *added;
     range.is_phase = is_phase;
     range.name = named.name;
     range.path = named.path;
@@ -121,8 +121,8 @@ void RangeRecorder::begin(ThreadLog& log, bool is_phase, int phase, const char* 
   } else {
     dropped_.fetch_add(1);
   }
-  log.open.push_back({made, made ? number : -1, is_phase});
-  if (!is_phase && made) log.position->range = number;
+  log.open.push_back({added, added ? number : -1, is_phase});
+  if (!is_phase && added) log.position->range = number;
 }
 
 /// Usually the same names are passed at the same addresses and need no lookup. The content at an address may have
@@ -172,9 +172,9 @@ void RangeRecorder::add_new(event::NewEvents& events) {
     const auto id_of = [&](event::TextId text) { return log->added_texts.id(text, log->texts, events.texts); };
     for (; log->added < log->ranges.size(); ++log->added) {
       const auto& [number, range] = log->ranges[log->added];
-      event::Range& made = events.ranges.emplace_back(number, range).event;
-      made.name = id_of(range.name);
-      made.path = id_of(range.path);
+      event::Range& added = events.ranges.emplace_back(number, range).event;
+      added.name = id_of(range.name);
+      added.path = id_of(range.path);
     }
   }
 }

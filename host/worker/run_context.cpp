@@ -174,19 +174,19 @@ void RunContext::metric(std::uint32_t level, event::Metric metric) {
 
 void RunContext::compilation(const kymo_compilation& given) {
   const auto kind = compilation_kind(given.kind);
-  event::Compilation made;
-  made.kind = kind.value_or(event::CompilationKind::kCompilation);
-  made.step = given.step;
-  made.program_step = given.program_step;
-  made.start_ns = given.start_ns - run_start_ns_;
-  made.duration_ns = given.duration_ns;
-  if (given.inductor_ns >= 0) made.inductor_ns = given.inductor_ns;
-  made.function = or_empty(given.function);
-  made.file = or_empty(given.file);
-  if (given.line > 0) made.line = given.line;
-  made.reason = or_empty(given.reason);
+  event::Compilation added;
+  added.kind = kind.value_or(event::CompilationKind::kCompilation);
+  added.step = given.step;
+  added.program_step = given.program_step;
+  added.start_ns = given.start_ns - run_start_ns_;
+  added.duration_ns = given.duration_ns;
+  if (given.inductor_ns >= 0) added.inductor_ns = given.inductor_ns;
+  added.function = or_empty(given.function);
+  added.file = or_empty(given.file);
+  if (given.line > 0) added.line = given.line;
+  added.reason = or_empty(given.reason);
   const std::lock_guard lock(mutex_);
-  compilations_.add(std::move(made), kind ? kMaxCompilations : 0);
+  compilations_.add(std::move(added), kind ? kMaxCompilations : 0);
 }
 
 void RunContext::mark_at(const char* name, std::int64_t time_ns) {

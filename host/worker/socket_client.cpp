@@ -68,9 +68,9 @@ SocketClient::~SocketClient() {
 
 void SocketClient::connect() {
   socket_ = connect_to_supervisor(address_);
-  struct stat made{};
-  fstat(socket_, &made);
-  connected_inode = made.st_ino;
+  struct stat status{};
+  fstat(socket_, &status);
+  connected_inode = status.st_ino;
   connected = socket_;
   // Frames are small and latency-critical. A Unix socket has no such option and needs none.
   const int on = 1;
