@@ -13,8 +13,15 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("cmake", "core", "docs", "host", "plugins", "python", "reports", "schemas", "tests")
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 LICENSED = {".c", ".cpp", ".hpp", ".h", ".cu", ".cuh", ".py", ".sql", ".js", ".cmake", ".toml", ".sh"}
-LENGTH = {".c": 500, ".cpp": 500, ".cu": 500, ".py": 500, ".hpp": 300, ".h": 300, ".cuh": 300, ".sql": 400, ".js": 400}
-UNDIVIDED = ("schemas/migrations/", "tests/sql/common/")  # migrations never change
+LENGTH = {".c": 400, ".cpp": 400, ".cu": 500, ".py": 400, ".hpp": 200, ".h": 200, ".cuh": 300, ".sql": 400, ".js": 400}
+TEST_LENGTH = 500
+# Migrations never change. What authors of plugins include is one interface, documented in one place. The event handlers
+# of a run share its state.
+UNDIVIDED = (
+    *("schemas/migrations/", "tests/sql/common/"),
+    *("core/abi/kymo_plugin.h", "core/sdk/include/kymo/descriptor.hpp"),
+    "host/supervisor/run_executor.cpp",
+)
 FUNCTION_LENGTH = 80
 # Kernels are not divided: their parts share registers. Tests may list many cases.
 LONG_FUNCTIONS = re.compile(r".*\.cuh?|(?:.*/)?tests/.*")
@@ -93,6 +100,8 @@ def problems_of(path):
     if not any(LICENCE in line for line in lines[:2] if not line.startswith("#!")):
         yield f"{relative}:1: the first line must contain '{LICENCE}'"
     limit = LENGTH.get(path.suffix)
+    if limit and relative.startswith("tests/"):
+        limit = max(limit, TEST_LENGTH)
     if limit and len(lines) > limit and not relative.startswith(UNDIVIDED):
         yield f"{relative}: {len(lines)} lines, more than {limit}"
     if path.suffix in BRACES | {".py"} and not LONG_FUNCTIONS.fullmatch(relative):

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/json_text.hpp"
+
 #include <fmt/format.h>
 
-#include "report/interactive.hpp"
 #include "report/unicode.hpp"
 
 namespace kymo::report {

@@ -41,8 +41,6 @@ static struct {
   kymo_engine_options options;
   char address[kMaxText], token[kMaxText], root[kMaxText], workload[kMaxText], torch_version[kMaxText];
   unsigned long thread;
-  kymo_context* context;
-  const kymo_host* host; /* NULL outside of the pass */
   Phase open[kMaxOpenPhases];
   int depth; /* of `open` */
   kymo_status end_status;
@@ -68,8 +66,8 @@ static void to_engine(void) {
 
 static kymo_status create(const kymo_workload* table, const kymo_host* host, kymo_context* context, void** instance) {
   (void)table;
-  self_.host = recording_host = host;
-  self_.context = recording_context = context;
+  recording_host = host;
+  recording_context = context;
   *instance = &self_;
   return KYMO_OK;
 }
@@ -87,14 +85,15 @@ static kymo_status step(void* instance, kymo_context* context) {
   to_program();
   if (!self_.ending) return KYMO_OK;
   if (self_.end_status == KYMO_OK) return KYMO_ENGINE_PROGRAM_ENDED;
-  self_.host->fail(context, self_.end_status, self_.end_message);
+  recording_host->fail(context, self_.end_status, self_.end_message);
   return self_.end_status;
 }
 
 static void destroy(void* instance) {
   (void)instance;
-  if (*self_.final_text) self_.host->metric_text(self_.context, KYMO_PER_RUN, self_.final_name, self_.final_text);
-  self_.host = recording_host = NULL;
+  if (*self_.final_text)
+    recording_host->metric_text(recording_context, KYMO_PER_RUN, self_.final_name, self_.final_text);
+  recording_host = NULL;
 }
 
 static kymo_parameter parameters[1];
@@ -113,7 +112,7 @@ static const kymo_plugin* load(void* user, const char* file, const char* descrip
  * pass may follow. Output is the program's own concern. */
 static void flush(void* user) {
   (void)user;
-  self_.host = recording_host = NULL;
+  recording_host = NULL;
   self_.is_complete = 1;
   if (self_.ending || self_.has_more) return;
   self_.state = kRecorded;
@@ -122,7 +121,7 @@ static void flush(void* user) {
 
 static void engine_main(void) {
   self_.library->serve(&self_.options);
-  self_.host = recording_host = NULL;
+  recording_host = NULL;
   self_.state = self_.has_more && self_.is_complete && !self_.ending ? kPaused : kEnded;
   to_program(); /* never resumed */
 }
@@ -221,8 +220,8 @@ static void switch_phase(Phase from, Phase to) {
   if (are_steps_recorded()) {
     record_phase_change(from, to);
   } else {
-    if (from != kNoPhase) self_.host->phase_end(self_.context);
-    if (to != kNoPhase) self_.host->phase_begin(self_.context, phase_names[to], NULL);
+    if (from != kNoPhase) recording_host->phase_end(recording_context);
+    if (to != kNoPhase) recording_host->phase_begin(recording_context, phase_names[to], NULL);
   }
 }
 
@@ -284,7 +283,7 @@ static PyObject* disarm(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
   self_.state = kEnded;
-  self_.host = recording_host = NULL;
+  recording_host = NULL;
   Py_RETURN_NONE;
 }
 
@@ -319,94 +318,12 @@ static PyObject* phase_end(PyObject* module, PyObject* unused) {
   Py_RETURN_NONE;
 }
 
-static PyObject* metric(PyObject* module, PyObject* arguments) {
-  (void)module;
-  unsigned int level;
-  const char* name;
-  PyObject* value;
-  if (!PyArg_ParseTuple(arguments, "IsO:metric", &level, &name, &value)) return NULL;
-  if (!self_.host) Py_RETURN_NONE;
-  if (PyUnicode_Check(value)) {
-    const char* text = PyUnicode_AsUTF8AndSize(value, NULL);
-    if (!text) return NULL;
-    self_.host->metric_text(self_.context, level, name, text);
-    Py_RETURN_NONE;
-  }
-  const double number = PyFloat_AsDouble(value);
-  if (PyErr_Occurred()) return NULL;
-  self_.host->metric_number(self_.context, level, name, number, "");
-  Py_RETURN_NONE;
-}
-
 static PyObject* final_metric(PyObject* module, PyObject* arguments) {
   (void)module;
   const char *name, *text;
   if (!PyArg_ParseTuple(arguments, "ss:final_metric", &name, &text)) return NULL;
   if (copy_text(self_.final_name, name, "the name") || copy_text(self_.final_text, text, "the text")) return NULL;
   Py_RETURN_NONE;
-}
-
-static PyObject* compilation(PyObject* module, PyObject* arguments) {
-  (void)module;
-  kymo_compilation made = {.size = sizeof made};
-  long long step, program_step, start_ns, duration_ns, inductor_ns, line;
-  if (!PyArg_ParseTuple(arguments, "ILLLLLssLs:compilation", &made.kind, &step, &program_step, &start_ns, &duration_ns,
-                        &inductor_ns, &made.function, &made.file, &line, &made.reason))
-    return NULL;
-  made.step = step;
-  made.program_step = program_step;
-  made.start_ns = start_ns;
-  made.duration_ns = duration_ns;
-  made.inductor_ns = inductor_ns;
-  made.line = line;
-  if (self_.host && self_.host->compilation) self_.host->compilation(self_.context, &made);
-  Py_RETURN_NONE;
-}
-
-static PyObject* tag(PyObject* module, PyObject* arguments) {
-  (void)module;
-  unsigned long long address, bytes;
-  unsigned int category;
-  if (!PyArg_ParseTuple(arguments, "KKI:tag", &address, &bytes, &category)) return NULL;
-  if (self_.host && self_.host->tag) self_.host->tag(self_.context, (const void*)(uintptr_t)address, bytes, category);
-  Py_RETURN_NONE;
-}
-
-static PyObject* library_calls_begin(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
-  const kymo_collective calls = {.size = sizeof calls, .operation = KYMO_LIBRARY_CALLS};
-  const int wants = self_.host && self_.host->collective_begin && self_.host->collective_needed;
-  return PyLong_FromUnsignedLongLong(wants ? self_.host->collective_begin(self_.context, &calls) : 0);
-}
-
-static PyObject* library_calls_end(PyObject* module, PyObject* handle) {
-  (void)module;
-  const unsigned long long calls = PyLong_AsUnsignedLongLong(handle);
-  if (PyErr_Occurred()) return NULL;
-  if (calls && self_.host && self_.host->collective_end) self_.host->collective_end(self_.context, calls);
-  Py_RETURN_NONE;
-}
-
-static PyObject* library_calls_needed(PyObject* module, PyObject* arguments) {
-  (void)module;
-  unsigned long long calls;
-  const char* by;
-  if (!PyArg_ParseTuple(arguments, "Ks:library_calls_needed", &calls, &by)) return NULL;
-  if (calls && self_.host && self_.host->collective_needed) self_.host->collective_needed(self_.context, calls, by);
-  Py_RETURN_NONE;
-}
-
-static PyObject* wants_tags(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
-  return PyBool_FromLong(self_.host && self_.host->tag);
-}
-
-static PyObject* wants_scopes(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
-  return PyBool_FromLong(self_.host && self_.host->scope_begin);
 }
 
 static PyMethodDef functions[] = {
@@ -424,22 +341,9 @@ static PyMethodDef functions[] = {
     {"disarm", disarm, METH_NOARGS, "disarm(): this process, a fork, is not the observed one."},
     {"phase_begin", phase_begin, METH_O, "phase_begin(index) -> bool: whether phase_end() is to be called"},
     {"phase_end", phase_end, METH_NOARGS, "phase_end()"},
-    {"metric", metric, METH_VARARGS, "metric(level, name, value)"},
     {"final_metric", final_metric, METH_VARARGS,
      "final_metric(name, text): a metric of the run that is stored when the pass ends, instead of the one before; none "
      "if the text is empty. Lost if the process is killed."},
-    {"compilation", compilation, METH_VARARGS,
-     "compilation(kind, step, program_step, start_ns, duration_ns, inductor_ns, function, file, line, reason): as in "
-     "kymo_compilation"},
-    {"tag", tag, METH_VARARGS, "tag(address, bytes, category)"},
-    {"library_calls_begin", library_calls_begin, METH_NOARGS,
-     "library_calls_begin() -> int: the calls of process groups that this thread makes until library_calls_end() have "
-     "one user; 0: the pass does not record them"},
-    {"library_calls_end", library_calls_end, METH_O, "library_calls_end(calls)"},
-    {"library_calls_needed", library_calls_needed, METH_VARARGS,
-     "library_calls_needed(calls, by): this thread needs their results from now on"},
-    {"wants_scopes", wants_scopes, METH_NOARGS, "wants_scopes() -> bool: whether the pass records scopes"},
-    {"wants_tags", wants_tags, METH_NOARGS, "wants_tags() -> bool: whether the pass records categories of memory"},
     {NULL, NULL, 0, NULL}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                         "kymo_trace._program",
@@ -461,8 +365,8 @@ static int add_constants(PyObject* module) {
 PyMODINIT_FUNC PyInit__program(void) {
   PyObject* module = PyModule_Create(&definition);
   if (module && !PyModule_AddFunctions(module, scope_functions) && !PyModule_AddFunctions(module, step_functions) &&
-      !PyModule_AddFunctions(module, window_functions) && !add_event_functions(module) && !add_constants(module) &&
-      !add_memory_categories(module))
+      !PyModule_AddFunctions(module, window_functions) && !PyModule_AddFunctions(module, record_functions) &&
+      !add_event_functions(module) && !add_constants(module) && !add_memory_categories(module))
     return module;
   Py_XDECREF(module);
   return NULL;

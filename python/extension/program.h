@@ -12,7 +12,7 @@
 
 #include "step_records.h"
 
-/* The host functions of the pass, while it records scopes; NULL otherwise. */
+/* The host functions of the pass; NULL outside of it. */
 extern const kymo_host* recording_host;
 extern kymo_context* recording_context;
 
@@ -41,6 +41,9 @@ void note_effect(Phase effect);
  * `graph_module` on other threads are not the program's own. */
 void set_observation(PyObject* observation, PyObject* tracing, PyObject* graph_module);
 void end_following(void);
+
+/* pass_records.c: functions of the module. */
+extern PyMethodDef record_functions[];
 
 /* requested_windows.c: functions of the module. */
 extern PyMethodDef window_functions[];

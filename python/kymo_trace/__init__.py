@@ -71,10 +71,10 @@ def _observe_torch(setting: dict[str, Any], start_ns: int) -> None:
         from ._usable import check_interpreter
 
         check_interpreter()  # before an extension is loaded
-        from . import _observe
+        from . import _start
 
         _note(file, "torch")
-        _observe.start(setting, start_ns)
+        _start.start(setting, start_ns)
     except Exception as error:  # not the program's concern
         _note(file, f"error {' '.join(str(error).split())}")
 

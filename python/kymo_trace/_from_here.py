@@ -7,7 +7,7 @@ import sys
 from threading import get_ident, main_thread
 from typing import Any
 
-from . import _observe, _optimizers, _program, _ranks
+from . import _observe, _optimizers, _program, _ranks, _start
 from ._later import LaterSteps
 from ._names import Names
 from ._usable import check_interpreter
@@ -30,7 +30,7 @@ def begin(setting: dict[str, Any], start_ns: int) -> _observe.Observation:
     global _observation
     optimizers = _optimizers.existing(sys.modules["torch"])
     if _observation is None:
-        _observation = _observe.start(setting, start_ns, optimizers)
+        _observation = _start.start(setting, start_ns, optimizers)
         if _observation is None:
             raise RuntimeError("a process that multiprocessing has started cannot be observed")
     else:
@@ -42,7 +42,7 @@ def begin(setting: dict[str, Any], start_ns: int) -> _observe.Observation:
 
 def _begin_again(observation: _observe.Observation, setting: dict[str, Any], start_ns: int) -> None:
     observation.setting = setting
-    observation.place = _ranks.place_at_start(setting)
+    observation.membership = _ranks.membership_at_start(setting)
     observation.windows = Windows(setting)
     observation.names = Names(observation.torch)
     observation.later = LaterSteps()

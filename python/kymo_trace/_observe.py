@@ -10,50 +10,34 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Sequence
 from threading import get_ident, main_thread
 from typing import Any
 
-from . import _calls, _exceptions, _loaders, _note, _optimizers, _profilers, _program, _ranges, _ranks, after_import
+from . import _exceptions, _note, _program, _ranks
 from ._compilation import Compilations
 from ._discarded import DiscardedResults
-from ._functions import CompiledFunction, watch_functions
-from ._kernels import Kernels
+from ._functions import CompiledFunction
 from ._later import LaterSteps
-from ._memory import Tags, watch_fully_shard
+from ._memory import Tags
 from ._names import Names
-from ._process import watch_process
-from ._ranks import Place
-from ._replacement import skipped_frames, without_dynamo
+from ._ranks import Membership
+from ._replacement import without_dynamo
 from ._seen import Seen, inference_text, miscount_text
-from ._steps import Steps
+from ._steps import CALLED_BY_PROGRAM, Steps
 from ._windows import Windows
 
 # What is followed: the steps before, in and after the pass; whether a process trains that is not observed.
 BEFORE, DURING, _AFTER, _UNOBSERVED, NOTHING = range(5)
 
-#: Methods of Steps that _program calls.
-_OF_STEPS = (
-    "state_number",
-    "root_ends",
-    "loading_begins",
-    "loading_ends",
-    "optimizer_begins",
-    "optimizer_fails",
-    "closure_begins",
-    "closure_ends",
-    "scaler_stepped",
-    "scaler_updated",
-)
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # lib/kymo
 
 
 class Observation:
     """What is observed in this process, from the import of torch to its end."""
 
-    def __init__(self, setting: dict[str, Any], place: Place, start_ns: int, torch: Any) -> None:
+    def __init__(self, setting: dict[str, Any], membership: Membership, start_ns: int, torch: Any) -> None:
         self.setting = setting
-        self.place = place
+        self.membership = membership
         self.torch = torch
         self.names = Names(torch)
         self.results = DiscardedResults()
@@ -83,7 +67,7 @@ class Observation:
         self.thread = main_thread().ident
         number = getattr(self.torch.autograd, "_get_sequence_nr", lambda: 0)
         self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise, self.results, number)
-        for name in _OF_STEPS:
+        for name in CALLED_BY_PROGRAM:
             setattr(self, name, getattr(self.steps, name))
         self.has_steps = False  # the first one has begun
         self.seen = Seen()  # before the first step is complete
@@ -119,7 +103,7 @@ class Observation:
                 self.compilations.deliver()
             if not _program.next_step():
                 self.end_observation()
-        if self.state == BEFORE and self.place.rank is not None:
+        if self.state == BEFORE and self.membership.rank is not None:
             left = self.windows.left(self.counted)
             if left > 0:
                 return left - 1
@@ -161,7 +145,7 @@ class Observation:
 
     def first_backward(self) -> None:
         """The program trains: the calls before were no steps of their own, but part of the first one."""
-        if self.state == _UNOBSERVED or self.place.rank is None:
+        if self.state == _UNOBSERVED or self.membership.rank is None:
             self.trains_unobserved()
         calls, self.counted = self.counted, 0
         if self.state == BEFORE:
@@ -173,7 +157,7 @@ class Observation:
             self.counted = calls
             self.cannot_observe(inference_text("the first step of the training", calls))
         elif self.state == _AFTER:
-            _note(self.setting["notes"], f"unobserved {self.place.rank} {inference_text('the training', calls)}")
+            _note(self.setting["notes"], f"unobserved {self.membership.rank} {inference_text('the training', calls)}")
 
     def connect(self) -> bool:
         self.state = DURING
@@ -183,8 +167,8 @@ class Observation:
             os.path.join(_LIBRARY, "libkymo_engine.so"),
             os.path.dirname(os.path.dirname(_LIBRARY)),
             setting["address"],
-            self.place.rank,
-            self.place.ranks,
+            self.membership.rank,
+            self.membership.ranks,
             setting["token"],
             self.start_ns,
             setting["workload"],
@@ -219,7 +203,7 @@ class Observation:
         self.records_scopes = self.tags.wanted = False
         self.compilations.end()
         self.names.by_id.clear()
-        if _ranks.is_rank(self.setting, self.place):  # it has a warning of its own
+        if _ranks.is_rank(self.setting, self.membership):  # it has a warning of its own
             self.unfollow()
             return
         self.state = _UNOBSERVED
@@ -323,14 +307,14 @@ class Observation:
 
     def disarm(self) -> None:
         """This process is not to be observed."""
-        self.place = Place(None, 0, False)
+        self.membership = Membership(None, 0, False)
         self.unfollow()
         self.compilations.end()
         _program.disarm()
 
     def end(self, status: int = _program.OK, message: str = "") -> None:
         if self.state == _AFTER and self.later.count:
-            _note(self.setting["notes"], f"later {self.place.rank} {self.later.count} {self.later.median_ns()}")
+            _note(self.setting["notes"], f"later {self.membership.rank} {self.later.count} {self.later.median_ns()}")
         self.unfollow()
         self.compilations.deliver()
         self.compilations.end()
@@ -345,9 +329,9 @@ class Observation:
 
     def joined(self, rank: int, ranks: int) -> None:
         """This process is a rank of the program's process group."""
-        if not self.place.joins:
+        if not self.membership.joins:
             return
-        if self.steps.propagated and self.place.rank is None:
+        if self.steps.propagated and self.membership.rank is None:
             _note(self.setting["notes"], f"joined {os.getpid()}")
         if self.state != BEFORE:
             if ranks > 1:
@@ -355,8 +339,8 @@ class Observation:
                 if self.state == _UNOBSERVED:
                     self.unfollow()
             return
-        self.place = _ranks.place_of_rank(self.setting, rank, ranks)
-        if self.place.rank is None:
+        self.membership = _ranks.membership_of_rank(self.setting, rank, ranks)
+        if self.membership.rank is None:
             self.disarm()
         elif self.setting["early"]:
             self.begin_early()
@@ -364,12 +348,12 @@ class Observation:
 
     def forked(self) -> None:
         """In a fork of this process, which may become a rank of its own."""
-        joins, is_begun = self.place.joins, self.windows.count > 0 or self.state != BEFORE
+        joins, is_begun = self.membership.joins, self.windows.count > 0 or self.state != BEFORE
         if is_begun or not joins:
             self.disarm()
         self.unfollow()
         self.origin = _ranks.FORKED
-        self.place = Place(None, 0, joins)
+        self.membership = Membership(None, 0, joins)
         self.compilations.rows.clear()
         self.begin_process(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
         self.state = _UNOBSERVED if is_begun or not joins else BEFORE
@@ -380,7 +364,7 @@ class Observation:
 
     def finish(self, error: BaseException | None) -> None:
         """The program ends, or the part of it that is observed, with this exception."""
-        if self.steps.begun and self.place.rank is not None:
+        if self.steps.begun and self.membership.rank is not None:
             self.note_steps(error)
         if error is None:
             self.end()
@@ -399,44 +383,8 @@ class Observation:
         """What the supervisor is to know of the steps of a process that ends before those to observe."""
         if self.state == BEFORE:
             _note(self.setting["notes"], f"steps {self.count}")
-            is_unobserved = self.windows.count == 0 and not _ranks.is_rank(self.setting, self.place)
+            is_unobserved = self.windows.count == 0 and not _ranks.is_rank(self.setting, self.membership)
             if self.count and self.steps.propagated and is_unobserved:
                 self.trains_unobserved()
         if self.state in (BEFORE, DURING) and not self.count and uncaught is None:
             _note(self.setting["notes"], f"unstepped {self.seen.why_no_step(self.steps.has_optimizer)}")
-
-
-def _watch_compilations(observation: Observation) -> None:
-    after_import("torch._dynamo.utils", observation.compilations.watch)
-    kernels = Kernels(observation.cannot_observe)
-    after_import("torch._inductor.debug", kernels.watch_generation)
-    after_import("torch._inductor.output_code", kernels.watch_graphs)
-
-
-def start(setting: dict[str, Any], start_ns: int, optimizers: Sequence[Any] = ()) -> Observation | None:
-    """Called after torch was imported and these optimizers were created. None: not to be observed. Raises Unusable."""
-    torch: Any = sys.modules["torch"]
-    place = _ranks.place_at_start(setting)
-    if place.rank is None and not place.joins:
-        return None
-    observation = Observation(setting, place, start_ns, torch)
-    skipped_frames.watch()
-    skipped_frames.add(torch.compiler.is_dynamo_compiling)  # which the replaced functions call
-    _calls.watch_modules(torch, observation.results)
-    _calls.watch_backward(torch, observation.returns_gradients)
-    # The steps are others in a fork.
-    _calls.watch_captures(torch, lambda: observation.steps.capture_begins(), lambda: observation.steps.capture_ends())
-    _optimizers.watch(torch, lambda optimizer: observation.steps.optimizer_created(optimizer), optimizers)
-    _loaders.watch(observation.disarm)
-    _ranges.watch()
-    _watch_compilations(observation)
-    watch_functions(observation)
-    watch_fully_shard(observation.tags)
-    watch_process(observation)
-    _ranks.watch(observation)
-    _profilers.watch(observation.profiler_begins, observation.profiler_ends)
-    if setting["early"] and place.rank is not None and not _ranks.is_launcher():
-        observation.begin_early()
-    if observation.state != NOTHING:
-        observation.watch()
-    return observation

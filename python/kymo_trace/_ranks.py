@@ -17,8 +17,8 @@ from . import LOADED_IN, _exceptions, _note, after_import
 from ._replacement import wrap_method
 
 
-class Place(NamedTuple):
-    """What a process is within the program."""
+class Membership(NamedTuple):
+    """Which rank a process is in the process group of the program."""
 
     rank: int | None  # None: it is not observed, or not yet
     ranks: int  # of the program; 0: as far as is known, it has no process group
@@ -56,34 +56,34 @@ def command() -> str:
     return _exceptions.shortened(" ".join(shlex.join(sys.orig_argv).split()))
 
 
-def is_rank(setting: dict[str, Any], place: Place) -> bool:
+def is_rank(setting: dict[str, Any], membership: Membership) -> bool:
     """Whether a process belongs to ranks, and is not just a single one. The supervisor knows of ranks that it
     rejects."""
-    return place.ranks > 0 and not (setting["single"] and setting["ranks"])
+    return membership.ranks > 0 and not (setting["single"] and setting["ranks"])
 
 
 def _observed(setting: dict[str, Any], rank: int | None) -> int | None:
     return rank if not setting["observed"] or rank in setting["observed"] else None
 
 
-def place_of_rank(setting: dict[str, Any], rank: int, ranks: int) -> Place:
-    """Of a rank, once it is known."""
+def membership_of_rank(setting: dict[str, Any], rank: int, ranks: int) -> Membership:
+    """The membership of a rank, once it is known."""
     known = setting["ranks"] or ranks
-    return Place(_observed(setting, rank) if rank < known else None, known, joins=False)
+    return Membership(_observed(setting, rank) if rank < known else None, known, joins=False)
 
 
-def place_at_start(setting: dict[str, Any]) -> Place:
-    """Of this process, at its start."""
+def membership_at_start(setting: dict[str, Any]) -> Membership:
+    """The membership of this process at its start."""
     known, rank, ranks = setting["ranks"], _number("RANK"), _number("WORLD_SIZE")
     if not setting["single"]:
-        return place_of_rank(setting, rank, known) if rank is not None else Place(None, known, joins=True)
+        return membership_of_rank(setting, rank, known) if rank is not None else Membership(None, known, joins=True)
     if known:
-        return Place(0 if setting["children"] or not _is_child() else None, known, joins=False)
+        return Membership(0 if setting["children"] or not _is_child() else None, known, joins=False)
     if _is_child():
-        return Place(None, 0, joins=True)
+        return Membership(None, 0, joins=True)
     if rank is not None and ranks and _number("LOCAL_WORLD_SIZE") in (None, ranks):
-        return place_of_rank(setting, rank, ranks)
-    return Place(_observed(setting, 0), 0, joins=True)
+        return membership_of_rank(setting, rank, ranks)
+    return Membership(_observed(setting, 0), 0, joins=True)
 
 
 def is_launcher() -> bool:

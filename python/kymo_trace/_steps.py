@@ -31,6 +31,20 @@ from ._work import DirectForward, Work
 
 LOADING, FORWARD, BACKWARD, OPTIMIZER, OTHER = range(5)  # indices into the phases of _program; OTHER: none of them
 
+#: Methods of Steps that _program calls.
+CALLED_BY_PROGRAM = (
+    "state_number",
+    "root_ends",
+    "loading_begins",
+    "loading_ends",
+    "optimizer_begins",
+    "optimizer_fails",
+    "closure_begins",
+    "closure_ends",
+    "scaler_stepped",
+    "scaler_updated",
+)
+
 #: Reasons for a step boundary.
 OPTIMIZER_STEPPED = "optimizer"
 NO_OPTIMIZER = "assumed: first forward pass after a backward pass, because the program has no optimizer"

@@ -17,7 +17,7 @@ from unittest import mock
 from fake_host import FAKE_ENGINE, read_events, script_of
 from kymo_trace import _observe, _program
 from kymo_trace._functions import CompiledFunction
-from kymo_trace._ranks import Place
+from kymo_trace._ranks import Membership
 
 PASSED_STEPS = 12  # of each pass
 TRACING = threading.local()  # as in torch, there is one
@@ -86,7 +86,8 @@ class Execution:
             "workload": "w",
         }
         with mock.patch.dict(sys.modules, modules):
-            self.observation = kind(setting, Place(0, 1, False), time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW), torch)
+            start_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+            self.observation = kind(setting, Membership(0, 1, False), start_ns, torch)
             self.observation.watch()
         self.functions = [CompiledFunction(self.observation) for _ in range(2)]
 

@@ -10,35 +10,11 @@
 #include "backends.hpp"
 #include "call.hpp"
 #include "nccl_in_flight.hpp"
+#include "nccl_messages.hpp"
 #include "nccl_session.hpp"
 
 namespace kymo::comm {
 namespace {
-
-ncclDataType_t nccl_type(const at::Tensor& tensor) {
-  switch (tensor.scalar_type()) {
-    case at::kFloat:
-      return ncclFloat32;
-    case at::kDouble:
-      return ncclFloat64;
-    case at::kHalf:
-      return ncclFloat16;
-    case at::kBFloat16:
-      return ncclBfloat16;
-    case at::kChar:
-      return ncclInt8;
-    case at::kByte:
-      return ncclUint8;
-    case at::kInt:
-      return ncclInt32;
-    default:  // check_tensor() rejects all other types
-      return ncclInt64;
-  }
-}
-
-ncclRedOp_t nccl_reduction(Reduction reduction) { return reduction == Reduction::kAverage ? ncclAvg : ncclSum; }
-
-std::size_t count_of(const at::Tensor& tensor) { return static_cast<std::size_t>(tensor.numel()); }
 
 /// The communicator with an open group on this thread. NCCL defers the calls of all communicators until the group ends.
 thread_local const void* open_group = nullptr;
@@ -180,10 +156,10 @@ class NcclCommunicator final : public Communicator {
     check_rooted(Operation::Gather, output, input, root, device_, rank(), size());
     const std::uint64_t bytes = input.nbytes() * static_cast<std::uint64_t>(size());
     return start({Operation::Gather, bytes}, rank() == root ? output : input, input, [&](cudaStream_t stream) {
-      return messages([&] {
-        send_to(root, input, 0, input, stream);
-        for (int i = 0; rank() == root && i < size(); ++i) receive_from(i, output, i, input, stream);
-      });
+      MessageGroup messages(session_->get(), stream);
+      messages.send(root, input, 0, input);
+      for (int i = 0; rank() == root && i < size(); ++i) messages.receive(i, output, i, input);
+      return messages.end();
     });
   }
 
@@ -191,10 +167,10 @@ class NcclCommunicator final : public Communicator {
     check_rooted(Operation::Scatter, input, output, root, device_, rank(), size());
     const std::uint64_t bytes = output.nbytes() * static_cast<std::uint64_t>(size());
     return start({Operation::Scatter, bytes}, output, rank() == root ? input : output, [&](cudaStream_t stream) {
-      return messages([&] {
-        for (int i = 0; rank() == root && i < size(); ++i) send_to(i, input, i, output, stream);
-        receive_from(root, output, 0, output, stream);
-      });
+      MessageGroup messages(session_->get(), stream);
+      for (int i = 0; rank() == root && i < size(); ++i) messages.send(i, input, i, output);
+      messages.receive(root, output, 0, output);
+      return messages.end();
     });
   }
 
@@ -202,12 +178,12 @@ class NcclCommunicator final : public Communicator {
     check_all_to_all(output, input, device_, size());
     const at::Tensor chunk = input.view({-1}).narrow(0, 0, input.numel() / size());
     return start({Operation::AllToAll, input.nbytes()}, output, input, [&](cudaStream_t stream) {
-      return messages([&] {
-        for (int i = 0; i < size(); ++i) {
-          send_to(i, input, i, chunk, stream);
-          receive_from(i, output, i, chunk, stream);
-        }
-      });
+      MessageGroup messages(session_->get(), stream);
+      for (int i = 0; i < size(); ++i) {
+        messages.send(i, input, i, chunk);
+        messages.receive(i, output, i, chunk);
+      }
+      return messages.end();
     });
   }
 
@@ -251,28 +227,6 @@ class NcclCommunicator final : public Communicator {
     std::uint64_t bytes;
     int peer = -1;  ///< of a message
   };
-
-  /// Runs the calls, which launch together, and returns the first error.
-  template <typename Calls>
-  ncclResult_t messages(const Calls& calls) {
-    message_result_ = ncclGroupStart();
-    calls();
-    const ncclResult_t ended = ncclGroupEnd();
-    return message_result_ == ncclSuccess ? ended : message_result_;
-  }
-  /// Sends or receives a chunk of `whole`, as large as `like`.
-  void send_to(int peer, const at::Tensor& whole, int chunk, const at::Tensor& like, cudaStream_t stream) {
-    const char* const data =
-        static_cast<const char*>(whole.const_data_ptr()) + static_cast<std::size_t>(chunk) * like.nbytes();
-    note(ncclSend(data, count_of(like), nccl_type(like), peer, session_->get(), stream));
-  }
-  void receive_from(int peer, const at::Tensor& whole, int chunk, const at::Tensor& like, cudaStream_t stream) {
-    char* const data = static_cast<char*>(whole.mutable_data_ptr()) + static_cast<std::size_t>(chunk) * like.nbytes();
-    note(ncclRecv(data, count_of(like), nccl_type(like), peer, session_->get(), stream));
-  }
-  void note(ncclResult_t result) {
-    if (message_result_ == ncclSuccess) message_result_ = result;
-  }
 
   template <typename Queue>
   std::unique_ptr<Work> start(const Call& call, const at::Tensor& output, const at::Tensor& input, const Queue& queue) {
@@ -421,8 +375,6 @@ class NcclCommunicator final : public Communicator {
   cudaStream_t own_stream_ = nullptr;
   std::optional<cudaStream_t> last_stream_;  ///< stream of the last call
   at::Tensor token_;                         ///< buffer that a barrier reduces
-
-  ncclResult_t message_result_ = ncclSuccess;
 
   bool in_group_ = false;
   int exceptions_before_ = 0;
