@@ -86,7 +86,7 @@ class FakeHost {
   void set(const std::string& name, const char* value) { parameters[name] = {KYMO_CHOICE, 0, 0, 0, value}; }
 
   std::map<std::string, kymo_value> parameters;
-  kymo_placement placement{sizeof(kymo_placement), 0, 1, 0, KYMO_CPU, 0, "127.0.0.1", 0};
+  kymo_placement placement{sizeof(kymo_placement), 0, 1, 0, KYMO_CPU, 0, "127.0.0.1", 0, 0};
   std::uint64_t next_handle = 77;
   bool reject_phases = false;
   bool reject_gather = false;
