@@ -326,9 +326,11 @@ class NcclCommunicator final : public Communicator {
   }
 
   // A group is launched at its end, so its stream waits for the caller's stream only once, at the end. If the caller
-  // changes streams inside the group, the stream waits for each of them.
+  // changes streams inside the group, the stream waits for each of them. NCCL asks at the first call whether the stream
+  // is captured, so it must join the capture before.
   void join_group(const std::shared_ptr<InFlightOp>& op, cudaStream_t caller, Collective report) {
     if (group_ && group_caller_ != caller) order(op->stream, group_caller_);
+    if (!group_ && op->captured) order(op->stream, caller);
     group_ = op;
     group_caller_ = caller;
     group_reports_.push_back(std::move(report));
