@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Data-parallel steps with their collectives as CUDA graphs, on two GPUs of one machine, in about three minutes.
+# Data-parallel steps with their collectives as CUDA graphs, on two GPUs of one machine, in about five minutes.
 #
 # Usage: captured_steps.sh KYMO FOLDER [PART...], with the KYMO of a build tree; all parts by default: tests, verify,
-# bf16, fp32, fsdp, peers, own (the classes of docs/own-strategies.md). Logs and databases are written to FOLDER. Prints the results of the checks, the step times of
-# eager execution and of graphs with and without communication, the phases of a replay in the time and trace passes, and
-# the step times of PyTorch's DistributedDataParallel and fully_shard. Ends with 1 if a command failed, and with 77 with
-# fewer than two GPUs.
+# bf16, fp32, channels, fsdp, peers, own (the classes of docs/own-strategies.md). Logs and databases are written to
+# FOLDER. Prints the results of the checks, the step times of eager execution and of graphs with and without
+# communication, the phases of a replay in the time and trace passes, step times by the number of NCCL's thread blocks,
+# the SMs reserved for them and the size of a bucket, and the step times of PyTorch's DistributedDataParallel and
+# fully_shard. Ends with 1 if a command failed, and with 77 with fewer than two GPUs.
 set -u
 [ $# -ge 2 ] || { echo "usage: $0 KYMO FOLDER [PART...]" >&2; exit 2; }
 mkdir -p "$2"
@@ -38,6 +39,7 @@ try() { # NAME SECONDS COMMAND...
   echo "$1: exit code $code after $((SECONDS - begin)) s"
   [ $code -eq 0 ] && return
   failed=1
+  grep -m 1 -A 30 'Traceback (most recent call last)' "$log"
   tail -n 15 "$log"
 }
 
@@ -95,6 +97,30 @@ if is_wanted fp32; then
   step_times fp32
   train phases_of_a_replay time,trace ddp_bucketed --set model=medium --set context=256 --set execution=graph
   phases phases_of_a_replay
+fi
+if is_wanted channels; then
+  sweep() { # NAME WORD...
+    try "$1" 75 "$kymo" run ddp_bucketed --set execution=graph "${@:2}" --device cuda --ranks 2 --passes time \
+      --warmup 3 --steps 10 --db "$folder/channels.db"
+  }
+  sweep channels_alone "${fast[@]}" --set communicate=false
+  sweep channels_bf16 "${fast[@]}" --axis nccl_blocks=0,4,8,16,24 --axis bucket_mb=25,100,400
+  sweep channels_reserved "${fast[@]}" --axis nccl_blocks=8,16,24 --axis reserved_sms=8,16,24
+  sweep channels_priority "${fast[@]}" --set nccl_priority=low --axis nccl_blocks=0,8,16
+  for variable in NCCL_CTA_POLICY=1 NCCL_CGA_CLUSTER_SIZE=0 NCCL_MIN_CTAS=32; do
+    export "${variable?}"
+    sweep channels_variable "${fast[@]}" --label "$variable"
+    unset "${variable%=*}"
+  done
+  sweep channels_fp32_alone "${xl[@]}" --set context=128 --set communicate=false
+  sweep channels_fp32 "${xl[@]}" --set context=128 --axis nccl_blocks=0,8,16 --axis bucket_mb=25,100
+  sweep channels_fp32_reserved "${xl[@]}" --set context=128 --axis nccl_blocks=8,16 --axis reserved_sms=8,16
+  select_from channels "SELECT l.label, t.title AS run, l.status,
+    round(s.median_ms, 2) AS step_ms, round(b.median_ms, 2) AS backward_ms, round(c.median_ms, 2) AS communication_ms
+    FROM run l JOIN run_title t USING (run_id)
+    LEFT JOIN phase_time s ON s.run_id = l.run_id AND s.phase = 'step'
+    LEFT JOIN phase_time b ON b.run_id = l.run_id AND b.phase = 'backward'
+    LEFT JOIN phase_time c ON c.run_id = l.run_id AND c.phase = 'communication' ORDER BY s.median_ms"
 fi
 if is_wanted fsdp; then
   train fsdp time fsdp "${fast[@]}" --axis execution=eager,graph --axis unit=weight,block

@@ -101,7 +101,7 @@ TEST_F(Facade, ReadsTypedParameters) {
 }
 
 TEST_F(Facade, KnowsItsPlacement) {
-  host_.placement = {sizeof(kymo_placement), 3, 4, 1, KYMO_CUDA, 2, "node7", 29500};
+  host_.placement = {sizeof(kymo_placement), 3, 4, 1, KYMO_CUDA, 2, "node7", 29500, 0};
   EXPECT_EQ(step([](kymo::Context& ctx) {
               EXPECT_EQ(ctx.rank(), 3);
               EXPECT_EQ(ctx.world_size(), 4);
