@@ -12,6 +12,7 @@
 namespace {
 
 namespace training = kymo::training;
+namespace transformer = kymo::transformer;
 using kymo::Context;
 
 /// Reports the state of an optimizer to the host as it is allocated.
@@ -105,20 +106,36 @@ class BroadcastUpdate final : public training::ParameterUpdate {
   StateReport state_;
 };
 
-class Zero1Exchange final : public training::GradientExchange {
+class Zero1Exchange final : public training::GradientExchange, private transformer::WeightUse {
  public:
-  explicit Zero1Exchange(std::shared_ptr<training::Zero1> zero) : zero_(std::move(zero)) {}
+  /// With a model, its parameters are gathered during its forward pass.
+  Zero1Exchange(std::shared_ptr<training::Zero1> zero, training::TrainedModel* gathered)
+      : zero_(std::move(zero)), gathered_(gathered) {
+    if (gathered_) gathered_->watch(this);
+  }
+  Zero1Exchange(const Zero1Exchange&) = delete;
+  Zero1Exchange& operator=(const Zero1Exchange&) = delete;
+  ~Zero1Exchange() override {
+    if (gathered_) gathered_->watch(nullptr);
+  }
   void begin_step() override { zero_->begin_step(); }
   void finish_step() override { zero_->finish_step(); }
+  void complete_parameters() override {
+    if (gathered_) zero_->share();
+  }
 
  private:
+  void begin(const at::Tensor& weight) override { zero_->need(weight); }
+  void end(const at::Tensor& /*weight*/, const at::Tensor& /*result*/, bool /*in_backward*/) override {}
+
   std::shared_ptr<training::Zero1> zero_;
+  training::TrainedModel* gathered_;
 };
 
 class Zero1Update final : public training::ParameterUpdate {
  public:
-  Zero1Update(const Context& ctx, std::shared_ptr<training::Zero1> zero, bool report)
-      : ctx_(ctx), zero_(std::move(zero)), state_(ctx, report) {
+  Zero1Update(const Context& ctx, std::shared_ptr<training::Zero1> zero, bool share, bool report)
+      : ctx_(ctx), zero_(std::move(zero)), share_(share), state_(ctx, report) {
     tag_parameters(ctx_, zero_->parameter_buffers());
     for (const at::Tensor& buffer : zero_->gradient_buffers()) kymo::libtorch::tag(ctx_, buffer, kymo::Block::Gradient);
     state_.look(*zero_, false);
@@ -128,7 +145,7 @@ class Zero1Update final : public training::ParameterUpdate {
       auto scope = ctx_.scope("update");
       zero_->update();
     }
-    {
+    if (share_) {
       auto scope = ctx_.scope("all_gather");
       zero_->share();
     }
@@ -139,6 +156,7 @@ class Zero1Update final : public training::ParameterUpdate {
  private:
   Context ctx_;
   std::shared_ptr<training::Zero1> zero_;
+  bool share_;
   StateReport state_;
 };
 
@@ -151,8 +169,8 @@ Halves make_zero1(const Scheme& scheme, const training::Replica& replica, const 
                                                 *replica.communicator, options, replica.master_weights);
   Halves halves;
   halves.owned_bytes = zero->owned_bytes();
-  halves.exchange = std::make_unique<Zero1Exchange>(zero);
-  halves.update = std::make_unique<Zero1Update>(replica.ctx, std::move(zero), report);
+  halves.exchange = std::make_unique<Zero1Exchange>(zero, scheme.overlap ? replica.model : nullptr);
+  halves.update = std::make_unique<Zero1Update>(replica.ctx, std::move(zero), !scheme.overlap, report);
   return halves;
 }
 

@@ -18,7 +18,7 @@ struct Scheme {
   bool flat = true;                ///< broadcast: one message per owner and piece, not per parameter
   int pieces = 1;                  ///< broadcast: pieces of the update, each sent while the next is updated
   double bucket_mib = 0;           ///< zero1: 0 for a single bucket
-  bool overlap = true;             ///< zero1: reduce during backward
+  bool overlap = true;             ///< zero1: reduce during backward, gather during forward
   bool communicate = true;         ///< false: each rank updates its own parameters and sends nothing
 };
 

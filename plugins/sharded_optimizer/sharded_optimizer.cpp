@@ -34,8 +34,9 @@ class ShardedOptimizerWorkload final : public training::DataParallelWorkload {
         .param("bucket_mb", Real{100}.at_least(0).unit("MiB").axis({0, 10, 100, 1000}).title("{} MiB"),
                "scheme=zero1: bucket size for reduce-scatter and all-gather; 0 uses a single bucket")
         .param("overlap", Bool{true}.title(" after backward"),
-               "scheme=zero1: reduce a bucket as soon as backward has computed its gradients; false waits for the end "
-               "of backward");
+               "scheme=zero1: reduce a bucket as soon as backward has computed its gradients, and gather it while the "
+               "next forward pass uses the buckets before it; false waits for the end of backward, and gathers after "
+               "the update");
   }
 
   void prepare(Context& ctx) override {

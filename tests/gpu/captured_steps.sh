@@ -59,6 +59,8 @@ phases() { # NAME
   select_from "$1" "SELECT t.title AS run, p.pass, p.phase, round(avg(p.device_ms), 3) AS device_ms,
     round(avg(p.host_ms), 3) AS host_ms FROM pass_step_time p JOIN run_title t USING (run_id)
     WHERE p.rank = 0 AND p.warmup = 0 GROUP BY p.run_id, p.pass, p.phase ORDER BY p.run_id, p.phase, p.pass"
+  select_from "$1" "SELECT phase, round(sum(calls)) AS kernels, round(sum(total_ms), 3) AS kernel_ms
+    FROM kernel_by_phase WHERE rank = 0 GROUP BY run_id, pass, phase"
 }
 
 peer() { # NAME WORD...

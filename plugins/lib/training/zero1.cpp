@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace kymo::training {
@@ -32,9 +33,27 @@ void Zero1::add_group(const torch::optim::OptimizerParamGroup& group, const std:
     part_masters.push_back(master_shard(*buckets_.back(), whole_masters));
   }
   if (masters.empty()) part_masters.clear();
+  order_forward(parameters);
   for (const at::Tensor& parameter : parameters) known_.insert(parameter.unsafeGetTensorImpl());
   optimizers_.push_back(
       make_optimizer(make_, torch::optim::OptimizerParamGroup(std::move(parts), std::move(settings)), part_masters));
+}
+
+/// Buckets are in reverse order of the parameters, except that each has one type.
+void Zero1::order_forward(const std::vector<at::Tensor>& parameters) {
+  std::unordered_map<const void*, std::size_t> bucket_of;
+  for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket)
+    for (const at::Tensor& tensor : buckets_[bucket]->layout.tensors())
+      bucket_of[tensor.unsafeGetTensorImpl()] = bucket;
+  std::size_t first = buckets_.size();
+  const void* previous = nullptr;
+  for (const at::Tensor& parameter : parameters) {
+    first = std::min(first, bucket_of.at(parameter.unsafeGetTensorImpl()));
+    if (parameter.dim() != 2) continue;
+    if (previous) needs_[previous] = first;
+    previous = parameter.unsafeGetTensorImpl();
+  }
+  if (previous) needs_[previous] = 0;
 }
 
 /// This rank's part of the master weights of a bucket, whose parameters have one type; undefined if they have none.
@@ -77,6 +96,7 @@ void Zero1::expect_gradients(Bucket& bucket) {
 void Zero1::begin_step() {
   const c10::NoGradGuard no_gradients;
   next_ = 0;
+  is_shared_ = false;
   for (const auto& bucket : buckets_) expect_gradients(*bucket);
 }
 
@@ -113,6 +133,7 @@ void Zero1::reduce(Bucket& bucket) {
 }
 
 void Zero1::finish_step() {
+  await_gathers(0);
   for (; next_ < buckets_.size(); ++next_) {
     Bucket& bucket = *buckets_[next_];
     for (std::size_t i = 0; i < bucket.layout.tensors().size(); ++i) collect(bucket, i);
@@ -134,6 +155,26 @@ void Zero1::share() {
       gathered.push_back(communicator_.all_gather(bucket->parameters, bucket->parameter_shard));
   }
   for (const auto& work : gathered) work->wait();
+}
+
+void Zero1::need(const at::Tensor& parameter) {
+  if (!is_shared_) {
+    const c10::NoGradGuard no_gradients;
+    waiting_ = buckets_.size();
+    for (std::size_t i = waiting_; i-- > 0;)  // in the order of the forward pass
+      buckets_[i]->gather = communicator_.all_gather(buckets_[i]->parameters, buckets_[i]->parameter_shard);
+    is_shared_ = true;
+  }
+  const auto found = needs_.find(parameter.unsafeGetTensorImpl());
+  if (found != needs_.end()) await_gathers(found->second);
+}
+
+void Zero1::await_gathers(std::size_t first) {
+  while (waiting_ > first) {
+    Bucket& bucket = *buckets_[--waiting_];
+    bucket.gather->wait();
+    bucket.gather.reset();
+  }
 }
 
 void Zero1::warm_up() {

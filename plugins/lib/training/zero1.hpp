@@ -7,6 +7,7 @@
 #include <kymo/communicator.hpp>
 #include <limits>
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -60,6 +61,10 @@ class Zero1 {
   void update();
   /// All-gathers the parts into every parameter buffer.
   void share();
+  /// Instead of share(), so that the all-gathers overlap with the next forward pass: call with each parameter of two
+  /// dimensions before it is used. The first call after begin_step() starts the all-gathers, and each waits for the
+  /// parameters up to the next one of two dimensions.
+  void need(const at::Tensor& parameter);
   /// Runs the kernels and all-gathers of update() and share() without changing parameters or state.
   void warm_up();
 
@@ -80,10 +85,13 @@ class Zero1 {
     std::vector<bool> ready;                     // per parameter, in this step
     std::size_t missing = 0;                     // gradients that are not ready
     std::unique_ptr<comm::Work> work;            // in this step
+    std::unique_ptr<comm::Work> gather;          // that need() started
     std::unique_ptr<GradientHooks> hooks;
   };
 
   void make_bucket(std::vector<at::Tensor> parameters);
+  void await_gathers(std::size_t first);
+  void order_forward(const std::vector<at::Tensor>& parameters);
   at::Tensor master_shard(const Bucket& bucket, const MasterWeights& masters) const;
   static void expect_gradients(Bucket& bucket);
   void on_gradient(std::size_t bucket, std::size_t index);
@@ -97,6 +105,10 @@ class Zero1 {
   std::vector<std::unique_ptr<Bucket>> buckets_;
   std::unordered_set<const void*> known_;  // parameters
   std::size_t next_ = 0;                   // first bucket whose reduction has not started
+
+  std::unordered_map<const void*, std::size_t> needs_;  // first bucket that need() waits for, by parameter
+  std::size_t waiting_ = 0;                             // buckets before this one were not waited for by need()
+  bool is_shared_ = false;                              // need() was called in this step
 };
 
 }  // namespace kymo::training
