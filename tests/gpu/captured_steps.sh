@@ -3,7 +3,7 @@
 # Data-parallel steps with their collectives as CUDA graphs, on two GPUs of one machine, in about five minutes.
 #
 # Usage: captured_steps.sh KYMO FOLDER [PART...], with the KYMO of a build tree; all parts by default: tests, verify,
-# bf16, fp32, channels, fsdp, peers, own (the classes of docs/own-strategies.md). Logs and databases are written to
+# bf16, fp32, phases, channels, fsdp, peers, own (the classes of docs/own-strategies.md). Logs and databases go to
 # FOLDER. Prints the results of the checks, the step times of eager execution and of graphs with and without
 # communication, the phases of a replay in the time and trace passes, step times by the number of NCCL's thread blocks,
 # the SMs reserved for them and the size of a bucket, and the step times of PyTorch's DistributedDataParallel and
@@ -64,7 +64,7 @@ phases() { # NAME
 }
 
 peer() { # NAME WORD...
-  try "$1" 75 python3 -m torch.distributed.run --standalone --nproc-per-node 2 "$here/bench/peers/ddp.py" \
+  try "$1" 150 python3 -m torch.distributed.run --standalone --nproc-per-node 2 "$here/bench/peers/ddp.py" \
     --size xl --batch 4 --context 512 --warmup 4 --steps 15 "${@:2}"
   grep '^python,' "$folder/$1.log"
 }
@@ -90,13 +90,16 @@ if is_wanted bf16; then
   train bf16 time ddp_bucketed "${fast[@]}" --axis execution=eager,graph --axis communicate=true,false
   train bf16 time ddp_bucketed "${fast[@]}" --set execution=graph --set gradients=views
   train bf16 time ddp_torch "${fast[@]}"
-  train bf16 time sharded_optimizer "${fast[@]}" --set scheme=zero1 --axis execution=eager,graph
+  train bf16 time sharded_optimizer "${fast[@]}" --set scheme=zero1 --axis execution=eager,graph \
+    --axis overlap=true,false
   step_times bf16
 fi
 if is_wanted fp32; then
   train fp32 time ddp_bucketed "${xl[@]}" --set context=128 --axis execution=eager,graph --axis communicate=true,false
   train fp32 time ddp_torch "${xl[@]}" --set context=128
   step_times fp32
+fi
+if is_wanted phases; then
   train phases_of_a_replay time,trace ddp_bucketed --set model=medium --set context=256 --set execution=graph
   phases phases_of_a_replay
 fi
