@@ -5,8 +5,8 @@
 # Usage: captured_steps.sh KYMO FOLDER [PART...], with the KYMO of a build tree; all parts by default: tests, verify,
 # bf16, fp32, phases, channels, fsdp, peers, own (the classes of docs/own-strategies.md). Logs and databases go to
 # FOLDER. Prints the results of the checks, the step times of eager execution and of graphs with and without
-# communication, the phases of a replay in the time and trace passes, step times by the number of NCCL's thread blocks,
-# the SMs reserved for them and the size of a bucket, and the step times of PyTorch's DistributedDataParallel and
+# communication, the phases of a replay in the time and trace passes, step times by the number of NCCL's thread blocks
+# and the size of a bucket, and the step times of PyTorch's DistributedDataParallel and
 # fully_shard. Ends with 1 if a command failed, and with 77 with fewer than two GPUs.
 set -u
 [ $# -ge 2 ] || { echo "usage: $0 KYMO FOLDER [PART...]" >&2; exit 2; }
@@ -110,16 +110,8 @@ if is_wanted channels; then
   }
   sweep channels_alone "${fast[@]}" --set communicate=false
   sweep channels_bf16 "${fast[@]}" --axis nccl_blocks=0,4,8,16,24 --axis bucket_mb=25,100,400
-  sweep channels_reserved "${fast[@]}" --axis nccl_blocks=8,16,24 --axis reserved_sms=8,16,24
-  sweep channels_priority "${fast[@]}" --set nccl_priority=low --axis nccl_blocks=0,8,16
-  for variable in NCCL_CTA_POLICY=1 NCCL_CGA_CLUSTER_SIZE=0 NCCL_MIN_CTAS=32; do
-    export "${variable?}"
-    sweep channels_variable "${fast[@]}" --label "$variable"
-    unset "${variable%=*}"
-  done
   sweep channels_fp32_alone "${xl[@]}" --set context=128 --set communicate=false
   sweep channels_fp32 "${xl[@]}" --set context=128 --axis nccl_blocks=0,8,16 --axis bucket_mb=25,100
-  sweep channels_fp32_reserved "${xl[@]}" --set context=128 --axis nccl_blocks=8,16 --axis reserved_sms=8,16
   select_from channels "SELECT l.label, t.title AS run, l.status,
     round(s.median_ms, 2) AS step_ms, round(b.median_ms, 2) AS backward_ms, round(c.median_ms, 2) AS communication_ms
     FROM run l JOIN run_title t USING (run_id)

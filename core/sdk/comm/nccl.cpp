@@ -75,9 +75,8 @@ class NcclCommunicator final : public Communicator {
     int lowest = 0;
     int highest = 0;
     check_cuda(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cannot create a stream for a communicator");
-    check_cuda(
-        cudaStreamCreateWithPriority(&own_stream_, cudaStreamNonBlocking, options.high_priority ? highest : lowest),
-        "cannot create a stream for a communicator");
+    check_cuda(cudaStreamCreateWithPriority(&own_stream_, cudaStreamNonBlocking, highest),
+               "cannot create a stream for a communicator");
   }
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;

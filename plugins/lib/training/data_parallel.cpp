@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/data_parallel.hpp"
 
-#include <ATen/cuda/CUDAContextLight.h>
-#include <ATen/ops/ones.h>
-
 #include <kymo/torch.hpp>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -25,8 +21,7 @@ struct DataParallelSettings {
   std::int64_t batch = 2;  ///< examples per rank
   UpdateRule rule;
   comm::Backend backend = comm::Backend::kGloo;
-  int max_blocks = 0;    ///< maximum thread blocks of NCCL's kernels; 0 uses NCCL's default
-  int reserved_sms = 0;  ///< multiprocessors that cuBLAS leaves to NCCL in the backward pass
+  int max_blocks = 0;  ///< maximum thread blocks of NCCL's kernels; 0 uses NCCL's default
   bool communicate = true;
   bool graph = false;  ///< replay the step as a CUDA graph
 };
@@ -48,10 +43,8 @@ DataParallelSettings read_data_parallel(const Context& ctx, const std::string& o
   settings.rule.adamw = operators.adamw();
   settings.backend = comm::backend_of(ctx.text("backend"), ctx);
   settings.max_blocks = static_cast<int>(ctx.integer("nccl_blocks"));
-  settings.reserved_sms = static_cast<int>(ctx.integer("reserved_sms"));
   settings.communicate = ctx.boolean("communicate");
   settings.graph = ctx.text("execution") == "graph";
-  if (settings.reserved_sms > 0 && !ctx.is_cuda()) ctx.skip("reserved_sms requires device=cuda");
   if (settings.graph && !ctx.is_cuda()) ctx.skip("execution=graph requires device=cuda");
   if (settings.graph && settings.backend != comm::Backend::kNccl)
     ctx.skip("execution=graph requires backend=nccl: calls of Gloo wait on the host, which no graph contains");
@@ -91,20 +84,6 @@ class FlatExchange final : public GradientExchange {
   comm::Communicator& communicator_;
   std::vector<FlatLayout> layouts_;  // one for each type
 };
-
-/// Makes cuBLAS choose its kernels for `reserved` multiprocessors less in all further backward passes of this process.
-/// A backward pass does this, because a handle of cuBLAS belongs to a thread.
-void reserve_multiprocessors(const at::Device& device, int reserved) {
-  const at::Tensor root = at::ones({1}, at::TensorOptions(device).requires_grad(true));
-  at::Tensor result = root * 2;
-  result.register_hook([reserved](const at::Tensor& gradient) {
-    const int target = reserved ? at::cuda::getCurrentDeviceProperties()->multiProcessorCount - reserved : 0;
-    if (cublasSetSmCountTarget(at::cuda::getCurrentCUDABlasHandle(), target) != CUBLAS_STATUS_SUCCESS)
-      throw std::invalid_argument("cuBLAS cannot reserve " + std::to_string(reserved) + " multiprocessors");
-    return gradient;
-  });
-  result.backward();
-}
 
 /// Tags the allocations of the gradients, each once even if several share one.
 void tag_gradients(const Context& ctx, const std::vector<at::Tensor>& parameters) {
@@ -178,7 +157,6 @@ struct DataParallelWorkload::State {
 DataParallelWorkload::DataParallelWorkload() = default;
 
 DataParallelWorkload::~DataParallelWorkload() noexcept(false) {
-  if (state_ && state_->settings.reserved_sms > 0) reserve_multiprocessors(state_->device, 0);
   if (state_ && state_->loss.defined() && !state_->ctx.on_meta())
     state_->ctx.metric("loss_last", state_->loss.item<double>());
 }
@@ -214,10 +192,6 @@ Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t orde
              "communication backend; auto selects NCCL on GPUs and Gloo on the CPU")
       .param("nccl_blocks", Int{0}.at_least(0).axis({8, 16, 24}).title("{} NCCL blocks"),
              "maximum number of thread blocks of NCCL's kernels, each of which occupies an SM; 0 uses NCCL's default")
-      .param("nccl_priority", Choice{"high", {"high", "low"}}.axis({"high", "low"}).title("{} NCCL priority"),
-             "priority of the stream of NCCL's kernels")
-      .param("reserved_sms", Int{0}.at_least(0).axis({8, 16, 24}).title("{} SMs reserved"),
-             "number of SMs that the matrix multiplications of cuBLAS leave to NCCL in the backward pass (GPUs only)")
       .param("communicate", Bool{true}.title("no exchange"),
              "false: run the same step without communication, so that the ranks train independently")
       .param("execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}).title("CUDA {}"),
@@ -243,12 +217,9 @@ void DataParallelWorkload::prepare(Context& ctx) {
   State& state = *state_;
   state.settings = read_data_parallel(ctx, other_optimizer(ctx));
   state.device = libtorch::select_device(ctx);
-  state.communicator = comm::make_communicator(
-      ctx, state.settings.backend,
-      {.max_blocks = state.settings.max_blocks, .high_priority = ctx.text("nccl_priority") == "high"});
+  state.communicator = comm::make_communicator(ctx, state.settings.backend, {.max_blocks = state.settings.max_blocks});
   ctx.metric("backend", comm::to_string(state.communicator->backend()));
   make_replica();
-  if (state.settings.reserved_sms > 0) reserve_multiprocessors(state.device, state.settings.reserved_sms);
   make_training();
   declare();
 }

@@ -55,8 +55,6 @@ struct Options {
   /// NCCL: maximum number of thread blocks per call (ncclConfig_t::maxCTAs); 0 uses NCCL's default. Each block occupies
   /// a multiprocessor. With fewer blocks a call takes longer but interferes less with concurrent kernels.
   int max_blocks = 0;
-  /// NCCL with own_stream: start thread blocks of calls before those of kernels that are queued already.
-  bool high_priority = true;
 };
 
 /// A communicator over all ranks of a run. Every rank must make the same calls in the same order, except messages
