@@ -309,7 +309,7 @@ std::vector<Setting> settings_of_observation() {
       {.name = "counter-ranges",
        .group = kRecords,
        .type = word("phase|scope", &Method::counter_ranges),
-       .documentation = "count hardware events by phase, or also by scope: each range takes about 1 ms",
+       .documentation = "count hardware events by phase, or also by scope: each takes about 2 ms",
        .omits_default = true},
       {.name = "kernel-classes",
        .group = kRecords,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -18,20 +19,13 @@ constexpr const char* kSource = "hardware counters";
 constexpr std::size_t kFirstCapacity = 64;   // ranges of a portion, about 7 MB
 constexpr std::size_t kScopeCapacity = 512;  // without a warm-up step, from which the number is known
 constexpr std::size_t kMaxCapacity = 2048;   // about 320 MB
-/// Step, phase and scopes; deeper scopes are counted with the one around them.
-constexpr std::size_t kLevels = 2;
-constexpr std::size_t kScopeLevels = 8;
 /// The first steps are portions of their own, so that each set is counted in some of few steps.
 constexpr std::int64_t kStepsPerLongerPortion = 16;
 
-constexpr const char* kDelimiter = "/";
-
-/// The index of a range, which is the last part of its name; nullopt for other names.
 std::optional<std::size_t> index_of(std::string_view name) {
-  const std::string_view last = name.substr(name.rfind(*kDelimiter) + 1);
   std::size_t index = 0;
-  const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), index);
-  if (error != std::errc() || end != last.data() + last.size()) return std::nullopt;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
   return index;
 }
 
@@ -68,11 +62,12 @@ CounterSession::~CounterSession() {
 /// Nothing is counted from now on, but the workload goes on.
 void CounterSession::fail(CUptiResult result, const char* what) {
   if (failure_.empty()) failure_ = counter_problem(result, what);
-  for (const std::size_t range : open_) ranges_[range].is_complete = false;
+  for (const std::size_t counted : open_) counted_[counted].is_complete = false;
   open_.clear();
 }
 
 void CounterSession::start() {
+  counted_.clear();
   ranges_.clear();
   portion_steps_ = 0;
   try {
@@ -116,7 +111,7 @@ void CounterSession::configure() {
   config.range = CUPTI_UserRange;
   config.replayMode = CUPTI_UserReplay;
   config.maxRangesPerPass = capacity_;
-  config.numNestingLevels = static_cast<std::uint16_t>(setting_.by_scope ? kScopeLevels : kLevels);
+  config.numNestingLevels = 1;
   config.minNestingLevel = 1;
   config.passIndex = 0;
   config.targetNestingLevel = 1;
@@ -126,34 +121,57 @@ void CounterSession::configure() {
   require_counters(api_.start(&begin), "starting");
 }
 
-std::optional<std::size_t> CounterSession::push(std::int32_t phase, event::TextId scope) {
-  ++step_wanted_ranges_;
+/// Its ranges follow from now on, until leave().
+std::optional<std::size_t> CounterSession::enter(std::int32_t phase, event::TextId scope) {
+  step_wanted_ranges_ += step_wanted_ranges_ == 0 ? 1 : 2;  // one also for the rest of what is around it
   if (!is_counting_ || !failure_.empty() || is_blocked_) return std::nullopt;
-  if (open_.size() >= (setting_.by_scope ? kScopeLevels : kLevels)) return std::nullopt;
-  if (ranges_.size() >= capacity_) {
+  if (ranges_.size() + open_.size() >= capacity_) {
     ++beyond_capacity_;
     return std::nullopt;
   }
-  const std::size_t index = ranges_.size();
-  const std::string name = std::to_string(index);
+  if (!open_.empty() && !end_range()) return std::nullopt;
+  Counted counted{.step = step_, .phase = phase, .scope = scope};
+  if (!open_.empty()) counted.parent = open_.back();
+  open_.push_back(counted_.size());
+  counted_.push_back(std::move(counted));
+  if (!begin_range()) return std::nullopt;
+  return open_.back();
+}
+
+/// What it contains and has not ended ends too, and is incomplete.
+void CounterSession::leave(std::size_t counted) {
+  const auto found = std::ranges::find(open_, counted);
+  if (is_blocked_ || found == open_.end()) return;
+  for (auto inner = found + 1; inner != open_.end(); ++inner) counted_[*inner].is_complete = false;
+  if (!end_range()) return;
+  open_.erase(found, open_.end());
+  if (!open_.empty()) begin_range();
+}
+
+void CounterSession::leave_all() {
+  is_blocked_ = false;
+  if (!open_.empty()) leave(open_.front());
+}
+
+bool CounterSession::begin_range() {
+  const std::string name = std::to_string(ranges_.size());
   KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_PushRange_Params, range);
   range.pRangeProfilerObject = profiler_;
   range.pRangeName = name.c_str();
-  if (const CUptiResult result = api_.push(&range); result != CUPTI_SUCCESS) {
+  const CUptiResult result = api_.push(&range);
+  if (result == CUPTI_SUCCESS)
+    ranges_.push_back(open_.back());
+  else
     fail(result, "beginning a range");
-    return std::nullopt;
-  }
-  ranges_.push_back({.step = step_, .phase = phase, .scope = scope});
-  open_.push_back(index);
-  return index;
+  return result == CUPTI_SUCCESS;
 }
 
-void CounterSession::pop() {
-  if (open_.empty()) return;
+bool CounterSession::end_range() {
   KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_PopRange_Params, range);
   range.pRangeProfilerObject = profiler_;
-  if (const CUptiResult result = api_.pop(&range); result != CUPTI_SUCCESS) return fail(result, "ending a range");
-  open_.pop_back();
+  const CUptiResult result = api_.pop(&range);
+  if (result != CUPTI_SUCCESS) fail(result, "ending a range");
+  return result == CUPTI_SUCCESS;
 }
 
 void CounterSession::step_begin(std::int64_t step) {
@@ -163,36 +181,26 @@ void CounterSession::step_begin(std::int64_t step) {
   is_blocked_ = false;
   scopes_.clear();
   if (!is_counting_ && failure_.empty() && step >= setting_.warmup) start();
-  step_first_range_ = ranges_.size();
+  step_first_ = counted_.size();
   step_wanted_ranges_ = 0;
-  push(-1, event::kNoText);
+  enter(-1, event::kNoText);
 }
 
 void CounterSession::phase_begin(std::int32_t phase, bool is_captured) {
   phase_ = phase;
   phase_runs_ = !is_captured;
-  if (phase_runs_) phase_range_ = push(phase, event::kNoText);
-}
-
-void CounterSession::close_scopes() {
-  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    if (!scope->range) continue;
-    if (*scope->range < ranges_.size()) ranges_[*scope->range].is_complete = false;
-    scope->range.reset();
-    pop();
-  }
+  if (phase_runs_) phase_counted_ = enter(phase, event::kNoText);
 }
 
 void CounterSession::phase_end(bool is_captured) {
-  if (phase_range_ && is_captured) {
-    // The end of a range would wait for the device, which a capture forbids: both end with the step.
-    for (std::size_t i = 1; i < open_.size(); ++i) ranges_[open_[i]].is_complete = false;
+  if (phase_counted_ && is_captured) {
+    // The end of a range would wait for the device, which a capture forbids: it ends with the step.
+    for (std::size_t i = 1; i < open_.size(); ++i) counted_[open_[i]].is_complete = false;
     is_blocked_ = true;
-  } else if (phase_range_ && !is_blocked_) {
-    close_scopes();
-    pop();
+  } else if (phase_counted_) {
+    leave(*phase_counted_);
   }
-  phase_range_.reset();
+  phase_counted_.reset();
   phase_runs_ = false;
   phase_ = -1;
 }
@@ -203,7 +211,7 @@ void CounterSession::scope_begin(const char* name) {
   if (!scopes_.empty()) scope.path = scopes_.back().path;
   scope.path = scope.path == event::kNoText ? texts_.intern(name) : texts_.intern(texts_.text(scope.path) + "/" + name);
   // Outside of phases it is not known whether work is captured into a graph.
-  if (phase_runs_) scope.range = push(phase_, scope.path);
+  if (phase_runs_) scope.counted = enter(phase_, scope.path);
   scopes_.push_back(scope);
 }
 
@@ -211,17 +219,14 @@ void CounterSession::scope_end() {
   if (std::this_thread::get_id() != thread_ || scopes_.empty()) return;
   const OpenScope scope = scopes_.back();
   scopes_.pop_back();
-  if (scope.range && !is_blocked_) pop();
+  if (scope.counted) leave(*scope.counted);
 }
 
 void CounterSession::step_end() {
   if (step_ < 0) return;
-  while (!open_.empty()) {
-    if (open_.size() > 1) ranges_[open_.back()].is_complete = false;
-    pop();
-  }
+  leave_all();
   scopes_.clear();
-  phase_range_.reset();
+  phase_counted_.reset();
   const std::int64_t step = std::exchange(step_, -1);
   const std::size_t wanted = step_wanted_ranges_;
   if (!is_counting_) {
@@ -272,25 +277,37 @@ void CounterSession::read() {
   info.pCounterDataImage = data_.data();
   info.counterDataImageSize = data_.size();
   require_counters(api_.data_info(&info), "counting the ranges");
+  all_ranges_ += static_cast<std::int64_t>(ranges_.size());
   std::vector<bool> is_read(ranges_.size());
   for (std::size_t i = 0; i < info.numTotalRanges; ++i) {
     KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, range);
     range.pCounterDataImage = data_.data();
     range.counterDataImageSize = data_.size();
     range.rangeIndex = i;
-    range.rangeDelimiter = kDelimiter;
+    range.rangeDelimiter = "/";
     require_counters(api_.range_info(&range), "naming a range");
     const auto index = index_of(or_empty(range.rangeName));
     if (!index || *index >= ranges_.size() || is_read[*index]) continue;
     is_read[*index] = true;
-    if (ranges_[*index].is_complete) add(ranges_[*index], sets_[set_]->evaluate(data_, i));
+    const std::vector<double>& values = sets_[set_]->evaluate(data_, i);
+    for (std::optional<std::size_t> at = ranges_[*index]; at; at = counted_[*at].parent) {
+      std::vector<double>& sums = counted_[*at].values;
+      sums.resize(values.size());
+      std::ranges::transform(sums, values, sums.begin(), std::plus<>());
+    }
   }
-  unread_ += std::ranges::count(is_read, false);
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    if (is_read[i]) continue;
+    ++unread_;
+    for (std::optional<std::size_t> at = ranges_[i]; at; at = counted_[*at].parent) counted_[*at].is_complete = false;
+  }
+  for (const Counted& counted : counted_)
+    if (counted.is_complete) add(counted);
 }
 
-void CounterSession::add(const Counted& counted, const std::vector<double>& values) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i])) {
+void CounterSession::add(const Counted& counted) {
+  for (std::size_t i = 0; i < counted.values.size(); ++i) {
+    if (!std::isfinite(counted.values[i])) {
       ++invalid_;
       continue;
     }
@@ -300,7 +317,7 @@ void CounterSession::add(const Counted& counted, const std::vector<double>& valu
     if (is_new) counts_.push_back({.step = counted.step, .phase = counted.phase, .scope = counted.scope, .name = name});
     event::HardwareCount& count = counts_[found->second];
     ++count.calls;
-    count.value += values[i];
+    count.value += counted.values[i];
   }
 }
 
@@ -316,8 +333,8 @@ void CounterSession::disable() {
 
 void CounterSession::stop(event::PassRecord& record) {
   if (step_ >= 0) {  // the step did not end
-    for (std::size_t i = step_first_range_; i < ranges_.size(); ++i) ranges_[i].is_complete = false;
-    while (!open_.empty()) pop();
+    for (std::size_t i = step_first_; i < counted_.size(); ++i) counted_[i].is_complete = false;
+    leave_all();
   }
   finish();
   event::Texts& texts = record.trace.texts;
@@ -328,8 +345,9 @@ void CounterSession::stop(event::PassRecord& record) {
   }
   if (!failure_.empty()) record.dropped_records.push_back({kSource, -1, failure_});
   add_dropped(record.dropped_records, kSource, beyond_capacity_,
-              "ranges beyond the first " + std::to_string(capacity_) + " of a portion");
-  add_dropped(record.dropped_records, kSource, unread_, "ranges that CUPTI did not report");
+              "phases and scopes beyond the ranges of a portion, not counted apart");
+  add_dropped(record.dropped_records, kSource, unread_,
+              "ranges that CUPTI did not report, of " + std::to_string(all_ranges_));
   add_dropped(record.dropped_records, kSource, invalid_, "counts that are no number");
   if (setting_.read_clocks) clocks_.after(setting_.read_clocks());
   if (const std::string difference = clocks_.difference(); !difference.empty())

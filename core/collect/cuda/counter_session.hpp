@@ -22,8 +22,9 @@
 namespace kymo::collect {
 
 /// Counts hardware events in each step, in its phases and, if requested, in the scopes within its phases, with CUPTI's
-/// range profiler. The begin and the end of a range wait for the device. The calls of steps and phases come from one
-/// thread; scopes of other threads are not counted apart.
+/// range profiler. It counts one level of nested ranges at a time, so that ranges do not nest here: at each begin and
+/// end of a step, phase or scope a range ends and the next one begins. Both wait for the device. The calls of steps and
+/// phases come from one thread; scopes of other threads are not counted apart.
 class CounterSession {
  public:
   struct Setting {
@@ -58,15 +59,17 @@ class CounterSession {
   const std::vector<std::vector<std::string>>& sets() const { return planned_; }
 
  private:
-  /// What a range of the profiler stands for.
+  /// A step, phase or scope. Its counts are those of its own ranges and of what it contains.
   struct Counted {
     std::int64_t step = -1;
     std::int32_t phase = -1;
     event::TextId scope = event::kNoText;
+    std::optional<std::size_t> parent = std::nullopt;  // in counted_
     bool is_complete = true;
+    std::vector<double> values = {};
   };
   struct OpenScope {
-    std::optional<std::size_t> range;  // nullopt: it is not counted apart
+    std::optional<std::size_t> counted;  // nullopt: it is not counted apart
     event::TextId path = event::kNoText;
   };
   using Key = std::tuple<std::int64_t, std::int32_t, event::TextId, event::TextId>;
@@ -75,12 +78,14 @@ class CounterSession {
   void configure();
   void finish();
   void read();
-  void add(const Counted& counted, const std::vector<double>& values);
-  std::optional<std::size_t> push(std::int32_t phase, event::TextId scope);
-  void pop();
+  void add(const Counted& counted);
+  std::optional<std::size_t> enter(std::int32_t phase, event::TextId scope);
+  void leave(std::size_t counted);
+  void leave_all();
+  bool begin_range();
+  bool end_range();
   void fail(CUptiResult result, const char* what);
   void disable();
-  void close_scopes();
   void read_before();
   void grow(std::size_t last_step_ranges);
 
@@ -97,24 +102,25 @@ class CounterSession {
   std::size_t set_ = 0;
   std::size_t capacity_;
   std::vector<std::uint8_t> data_;
-  std::vector<Counted> ranges_;  // of the portion; the name of a range is its index
+  std::vector<Counted> counted_;     // in the portion
+  std::vector<std::size_t> ranges_;  // of the portion: what each belongs to in counted_; its index is its name
   std::int64_t portion_steps_ = 0;
-  std::size_t step_first_range_ = 0;
+  std::size_t step_first_ = 0;          // in counted_
   std::size_t step_wanted_ranges_ = 0;  // also those that are not counted
 
   std::thread::id thread_;
   std::int64_t step_ = -1;
   std::int32_t phase_ = -1;
-  std::vector<std::size_t> open_;  // pushed ranges, innermost last
+  std::vector<std::size_t> open_;  // in counted_, innermost last, to which the open range belongs
   bool phase_runs_ = false;        // it is open and not captured into a CUDA graph
-  std::optional<std::size_t> phase_range_;
+  std::optional<std::size_t> phase_counted_;
   bool is_blocked_ = false;  // a range could not end when it should, because its stream was captured
   std::vector<OpenScope> scopes_;
 
   event::Texts texts_;
   std::vector<event::HardwareCount> counts_;
   std::map<Key, std::size_t> positions_;  // in counts_
-  std::int64_t steps_counted_ = 0, beyond_capacity_ = 0, unread_ = 0, invalid_ = 0;
+  std::int64_t steps_counted_ = 0, beyond_capacity_ = 0, all_ranges_ = 0, unread_ = 0, invalid_ = 0;
   std::string failure_;
 };
 

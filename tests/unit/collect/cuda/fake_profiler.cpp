@@ -111,6 +111,7 @@ CUptiResult CUPTIAPI initialize_data(CUpti_RangeProfiler_CounterDataImage_Initia
 CUptiResult CUPTIAPI set_config(CUpti_RangeProfiler_SetConfig_Params* p) {
   fake->capacity = p->maxRangesPerPass;
   fake->levels = p->numNestingLevels;
+  fake->counted_level = p->targetNestingLevel;
   const bool is_single_pass = p->range == CUPTI_UserRange && p->replayMode == CUPTI_UserReplay && p->passIndex == 0;
   return is_single_pass ? outcome("set_config") : CUPTI_ERROR_INVALID_PARAMETER;
 }
@@ -137,7 +138,8 @@ CUptiResult CUPTIAPI push(CUpti_RangeProfiler_PushRange_Params* p) {
 CUptiResult CUPTIAPI pop(CUpti_RangeProfiler_PopRange_Params*) {
   if (fake->open.empty()) return CUPTI_ERROR_INVALID_OPERATION;
   if (const CUptiResult result = outcome("pop"); result != CUPTI_SUCCESS) return result;
-  fake->closed.push_back(std::move(fake->open.back()));
+  // The other levels are counted when the work is replayed.
+  if (fake->open.size() == fake->counted_level) fake->closed.push_back(std::move(fake->open.back()));
   fake->open.pop_back();
   return CUPTI_SUCCESS;
 }

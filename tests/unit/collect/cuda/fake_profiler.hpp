@@ -11,7 +11,8 @@
 namespace kymo::collect {
 
 /// A GPU whose counters a test sets, behind the functions of CUPTI. Its images are of its own format, and like CUPTI it
-/// rejects calls in the wrong order, counts only within ranges, and drops ranges that do not fit.
+/// rejects calls in the wrong order, counts only within ranges and on one of their levels, and drops ranges that do not
+/// fit.
 struct FakeProfiler {
   std::string chip = "FAKE";
   /// Known metrics, and which of them the hardware counts at the same time: those with the same number; 0 fits all.
@@ -24,7 +25,7 @@ struct FakeProfiler {
 
   std::vector<std::string> calls;  ///< of start and stop, with the metrics
   std::vector<std::string> names;  ///< of all ranges, in the order of their begin
-  std::size_t capacity = 0, levels = 0;
+  std::size_t capacity = 0, levels = 0, counted_level = 0;
   bool is_initialized = false, is_enabled = false, is_running = false;
 
   /// Resets the instance that the functions use.
