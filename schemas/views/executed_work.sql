@@ -97,10 +97,11 @@ found AS (
       WHEN c.declared_flops IS NULL AND c.f32_flops > 0 AND c.tensor_flops = 0 THEN 'outside of tensor cores'
       WHEN c.declared_flops IS NULL AND c.tensor_flops = 0 THEN 'none'
       WHEN c.declared_flops IS NULL THEN 'undeclared'
-      WHEN abs(c.tensor_flops / c.declared_flops - 1) <= 0.02 THEN 'equal'
+      WHEN abs(c.tensor_flops / c.declared_flops - 1) <= 0.01 THEN 'equal'
       WHEN c.tensor_flops > c.declared_flops THEN 'more'
       ELSE 'less'
-    END AS finding
+    END AS finding,
+    abs(c.tensor_flops / c.declared_flops - 1) > 0.02 AS is_far
   FROM compared c
 )
 SELECT
@@ -118,6 +119,8 @@ SELECT
   f.flops_ratio,
   -- as in counter_check
   f.finding,
+  -- as in counter_check
+  coalesce(f.source = 'operators' AND f.is_far, 0) AS is_warning,
   -- the same in a sentence
   CASE f.finding
     WHEN 'not counted' THEN 'this GPU does not count the operations of its tensor cores'
@@ -147,12 +150,15 @@ SELECT
     WHEN 'more'
       THEN
         printf(
-          '%.4g %s were executed, %.3g times the declared %.4g: padding to the tiles of the kernels, recomputation '
-          || 'within kernels or masked blocks%s',
+          '%.4g %s were executed, %s the declared %.4g: padding to the tiles of the kernels%s%s',
           f.tensor_flops / f.scale,
           f.unit,
-          f.flops_ratio,
+          CASE
+            WHEN f.flops_ratio < 2 THEN printf('%.3g %% more than', 100 * (f.flops_ratio - 1))
+            ELSE printf('%.3g times', f.flops_ratio)
+          END,
           f.declared_flops / f.scale,
+          CASE WHEN f.is_far THEN ', recomputation within kernels or masked blocks' ELSE '' END,
           CASE
             WHEN f.unknown_share > 0
               THEN
@@ -166,11 +172,11 @@ SELECT
     WHEN 'less'
       THEN
         printf(
-          '%.4g %s were executed, %.3g of the declared %.4g: kernels skip a part (masked scores, structured '
+          '%.4g %s were executed, %.3g %% less than the declared %.4g: kernels skip a part (masked scores, structured '
           || 'sparsity), or products ran outside of the tensor cores',
           f.tensor_flops / f.scale,
           f.unit,
-          f.flops_ratio,
+          100 * (1 - f.flops_ratio),
           f.declared_flops / f.scale
         )
   END AS sentence,
@@ -207,12 +213,12 @@ SELECT
   f.source,
   -- counted over declared operations
   f.flops_ratio,
-  -- not counted, none, equal (within 2 %), more, less, undeclared, or outside of tensor cores
+  -- not counted, none, equal (within 1 %), more, less, undeclared, or outside of tensor cores
   f.finding,
   -- the same in a sentence
   f.sentence,
-  -- 1 for more and less, if operators declare the work
-  f.source = 'operators' AND f.finding IN ('more', 'less') AS is_warning,
+  -- 1 for a difference of more than 2 %, if operators declare the work
+  f.is_warning,
   -- bytes read from and written to DRAM
   f.dram_bytes,
   -- minimum bytes of the operators; NULL if unknown

@@ -130,7 +130,7 @@ FROM (
     (
       SELECT e.sentence
       FROM _executed_work e
-      WHERE e.run_id = r.run_id AND e.phase = 'step' AND e.source = 'operators' AND e.finding IN ('more', 'less')
+      WHERE e.run_id = r.run_id AND e.phase = 'step' AND e.is_warning
     ) AS detail
   FROM run r
   WHERE EXISTS (SELECT 1 FROM hardware_count h WHERE h.run_id = r.run_id)

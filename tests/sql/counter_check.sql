@@ -2,8 +2,8 @@
 -- with: peaks
 -- with: roofline
 -- with: counters
--- Forward is equal within 2 %; backward executes less; the optimizer and with it the step execute more. Products in
--- fp32 count in the optimizer only, where tf32 was counted.
+-- Forward executes more, by padding; backward executes less; the optimizer is equal; the step executes more. Products
+-- in fp32 count in the optimizer only, where tf32 was counted.
 SELECT
   phase,
   counted_flops,
