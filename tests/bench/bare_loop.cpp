@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
   const bool cuda = std::strcmp(argv[3], "cuda") == 0;
 
   kymo_context context;
-  context.placement = {sizeof(kymo_placement), 0, 1, 0, cuda ? KYMO_CUDA : KYMO_CPU, 0, "127.0.0.1", 0};
+  context.placement = {sizeof(kymo_placement), 0, 1, 0, cuda ? KYMO_CUDA : KYMO_CPU, 0, "127.0.0.1", 0, 0};
   for (std::uint32_t i = 0; i < workload.parameter_count; ++i) {
     const kymo_parameter& declared = workload.parameters[i];
     context.parameters[declared.name] = declared.default_value;

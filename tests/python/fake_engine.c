@@ -184,7 +184,8 @@ static void set_up(kymo_context* context, const char* script, int rank) {
                                         cuda < 0 ? KYMO_CPU : KYMO_CUDA,
                                         cuda < 0 ? 0 : (int32_t)cuda,
                                         "localhost",
-                                        (uint32_t)number(script, "rendezvous_port", 0)};
+                                        (uint32_t)number(script, "rendezvous_port", 0),
+                                        0};
   for (const char* at = script; (at = next_line(at, "parameter", line, sizeof line));) {
     const int i = context->parameter_count++;
     sscanf(line, "%63s %15s %127[^\n]", context->parameters[i].name, context->parameters[i].type,

@@ -24,7 +24,7 @@ struct ReportedCall {
 class RankHost {
  public:
   RankHost(int rank, int size, std::uint16_t port, std::int32_t device = KYMO_CPU) {
-    placement_ = {sizeof placement_,   rank, size, rank, device, device == KYMO_CUDA ? rank : 0, "127.0.0.1",
+    placement_ = {sizeof placement_,    rank, size, rank, device, device == KYMO_CUDA ? rank : 0, "127.0.0.1",
                   size > 1 ? port : 0u, 0};
     host_.size = sizeof host_;
     host_.abi_major = KYMO_ABI_MAJOR;
