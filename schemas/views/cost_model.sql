@@ -288,10 +288,19 @@ SELECT
   1 + 3 * m.f * m.w / m.c AS tensor_backward_devices,
   -- of FSDP and tensor parallelism in forward that overlap: (1 + B·W/C)·(1 + 1.5·F·W/C)
   (1 + m.b * m.w / m.c) * (1 + 1.5 * m.f * m.w / m.c) AS both_devices,
-  -- of both if they share the network: (6·B·F·W/C + 6·F + 4·B)²/(96·B·F)
-  (6 * m.b * m.f * m.w / m.c + 6 * m.f + 4 * m.b) * (6 * m.b * m.f * m.w / m.c + 6 * m.f + 4 * m.b)
-  / (96 * m.b * m.f) AS both_shared_devices
-FROM measured m;
+  -- of both if they share the network: with K = 3·B·F·W/C + 3·F + 2·B, K²/(24·B·F) for K/(6·F) devices of FSDP and
+  -- K/(4·B) of tensor parallelism; if one of these is below 1, the limit of the other kind alone
+  CASE
+    WHEN m.k < 6 * m.f THEN 1 + 1.5 * m.f * m.w / m.c
+    WHEN m.k < 4 * m.b THEN 1 + m.b * m.w / m.c
+    ELSE m.k * m.k / (24 * m.b * m.f)
+  END AS both_shared_devices
+FROM (
+  SELECT
+    *,
+    3 * b * f * w / c + 3 * f + 2 * b AS k
+  FROM measured
+) m;
 
 -- The strategies of parallelism_limit in symbols, for tokens B, widths D and F, N devices, and rates C and W.
 CREATE VIEW parallelism_strategy AS

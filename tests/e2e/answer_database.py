@@ -159,6 +159,23 @@ class AnswerDatabase:
                     phase=name, category=category, bytes=int(gib * GIB),
                 )  # fmt: skip
 
+    def add_bandwidth(self, gb_s, backend="nccl", device=GPU):
+        """Insert all-reduces of two ranks whose time is their size over the bandwidth, which is then that of a ring."""
+        for size in (1_000_000, 100_000_000):
+            self.add(
+                f"collectives-{backend}", workload="all_reduce", family="collective", ranks=2, device=device,
+                parameters={"backend": backend, "bytes": size, "dtype": "fp32", "in_place": True},
+                phases={"step": size / gb_s / 1e6},
+            )  # fmt: skip
+
+    def add_rate(self, tflops, dtype="bf16", device=GPU):
+        """Insert matrix products at a rate."""
+        run_id = self.add(
+            "peaks", workload="peaks", family="peak", device=device, parameters={"kind": "matmul", "dtype": dtype},
+            phases={"operation": 1},
+        )  # fmt: skip
+        self.insert("work", run_id=run_id, rank=0, phase="operation", flops=tflops * 1e9, bytes=0)
+
     def report(self, name="cs336"):
         """The report in Markdown, with plain spaces."""
         folder = self.test.work / "out"

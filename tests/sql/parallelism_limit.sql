@@ -1,15 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- with: distributed
--- No peak of matrix products was measured: no limits. The ring of two ranks sends as many bytes as the message has.
-SELECT * FROM parallelism_limit ORDER BY run_id;
--- 20 TFLOP/s in fp32 and 40 TFLOP/s in bf16 on the GPU of the all_reduce runs: B·W/C is 0.512, F·W/C is 2.56.
-UPDATE run SET family = 'peak', status = 'ok', ranks = 1 WHERE run_id IN (41, 43);
-UPDATE rank SET device_id = (SELECT k.device_id FROM rank k WHERE k.run_id = 34 LIMIT 1) WHERE run_id IN (41, 43);
-DELETE FROM param WHERE run_id IN (41, 43);
-INSERT INTO param (run_id, name, position, type, title, setting, value) VALUES
-(41, 'kind', 0, 'text', '', 0, 'matmul'), (41, 'dtype', 1, 'text', '', 0, 'fp32'),
-(43, 'kind', 0, 'text', '', 0, 'matmul'), (43, 'dtype', 1, 'text', '', 0, 'bf16');
-INSERT INTO work (run_id, rank, phase, flops, bytes) VALUES (41, 0, 'step', 8e10, 0), (43, 0, 'step', 1.2e11, 0);
+-- with: matmul_peaks
+-- On a shared network the best number of devices of FSDP is below 1, so that the limit is that of tensor parallelism.
 SELECT
   run_id,
   flops_per_s,
@@ -20,3 +12,6 @@ SELECT
   both_shared_devices
 FROM parallelism_limit
 ORDER BY run_id;
+-- Without a peak of matrix products: no limits. The ring of two ranks sends as many bytes as the message has.
+DELETE FROM work WHERE run_id IN (41, 43);
+SELECT * FROM parallelism_limit ORDER BY run_id;
