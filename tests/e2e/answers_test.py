@@ -238,8 +238,19 @@ class AnswersTest(KymoTest):
 
     def test_the_limits_of_the_mesh_follow_from_its_bandwidth(self):
         self.db.add_model("timing", phases={"step": 20})
-        self.assertIn("that is 319 tokens per device, 20444 overall", self.db.answer(32))
+        text = self.db.answer(32)
+        self.assertIn("that is 319 tokens per device, 20444 overall", text)
+        self.assertNotIn("measured here", text)
         self.assertIn("lowers the limit of B / N from C / (W · Y · M_X) = 319", self.db.answer(33))
+
+    def test_the_mesh_is_also_given_at_measured_rates(self):
+        for gb_s, met in ((18, "no"), (360, "yes")):
+            self.db.clear()
+            self.db.add_bandwidth(gb_s)
+            self.db.add_rate(460)
+            text = self.db.answer(32)
+            self.assertIn("that is 319 tokens per device, 20444 overall", text)
+            self.assertRegex(text, rf"\| measured here, nccl \|.*\| {met} \|")
 
     def test_implementations_without_verification_are_named(self):
         self.db.add_model("timing", phases={"step": 20})
