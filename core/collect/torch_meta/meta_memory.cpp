@@ -59,7 +59,7 @@ class MetaAllocator final : public c10::Allocator {
     return {data, block.release(), &free_block, device};
   }
 
-  void died(Block* block) {
+  void freed(Block* block) {
     const std::unique_ptr<Block> owned(block);
     const std::lock_guard lock(mutex_);
     if (block->recording != recording_) return;
@@ -111,7 +111,7 @@ MetaAllocator& meta_allocator() {
   return *allocator;
 }
 
-void free_block(void* block) { meta_allocator().died(static_cast<Block*>(block)); }
+void free_block(void* block) { meta_allocator().freed(static_cast<Block*>(block)); }
 
 }  // namespace
 

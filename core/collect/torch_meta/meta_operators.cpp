@@ -76,14 +76,14 @@ void product(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 }
 
 /// What mixed precision computes in fp32 on both devices.
-void exact(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+void in_fp32(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   if (autocast_type()) cast_arguments(op, stack, at::kFloat);
   call_below(op, stack);
 }
 
 /// On a GPU, mixed precision casts within this operator.
 void cross_entropy(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
-  if (!is_cuda()) return exact(op, stack);
+  if (!is_cuda()) return in_fp32(op, stack);
   op.redispatchBoxed(keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kMode), stack);
 }
 
@@ -97,7 +97,7 @@ void fused_loss(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 }
 
 /// softmax and log_softmax, which mixed precision computes in fp32 on a GPU: the last argument is the type.
-void normalised(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+void softmax(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   c10::IValue& type = stack->back();
   if (autocast_type() && is_cuda() && type.isNone()) type = at::kFloat;
   call_below(op, stack);
@@ -153,8 +153,8 @@ struct FusedAttention : torch::autograd::Function<FusedAttention> {
 Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& mask,
                  double dropout, bool causal, std::optional<double> scale, bool grouped) {
   const auto type = autocast_type();
-  const auto narrow = [&](const Tensor& tensor) { return type ? cast(tensor, *type) : tensor; };
-  const Tensor q = narrow(query), k = narrow(key), v = narrow(value);
+  const auto typed = [&](const Tensor& tensor) { return type ? cast(tensor, *type) : tensor; };
+  const Tensor q = typed(query), k = typed(key), v = typed(value);
   const at::Context& torch = at::globalContext();
   const bool is_fused =
       !(mask && mask->defined()) && dropout == 0 && !grouped && q.dim() == 4 &&
@@ -195,9 +195,9 @@ TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, library) { library.fallback(torc
 TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, library) {
   for (const char* name : {"linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "addbmm"})
     library.impl(name, boxed<&product>());
-  for (const char* name : {"mse_loss", "nll_loss", "nll_loss_nd"}) library.impl(name, boxed<&exact>());
+  for (const char* name : {"mse_loss", "nll_loss", "nll_loss_nd"}) library.impl(name, boxed<&in_fp32>());
   library.impl("cross_entropy_loss", boxed<&cross_entropy>());
-  for (const char* name : {"softmax.int", "log_softmax.int"}) library.impl(name, boxed<&normalised>());
+  for (const char* name : {"softmax.int", "log_softmax.int"}) library.impl(name, boxed<&softmax>());
   library.impl("_fused_rms_norm", &fused_rms_norm);
   library.impl("scaled_dot_product_attention", &attention);
 }
@@ -216,19 +216,19 @@ TORCH_LIBRARY_IMPL(aten, Meta, library) {
 
 }  // namespace
 
-StandIn::StandIn(measure::DeviceKind device) {
+MetaMode::MetaMode(measure::DeviceKind device) {
   g_device = device == measure::DeviceKind::kCuda ? at::kCUDA : at::kCPU;
   c10::impl::tls_set_dispatch_key_included(kMode, true);
 }
 
-StandIn::~StandIn() {
+MetaMode::~MetaMode() {
   c10::impl::tls_set_dispatch_key_included(kMode, false);
   g_cast.clear();
   g_workspace.reset();
 }
 
-void StandIn::end_step() { g_cast.clear(); }
+void MetaMode::end_step() { g_cast.clear(); }
 
-const at::Tensor& StandIn::workspace() { return g_workspace; }
+const at::Tensor& MetaMode::workspace() { return g_workspace; }
 
 }  // namespace kymo::collect

@@ -9,12 +9,12 @@ namespace kymo::collect {
 
 /// While it exists, operators that this thread calls on the device meta allocate what they would on another device:
 /// with its kernels, its mixed precision, and the workspace of its matrix products.
-class StandIn {
+class MetaMode {
  public:
-  explicit StandIn(measure::DeviceKind device);
-  StandIn(const StandIn&) = delete;
-  StandIn& operator=(const StandIn&) = delete;
-  ~StandIn();
+  explicit MetaMode(measure::DeviceKind device);
+  MetaMode(const MetaMode&) = delete;
+  MetaMode& operator=(const MetaMode&) = delete;
+  ~MetaMode();
 
   /// Drops weights that mixed precision has cast, as the end of its region does.
   static void end_step();

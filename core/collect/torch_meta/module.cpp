@@ -20,25 +20,25 @@ class Prediction final : public Collector {
 
   void arm(const PassSetting& setting) override {
     record_meta_memory(setting);
-    stand_in_.emplace(setting.device);
+    mode_.emplace(setting.device);
   }
 
-  void between_steps(std::int64_t) override { StandIn::end_step(); }
+  void between_steps(std::int64_t) override { MetaMode::end_step(); }
 
   void disarm(event::PassRecord& record) override {
-    if (const at::Tensor& workspace = StandIn::workspace(); workspace.defined())
+    if (const at::Tensor& workspace = MetaMode::workspace(); workspace.defined())
       record.memory_trace.tags.push_back({std::numeric_limits<std::int64_t>::max() - 1,
                                           reinterpret_cast<std::uint64_t>(workspace.const_data_ptr()),
                                           static_cast<std::int64_t>(workspace.nbytes()), KYMO_WORKSPACE});
     end_meta_memory(record, kName);
-    stand_in_.reset();
+    mode_.reset();
     if (record.memory_trace.events.empty())
       record.dropped_records.push_back(
           {kName, -1, "the workload allocates nothing on the device meta: select it with libtorch::select_device()"});
   }
 
  private:
-  std::optional<StandIn> stand_in_;
+  std::optional<MetaMode> mode_;
 };
 
 std::unique_ptr<Collector> make_collector() { return std::make_unique<Prediction>(); }
