@@ -16,7 +16,7 @@ SELECT
   -- row of table string with the path of the scope; NULL for the whole phase
   h.scope_id,
   -- operand type of operations of the tensor cores, read and written (DRAM), cache (L2), elapsed (cycles of the range),
-  -- active (of all multiprocessors) or tensor (of their tensor cores)
+  -- active (of all multiprocessors) or tensor (of their tensor cores, mean of the four of a multiprocessor)
   CASE m.text
     WHEN 'dram__bytes_read.sum' THEN 'read'
     WHEN 'dram__bytes_write.sum' THEN 'written'
@@ -37,7 +37,7 @@ SELECT
   -- entries into the phase or scope
   1.0 * sum(h.calls) / t.steps AS calls,
   -- count
-  sum(h.value) / t.steps AS value
+  sum(h.value) / t.steps / CASE m.text WHEN 'sm__pipe_tensor_cycles_active.sum' THEN 4 ELSE 1 END AS value
 FROM hardware_count h
 JOIN string m ON m.string_id = h.name_id
 JOIN (

@@ -95,7 +95,7 @@ found AS (
     CASE
       WHEN c.tensor_flops IS NULL THEN 'not counted'
       WHEN c.declared_flops IS NULL AND c.f32_flops > 0 AND c.tensor_flops = 0 THEN 'outside of tensor cores'
-      WHEN c.declared_flops IS NULL AND c.tensor_flops = 0 THEN 'none'
+      WHEN c.tensor_flops = 0 AND (c.declared_flops IS NULL OR c.source = 'workload') THEN 'none'
       WHEN c.declared_flops IS NULL THEN 'undeclared'
       WHEN abs(c.tensor_flops / c.declared_flops - 1) <= 0.01 THEN 'equal'
       WHEN c.tensor_flops > c.declared_flops THEN 'more'

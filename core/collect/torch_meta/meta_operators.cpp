@@ -7,6 +7,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/graph_task.h>
 #include <torch/library.h>
 
 #include <optional>
@@ -26,11 +27,12 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 constexpr c10::DispatchKey kMode = c10::DispatchKey::TESTING_ONLY_GenericMode;
-/// Of cuBLAS, for each stream, on GPUs since Hopper.
+/// Of cuBLAS, on GPUs since Hopper, for each stream and each thread that computes products: the thread of forward, and
+/// autograd's thread of the device.
 constexpr std::int64_t kCublasWorkspaceBytes = std::int64_t{32} << 20;
 
 at::DeviceType g_device = at::kCPU;
-Tensor g_workspace;
+MetaMode::Workspaces g_workspaces;
 /// Weights that mixed precision has cast. They are dropped by the first product outside of it: nothing tells its end.
 std::unordered_map<const c10::TensorImpl*, Tensor> g_cast;
 
@@ -70,8 +72,10 @@ void call_below(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 void product(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto type = autocast_type();
   if (type) cast_arguments(op, stack, *type);
-  if (is_cuda() && !g_workspace.defined())
-    g_workspace = at::empty({kCublasWorkspaceBytes}, at::TensorOptions().dtype(at::kByte).device(at::kMeta));
+  const bool is_backward = torch::autograd::get_current_graph_task_id() >= 0;
+  Tensor& workspace = g_workspaces[is_backward ? 1 : 0];
+  if (is_cuda() && !workspace.defined())
+    workspace = at::empty({kCublasWorkspaceBytes}, at::TensorOptions().dtype(at::kByte).device(at::kMeta));
   call_below(op, stack);
 }
 
@@ -100,6 +104,12 @@ void fused_loss(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 void softmax(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   c10::IValue& type = stack->back();
   if (autocast_type() && is_cuda() && type.isNone()) type = at::kFloat;
+  call_below(op, stack);
+}
+
+/// The gradient of softmax: the kernel of a GPU first writes the product of gradient and result to a temporary tensor.
+void softmax_backward(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const Tensor product = is_cuda() ? at::empty_like((stack->end() - 4)->toTensor()) : Tensor();
   call_below(op, stack);
 }
 
@@ -198,6 +208,7 @@ TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, library) {
   for (const char* name : {"mse_loss", "nll_loss", "nll_loss_nd"}) library.impl(name, boxed<&in_fp32>());
   library.impl("cross_entropy_loss", boxed<&cross_entropy>());
   for (const char* name : {"softmax.int", "log_softmax.int"}) library.impl(name, boxed<&softmax>());
+  library.impl("_softmax_backward_data", boxed<&softmax_backward>());
   library.impl("_fused_rms_norm", &fused_rms_norm);
   library.impl("scaled_dot_product_attention", &attention);
 }
@@ -224,11 +235,11 @@ MetaMode::MetaMode(measure::DeviceKind device) {
 MetaMode::~MetaMode() {
   c10::impl::tls_set_dispatch_key_included(kMode, false);
   g_cast.clear();
-  g_workspace.reset();
+  g_workspaces = {};
 }
 
 void MetaMode::end_step() { g_cast.clear(); }
 
-const at::Tensor& MetaMode::workspace() { return g_workspace; }
+const MetaMode::Workspaces& MetaMode::workspaces() { return g_workspaces; }
 
 }  // namespace kymo::collect

@@ -3,12 +3,14 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
+
 #include "measure/plan.hpp"
 
 namespace kymo::collect {
 
 /// While it exists, operators that this thread calls on the device meta allocate what they would on another device:
-/// with its kernels, its mixed precision, and the workspace of its matrix products.
+/// with its kernels, its mixed precision, and the workspaces of its matrix products.
 class MetaMode {
  public:
   explicit MetaMode(measure::DeviceKind device);
@@ -18,8 +20,9 @@ class MetaMode {
 
   /// Drops weights that mixed precision has cast, as the end of its region does.
   static void end_step();
-  /// The workspace, if it was allocated.
-  static const at::Tensor& workspace();
+  /// Those of matrix products in forward and in backward; undefined until they are allocated.
+  using Workspaces = std::array<at::Tensor, 2>;
+  static const Workspaces& workspaces();
 };
 
 }  // namespace kymo::collect

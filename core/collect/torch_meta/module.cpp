@@ -26,10 +26,11 @@ class Prediction final : public Collector {
   void between_steps(std::int64_t) override { MetaMode::end_step(); }
 
   void disarm(event::PassRecord& record) override {
-    if (const at::Tensor& workspace = MetaMode::workspace(); workspace.defined())
-      record.memory_trace.tags.push_back({std::numeric_limits<std::int64_t>::max() - 1,
-                                          reinterpret_cast<std::uint64_t>(workspace.const_data_ptr()),
-                                          static_cast<std::int64_t>(workspace.nbytes()), KYMO_WORKSPACE});
+    for (const at::Tensor& workspace : MetaMode::workspaces())
+      if (workspace.defined())
+        record.memory_trace.tags.push_back({std::numeric_limits<std::int64_t>::max() - 1,
+                                            reinterpret_cast<std::uint64_t>(workspace.const_data_ptr()),
+                                            static_cast<std::int64_t>(workspace.nbytes()), KYMO_WORKSPACE});
     end_meta_memory(record, kName);
     mode_.reset();
     if (record.memory_trace.events.empty())
