@@ -8,7 +8,7 @@
 -- column device_bytes: title="memory of the device", format="bytes"
 -- column verdict: title="prediction"
 -- note: Of rank 0. The step is run without memory and without computing it. – means: not measured.
--- empty: No predictions: add `--passes predict,time,memory` to the command.
+-- empty: No predicted memory: the pass `predict` predicts it.
 SELECT
   r.workload,
   s.title,

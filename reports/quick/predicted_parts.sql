@@ -7,7 +7,7 @@
 -- column bytes: title="{}", format="bytes"
 -- note: Kept by blocks: for the backward pass. Alive in a block: allocated while it is computed again or
 --   differentiated.
--- empty: No predictions: add `--passes predict,time,memory` to the command.
+-- empty: No predicted memory: the pass `predict` predicts it.
 SELECT
   s.title,
   b.peak,

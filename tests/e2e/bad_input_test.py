@@ -168,7 +168,7 @@ class BadInputTest(KymoTest):
             self.expect_rejected("run", "saxpy", word, codes=(2,), says="--set ")
         self.expect_rejected("report", "quick", "--db", database, "--out", "", codes=(2,), says="--out")
         self.expect_rejected(
-            "report", "quick", "--db", database, "--format", "pdf", "--out", "a/b", codes=(2,), says="pdf"
+            "report", "quick", "--db", database, "--format", "docx", "--out", "a/b", codes=(2,), says="docx"
         )
         self.expect_rejected(
             "report", "quick", "--db", database, "--label", "none", "--out", "a/b", codes=(2,), says="good.db"

@@ -40,7 +40,7 @@ KNOWN = {
     "copy": [("dram_read_bytes", GIB, 0.03), ("dram_written_bytes", GIB, 0.03)],
     "add": [("dram_read_bytes", 2 * GIB, 0.03), ("dram_written_bytes", GIB, 0.03)],
     "adamw": [("dram_read_bytes", 4 * GIB, 0.03), ("dram_written_bytes", 3 * GIB, 0.03)],
-    "norm": [("dram_read_bytes", GIB / 2, 0.03), ("dram_written_bytes", GIB / 2, 0.05)],
+    "norm": [("dram_read_bytes", GIB / 2, 0.05), ("dram_written_bytes", GIB / 2, 0.05)],
     "triton_softmax": [("dram_read_bytes", GIB, 0.03), ("dram_written_bytes", GIB, 0.03)],
     "triton_norm": [("dram_read_bytes", GIB, 0.03), ("dram_written_bytes", GIB, 0.03)],
 }

@@ -67,7 +67,8 @@ TEST(Plan, UnknownNamesListTheAllowedOnesAndTheNearest) {
     FAIL();
   } catch (const UsageError& e) {
     EXPECT_EQ(std::string(e.what()),
-              "unknown pass 'tiem'; expected one of time, verify, memory, trace, ops, counters; did you mean 'time'?");
+              "unknown pass 'tiem'; expected one of time, verify, memory, trace, ops, counters, predict; did you mean "
+              "'time'?");
   }
 }
 
