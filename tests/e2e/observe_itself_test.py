@@ -86,7 +86,7 @@ class ObserveItselfTest(TraceTest):
     def test_wrong_arguments(self):
         done = self.observe("wrong")
         self.assertIn("--steps", done.stdout)
-        self.assertIn("passes: 'memory' is none of trace, ops, time", done.stdout)
+        self.assertIn("passes: 'memory' is none of trace, ops, counters, time", done.stdout)
 
     def test_within_kymo_trace_the_program_is_observed_as_a_whole(self):
         done = self.trace(PROGRAM, "once", options=["--steps", "3:6"])
