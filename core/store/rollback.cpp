@@ -18,6 +18,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/log.hpp"
+#include "base/private_folder.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 
@@ -66,15 +67,6 @@ class RawLock {
   bool held_;
 };
 
-/// Removes a folder with the copies. SQLite keeps reading a removed file through its descriptor.
-struct PrivateFolder {
-  fs::path path;
-  ~PrivateFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-};
-
 void copy_database(const Connection& source, const fs::path& to) {
   const int fd = open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   int reason = fd < 0 ? errno : 0;
@@ -96,8 +88,9 @@ std::unique_ptr<Connection> copy_in(const fs::path& base, const Connection& sour
   if (statvfs(base.c_str(), &facts) != 0) throw Error(std::strerror(errno));
   const auto free = static_cast<std::int64_t>(facts.f_bavail * facts.f_frsize);
   if (free < size) throw Error("only " + format_bytes(free) + " are free");
-  const PrivateFolder folder{make_private_folder("kymo-rollback", base)};
-  const fs::path file = folder.path / "copy.db";
+  // SQLite keeps reading the copies through its descriptors after the folder is removed.
+  const PrivateFolder folder("kymo-rollback", base);
+  const fs::path file = folder.path() / "copy.db";
   copy_database(source, file);
   copy_journal(source.journal(), file.string() + "-journal");  // the name under which SQLite finds it
   auto copy = Connection::private_file(file, source.file());

@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/installation.hpp"
+#include "base/private_folder.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "catalog/catalog.hpp"
@@ -247,18 +248,6 @@ void compile(const BuildRequest& request, const Words& command, const std::strin
   throw Error(command.front() + " " + how + " on " + what);
 }
 
-/// A folder for object files, removed with its contents.
-struct ObjectFolder {
-  fs::path path = make_private_folder("kymo-build");
-  ObjectFolder() = default;
-  ObjectFolder(const ObjectFolder&) = delete;
-  ObjectFolder& operator=(const ObjectFolder&) = delete;
-  ~ObjectFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-};
-
 }  // namespace
 
 fs::path build_plugin_file(const BuildRequest& request) {
@@ -280,7 +269,7 @@ fs::path build_plugin_file(const BuildRequest& request) {
   const TemporarySibling sibling = make_sibling(result);
   if (sibling.fd < 0) throw Error("cannot write " + quote(result.string()) + ": " + std::strerror(errno));
   close(sibling.fd);
-  const ObjectFolder objects;
+  const PrivateFolder objects("kymo-build");
   Words link = compiler();
   add(link, {"-g1", "-fPIC", "-shared", "-fvisibility=hidden", "-fvisibility-inlines-hidden"});
   add(link, flags.compile);
@@ -291,7 +280,7 @@ fs::path build_plugin_file(const BuildRequest& request) {
         link.push_back(argument(source));
         continue;
       }
-      const std::string object = (objects.path / (std::to_string(i) + ".o")).string();
+      const std::string object = (objects.path() / (std::to_string(i) + ".o")).string();
       Words command{cuda->nvcc.string(), "-ccbin", compiler().back()};
       add(command, kGpuTargets);
       add(command, {"-Xcompiler=-fPIC,-fvisibility=hidden", "-lineinfo"});

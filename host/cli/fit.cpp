@@ -9,6 +9,7 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/option_number.hpp"
+#include "base/private_folder.hpp"
 #include "base/text.hpp"
 #include "cli/case_options.hpp"
 #include "cli/commands.hpp"
@@ -110,12 +111,10 @@ int fit(const FitArguments& arguments, const std::string& command_line) {
     if (spec.device == DeviceChoice::kCuda) device_kind = "cuda";
     spec.method.passes = {measure::Pass::kPredict};
   }
-  const std::filesystem::path folder = make_private_folder("kymo-fit");
-  const auto remove = [](const std::filesystem::path* each) { std::filesystem::remove_all(*each); };
-  const std::unique_ptr<const std::filesystem::path, decltype(remove)> removed(&folder, remove);
+  const PrivateFolder folder("kymo-fit");
   RunOptions options = arguments.options;
   options.device.reset();
-  options.database = folder / "predictions.db";
+  options.database = folder.path() / "predictions.db";
   const int code = execute(invocation, targets, options, command_line);
   return show(arguments, options.database, device_kind, code);
 }

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/log.hpp"
+#include "base/private_folder.hpp"
 #include "export/export.hpp"
 #include "plan/option_text.hpp"
 
@@ -17,21 +18,6 @@ using namespace plan;
 namespace {
 
 namespace fs = std::filesystem;
-
-class Scratch {
- public:
-  Scratch() : folder_(make_private_folder("kymo-report", {})) {}
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const fs::path& folder() const { return folder_; }
-
- private:
-  fs::path folder_;
-};
 
 bool is_small(const store::ResultsDatabase& database, const report::RecordedPass& pass, bool memory) {
   const std::string sql = fmt::format(
@@ -54,13 +40,13 @@ void ReportFiles::add_files(std::vector<report::Attachment>& files, const report
       fmt::format("{}-run{}{}", memory ? "memory" : "trace", pass.run_id, memory ? ".pickle" : ".json"), "",
       command_for(database_, pass, memory)};
   if (!is_small(database_, pass, memory)) return files.push_back(file);
-  std::optional<Scratch> scratch;
+  std::optional<PrivateFolder> scratch;
   exports::Choice choice;
   choice.run = pass.run_id;
   if (!memory) choice.pass = pass.pass;
   std::vector<exports::Written> written;
   try {
-    const fs::path target = scratch.emplace().folder() / file.file;
+    const fs::path target = scratch.emplace("kymo-report").path() / file.file;
     written = memory ? exports::export_memory_viz(database_, choice, target)
                      : exports::export_perfetto(database_, choice, target);
   } catch (const UsageError&) {  // the pass has no events of this kind

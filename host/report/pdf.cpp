@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/private_folder.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "report/renderer.hpp"
@@ -28,32 +29,20 @@ std::vector<std::string> typst_command(const std::string& source, const std::str
       "typst'; --format typst writes the source without it");
 }
 
-/// A folder in the temporary directory that exists as long as the object.
-struct Scratch {
-  Scratch() : path(make_private_folder("kymo-pdf")) {}
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const fs::path path;
-};
-
 }  // namespace
 
 void require_typst() { typst_command("", ""); }
 
 std::vector<OutputFile> render_pdf(const Document& document) {
-  const Scratch scratch;
+  const PrivateFolder scratch("kymo-pdf");
   const std::vector<OutputFile> sources = render_typst(document);
   for (const OutputFile& file : sources) {
-    fs::create_directories((scratch.path / file.path).parent_path());
-    write_file(scratch.path / file.path, file.content);
+    fs::create_directories((scratch.path() / file.path).parent_path());
+    write_file(scratch.path() / file.path, file.content);
   }
   SpawnOptions options;
-  const fs::path output = scratch.path / "report.pdf";
-  options.command = typst_command((scratch.path / sources[0].path).string(), output.string());
+  const fs::path output = scratch.path() / "report.pdf";
+  options.command = typst_command((scratch.path() / sources[0].path).string(), output.string());
   const CommandResult result = run_command(options, kLongest_s);
   if (result.end.exit_code != 0)
     throw Error("Typst could not write the PDF (" + result.end.describe() + "): " + trim(result.stderr_text));

@@ -16,6 +16,7 @@
 #include "base/file.hpp"
 #include "base/installation.hpp"
 #include "base/log.hpp"
+#include "base/private_folder.hpp"
 #include "base/tcp.hpp"
 #include "base/text.hpp"
 #include "supervisor/file_sender.hpp"
@@ -38,18 +39,6 @@ namespace {
 constexpr std::chrono::milliseconds kCheckInterval{50};
 constexpr std::chrono::milliseconds kPause{100};  ///< before the next attempt to join
 constexpr double kJoinReplyTimeout_s = 10;        ///< timeout for the reply to the first message
-
-/// A folder that is removed with this object.
-struct OwnFolder {
-  fs::path path = make_private_folder("kymo-rank-");
-  OwnFolder() = default;
-  OwnFolder(const OwnFolder&) = delete;
-  OwnFolder& operator=(const OwnFolder&) = delete;
-  ~OwnFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-};
 
 struct Worker {
   std::unique_ptr<LocalProcess> process;
@@ -184,7 +173,7 @@ class Follower {
     if (joined_) throw Error("received 'joined' twice");
     joined_ = true;
     messages::Plan plan = messages::plan_of(plan_);
-    plan.folder = folder_.path.string();
+    plan.folder = folder_.path().string();
     plan.local_rank = launcher_env_.local_rank;
     plan.gpu = launcher_env_.gpu;
     link_->send(plan);
@@ -235,7 +224,7 @@ class Follower {
   void collect(std::int64_t number, Worker& worker) {
     const auto output = worker.process ? worker.process->take_output() : ProcessOutput{};
     sender_->send({number, output.stdout_text, output.stderr_text, -1},
-                  folder_.path / rank_file_name(worker.run_id, launcher_env_.rank, worker.pass));
+                  folder_.path() / rank_file_name(worker.run_id, launcher_env_.rank, worker.pass));
   }
 
   void finish(int code) {
@@ -296,7 +285,7 @@ class Follower {
   const SupervisorConfig& config_;
   std::unique_ptr<ProcessReaper> reaper_ =
       std::make_unique<ProcessReaper>();  // created before signal handlers are installed
-  OwnFolder folder_;
+  PrivateFolder folder_{"kymo-rank-"};
   asio::io_context loop_{1};
   SignalWatch signals_;
   asio::steady_timer timer_;
