@@ -5,55 +5,55 @@
 -- memory timeline at or before the marker; for markers within steps, that of the first measured step.
 CREATE VIEW sharding_memory AS
 WITH marker AS (
-  SELECT t.*
-  FROM (
-    SELECT
-      d.run_id,
-      m.rank,
-      m.pass,
-      d.scheme,
-      d.scheme_order,
-      d.variant,
-      d.setting,
-      d.comparison_group,
-      r.invocation_id,
-      r.device_kind,
-      m.name,
-      m.time_ns,
-      m.step,
-      lag(m.time_ns, 1, -1) OVER (PARTITION BY m.run_id, m.rank ORDER BY m.sequence) AS previous_ns,
-      row_number() OVER (
-        PARTITION BY m.run_id, m.rank, m.name
-        ORDER BY coalesce(s.warmup, 0), m.step, m.sequence
-      ) AS position
-    FROM ddp_run d
-    JOIN run r ON r.run_id = d.run_id
-    JOIN mark m
-      ON m.run_id = d.run_id
-      AND m.pass = 'memory'
-      AND m.name IN ('model_ready', 'optimizer_ready', 'before_optimizer', 'after_optimizer')
-    LEFT JOIN sample s
-      ON s.run_id = m.run_id AND s.rank = m.rank AND s.pass = m.pass AND s.step = m.step AND s.phase = 'step'
-    WHERE d.family = 'optimizer_sharding'
-  ) t
-  WHERE t.position = 1
-),
-held AS (
   SELECT
-    o.*,
+    d.run_id,
+    m.rank,
+    m.pass,
+    d.scheme,
+    d.scheme_order,
+    d.variant,
+    d.setting,
+    d.comparison_group,
+    r.invocation_id,
+    r.device_kind,
+    m.name,
+    m.sequence,
+    m.step,
     (
       SELECT p.sequence
       FROM memory_point p
       WHERE
-        p.run_id = o.run_id
-        AND p.rank = o.rank
-        AND p.pass = o.pass
-        AND p.device = o.device_kind
-        AND p.time_ns <= o.time_ns
+        p.run_id = m.run_id
+        AND p.rank = m.rank
+        AND p.pass = m.pass
+        AND p.device = r.device_kind
+        AND p.time_ns <= m.time_ns
       ORDER BY p.sequence DESC
       LIMIT 1
-    ) AS point
-  FROM marker o
+    ) AS point,
+    row_number() OVER (
+      PARTITION BY m.run_id, m.rank, m.name
+      ORDER BY coalesce(s.warmup, 0), m.step, m.sequence
+    ) AS position
+  FROM ddp_run d
+  JOIN run r ON r.run_id = d.run_id
+  JOIN mark m
+    ON m.run_id = d.run_id
+    AND m.pass = 'memory'
+    AND m.name IN ('model_ready', 'optimizer_ready', 'before_optimizer', 'after_optimizer')
+  LEFT JOIN sample s
+    ON s.run_id = m.run_id AND s.rank = m.rank AND s.pass = m.pass AND s.step = m.step AND s.phase = 'step'
+  WHERE d.family = 'optimizer_sharding'
+),
+held AS (
+  SELECT *
+  FROM (
+    SELECT
+      *,
+      lag(point, 1, 0) OVER (PARTITION BY run_id, rank ORDER BY sequence) AS previous_point
+    FROM marker
+  )
+  WHERE position = 1
 ),
 live AS (
   SELECT
@@ -111,20 +111,7 @@ SELECT
       AND q.rank = h.rank
       AND q.pass = h.pass
       AND q.device = h.device_kind
-      AND q.time_ns <= h.time_ns
-      AND q.time_ns >= coalesce(
-        (
-          SELECT max(o.time_ns)
-          FROM memory_point o
-          WHERE
-            o.run_id = h.run_id
-            AND o.rank = h.rank
-            AND o.pass = h.pass
-            AND o.device = h.device_kind
-            AND o.time_ns <= h.previous_ns
-        ),
-        q.time_ns
-      )
+      AND q.sequence BETWEEN coalesce(h.previous_point, 0) AND h.point
   ) AS peak_bytes,
   -- allocated bytes of live blocks of this category
   l.parameter_bytes,
