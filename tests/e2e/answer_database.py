@@ -4,10 +4,9 @@
 import itertools
 import re
 import sqlite3
-import subprocess
 from pathlib import Path
 
-from kymo_tool import HANG_S, KYMO, PLUGINS
+from kymo_tool import PLUGINS
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMON = ROOT / "tests" / "sql" / "common"
@@ -179,10 +178,7 @@ class AnswerDatabase:
     def report(self, name="cs336"):
         """The report in Markdown, with plain spaces."""
         folder = self.test.work / "out"
-        subprocess.run(
-            [KYMO, "report", ROOT / "reports" / name, "--db", self.path, "--format", "markdown", "--out", folder],
-            cwd=self.test.work, env=self.test.environment, check=True, capture_output=True, timeout=HANG_S,
-        )  # fmt: skip
+        self.test.kymo("report", ROOT / "reports" / name, "--db", self.path, "--format", "markdown", "--out", folder)
         return (folder / "report.md").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
 
     def section(self, heading, name="cs336"):
