@@ -287,7 +287,9 @@ CommandResult run_command(const SpawnOptions& options, double deadline_s) {
       result.timed_out = !end;
       break;
     }
-    poll(streams.data(), streams.size(), static_cast<int>(std::min<std::int64_t>(left_ns / 1'000'000 + 1, 20)));
+    const bool closed = streams[0].fd < 0 && streams[1].fd < 0;  // a process that ends closes them right before
+    poll(streams.data(), streams.size(),
+         static_cast<int>(std::min<std::int64_t>(left_ns / 1'000'000 + 1, closed ? 1 : 20)));
     if (streams[0].fd >= 0 && !drain(child.stdout_fd, result.stdout_text, kMaxStdoutBytes)) streams[0].fd = -1;
     if (streams[1].fd >= 0 && !drain(child.stderr_fd, result.stderr_text, kMaxStderrBytes)) streams[1].fd = -1;
     if (!end) end = try_reap(child.pid);

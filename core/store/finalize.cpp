@@ -20,10 +20,10 @@ namespace {
 
 using measure::Outcome;
 
-/// Parameters and libraries define the run; the other tables contain what was recorded.
+/// Parameters, libraries and the commit define the run; the other tables contain what was recorded.
 void forget_observations(const Connection& results, std::int64_t run_id) {
   for (const std::string& table : tables_of_runs(results)) {
-    if (table == "param" || table == "run_library") continue;
+    if (table == "param" || table == "run_library" || table == "source_commit") continue;
     Statement(results, "DELETE FROM main." + table + " WHERE run_id = ?").bind(1, run_id).run();
   }
 }

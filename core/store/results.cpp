@@ -59,6 +59,12 @@ void store_libraries(const Connection& results, std::int64_t run_id,
   for (const auto& [name, sha256] : libraries) insert.bind_all(run_id, name, sha256).run();
 }
 
+void store_commit(const Connection& results, std::int64_t run_id, const Commit& commit) {
+  Statement(results, insert_sql("source_commit", "run_id, project, hash, parents, committed_at, branch, dirty"))
+      .bind_all(run_id, commit.project, commit.hash, commit.parents, commit.committed_at, commit.branch, commit.dirty)
+      .run();
+}
+
 std::int64_t store_run(const Connection& results, const RunRow& run) {
   using measure::Equivalence;
   const auto& [what, method, suite, suite_case, repetition] = static_cast<const measure::RunIdentity&>(run);
@@ -146,6 +152,7 @@ std::int64_t ResultsDatabase::begin_run(const RunRow& run) {
   const std::int64_t run_id = store_run(results, run);
   store_parameters(results, run_id, run);
   store_libraries(results, run_id, run.what.plugin_libraries);
+  if (run.commit) store_commit(results, run_id, *run.commit);
   transaction.commit();
   return run_id;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/commit.hpp"
 #include "base/enum_names.hpp"
 #include "measure/equivalence.hpp"
 #include "measure/outcome.hpp"
@@ -50,6 +51,7 @@ struct RunRow : measure::RunIdentity {
   PluginRow plugin;
   RunTitle title;
   std::string label;
+  std::optional<Commit> commit = {};  ///< of the measured project
 };
 
 /// A worker process of a run, as observed by the supervisor.

@@ -195,6 +195,7 @@ int execute_and_report(const Plan& planned, const RunOptions& options, const std
   supervisor::Options supervisor_options;
   supervisor_options.keep = options.keep;
   supervisor_options.max_time_s = options.max_time_s.value_or(0);
+  supervisor_options.project = options.project;
   supervisor_options.leader_options = leader_options;
   const Summary summary = execute_planned(database, invocation, planned.runs, supervisor_options, options.fail_on_oom);
   const int code = exit_code(summary, options.fail_on_oom);

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "analysis/kernel_class.hpp"
+#include "base/commit.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/typed_option.hpp"
@@ -117,6 +118,12 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   app.add_flag("--resume", options.resume, "skip runs already recorded in the database as ok or oom");
   app.add_flag("--plan", options.plan, "print the cases without running them");
   add_label_option(app, options);
+  app.add_option("--project", options.project,
+                 "store the commit of this folder with the runs [that of the workload's file, else the current folder]")
+      ->type_name("FOLDER")
+      ->check([](const std::string& folder) {
+        return working_tree_of(folder) ? "" : quote(folder) + " is in no git working tree";
+      });
   app.add_flag("--fail-on-oom", options.fail_on_oom, "also exit with 3 if a run ran out of memory");
   add_output_options(app, options);
   add_database_option(app, options.database);

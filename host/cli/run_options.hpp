@@ -32,6 +32,7 @@ struct RunOptions {
   std::string filter, label;
   store::Keep keep = store::Keep::kAll;
   std::filesystem::path database = "kymo.db";
+  std::filesystem::path project;  ///< folder whose commit is stored; empty: that of the workload, else the current one
   catalog::Options plugins;
   bool smoke = false, fail_on_oom = false, resume = false, plan = false, json = false;
   bool wide = false, markdown = false;

@@ -33,6 +33,23 @@ void finalize(store::ResultsDatabase& database, std::int64_t run_id, const Execu
   }
 }
 
+/// The commits of the projects that are measured. Git is asked once per folder.
+class ProjectCommits {
+ public:
+  explicit ProjectCommits(const std::filesystem::path& project) : project_(project) {}
+
+  std::optional<Commit> of(const PlannedRun& run) {
+    const std::filesystem::path file = project_.empty() ? std::filesystem::path(run.what.plugin_file) : project_;
+    const auto [known, is_new] = commits_.try_emplace(project_.empty() ? file.parent_path() : file);
+    if (is_new) known->second = project_commit(file);
+    return known->second;
+  }
+
+ private:
+  std::filesystem::path project_;
+  std::map<std::filesystem::path, std::optional<Commit>> commits_;
+};
+
 /// Why runs are skipped without a worker, as known from the runs before.
 class Skips {
  public:
@@ -84,12 +101,14 @@ Summary execute_runs(store::ResultsDatabase& database, std::int64_t invocation_i
   executor.gather_followers();
   const TimeLimit all_runs(options.max_time_s);
   Skips skips(all_runs);
+  ProjectCommits commits(options.project);
   const auto execute = [&](std::size_t i, const PlannedRun& run) {
     if (const std::string lost = scratch.lost(); !lost.empty()) throw Error("no further run is started: " + lost);
     const double begin_s = steady_seconds();
     meter.begin_run(i, begin_s);
     store::RunRow row = run;
     row.invocation_id = invocation_id;
+    row.commit = commits.of(run);
     const std::int64_t run_id = database.begin_run(row);
     scratch.note(run_id);
     const std::string skip_reason = skips.reason(run);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct Options {
   std::function<bool(std::size_t finished)> proceed;
   double max_time_s = 0;  ///< of all runs; those that do not fit are recorded as skipped; 0 means no limit
   store::Keep keep = store::Keep::kAll;
+  std::filesystem::path project = {};             ///< whose commit is stored with the runs; empty: see project_commit()
   const LeaderOptions* leader_options = nullptr;  ///< nullptr: all ranks are started by this process
 };
 

@@ -294,3 +294,24 @@ SELECT
   e.value
 FROM environment e
 JOIN invocation i ON i.invocation_id = e.invocation_id;
+
+-- The commit of the project that each run measured. Runs outside of git repositories have none.
+CREATE VIEW run_commit AS
+SELECT
+  -- run
+  c.run_id,
+  -- name of the root folder of the main working tree
+  c.project,
+  -- full hash
+  c.hash,
+  -- its first ten digits
+  substr(c.hash, 1, 10) AS short_hash,
+  -- full hashes of its parents, separated by spaces
+  c.parents,
+  -- time of the commit in UTC, ISO 8601
+  c.committed_at,
+  -- branch; NULL if HEAD was detached
+  c.branch,
+  -- 1 if tracked files differed from the commit; NULL if git did not tell in time
+  c.dirty
+FROM source_commit c;
