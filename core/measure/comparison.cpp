@@ -145,19 +145,19 @@ std::optional<std::int64_t> more_runs_for(const Comparison& found, std::int64_t 
   return std::max({static_cast<std::int64_t>(wanted), kRunsForVerdict, fewest + 1}) - fewest;
 }
 
-void check(const std::vector<double>& figures) {
-  if (figures.empty()) throw Error("nothing to compare: one side has no runs");
-  for (const double figure : figures)
-    if (!(figure > 0) || !std::isfinite(figure))
-      throw Error("only positive values can be compared, not " + std::to_string(figure));
-}
-
 }  // namespace
+
+void check_comparable(const std::vector<double>& values) {
+  if (values.empty()) throw Error("nothing to compare: one side has no runs");
+  for (const double value : values)
+    if (!(value > 0) || !std::isfinite(value))
+      throw Error("only positive values can be compared, not " + std::to_string(value));
+}
 
 Comparison compare(const std::vector<double>& first, const std::vector<double>& second, double margin,
                    double significance) {
-  check(first);
-  check(second);
+  check_comparable(first);
+  check_comparable(second);
   Comparison found;
   found.ratio = summarize(second).median / summarize(first).median;
   const auto fewest = static_cast<std::int64_t>(std::min(first.size(), second.size()));

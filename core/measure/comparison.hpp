@@ -53,6 +53,9 @@ inline constexpr std::int64_t kMaxMoreRuns = 1000;
 Comparison compare(const std::vector<double>& first, const std::vector<double>& second, double margin,
                    double significance = kRankSignificance);
 
+/// Throws Error if there are no values or one is not positive and finite.
+void check_comparable(const std::vector<double>& values);
+
 /// Returns the two-sided p-value of the rank-sum test of Mann and Whitney (1947) with midranks for ties. Exact up to 60
 /// values in total, by counting the draws whose rank sum is at least as far from its mean; a normal approximation with
 /// tie and continuity corrections beyond. Neither side may be empty.
