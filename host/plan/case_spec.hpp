@@ -36,6 +36,9 @@ std::vector<std::string> axis_values(const Axis& axis, const catalog::Workload& 
 /// without such an axis. Throws UsageError as axis_values() does.
 std::vector<std::int64_t> take_rank_axis(std::vector<Axis>& axes);
 
+/// As a number of ranks: one for each GPU, and at least as many as the workload needs; on a CPU as many as it needs.
+inline constexpr std::int64_t kOnePerGpu = 0;
+
 /// The method of a case that does not state how many steps to measure: it is measured for a minimum time.
 inline measure::Method default_method() {
   measure::Method method;
@@ -51,7 +54,7 @@ struct CaseSpec {
   std::vector<std::string> except;  ///< workloads excluded from the pattern
   std::vector<std::pair<std::string, std::string>> set;
   std::vector<Axis> axes;
-  std::vector<std::int64_t> ranks{1};
+  std::vector<std::int64_t> ranks{1};  ///< or kOnePerGpu
   DeviceChoice device = DeviceChoice::kAuto;
   measure::Method method = default_method();
   std::map<std::string, std::vector<measure::MethodChange>> method_axes =

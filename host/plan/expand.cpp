@@ -50,6 +50,16 @@ Placement choose_placement(const CaseSpec& spec, const catalog::Workload& worklo
   return !placement.missing.empty() && workload.runs_on_cpu ? on_cpu() : placement;
 }
 
+/// The number of ranks that `ranks` of a case stands for.
+std::int64_t number_of_ranks(std::int64_t ranks, const CaseSpec& spec, const catalog::Workload& workload,
+                             const std::function<Gpus()>& gpus) {
+  if (ranks != kOnePerGpu) return ranks;
+  const std::int64_t least = std::max<std::int64_t>(workload.min_ranks, 1);
+  if (spec.device == DeviceChoice::kCpu || !workload.runs_on_cuda) return least;
+  const std::int64_t most = workload.max_ranks == 0 ? kMaxRanks : workload.max_ranks;
+  return std::clamp<std::int64_t>(gpus().count, least, most);
+}
+
 void check_ranks(const catalog::Workload& workload, std::int64_t ranks) {
   if (ranks < workload.min_ranks || (workload.max_ranks > 0 && ranks > workload.max_ranks)) {
     throw UsageError("workload " + quote(workload.name) + " runs on " +
@@ -139,7 +149,8 @@ std::vector<PlannedCase> expand(const CaseSpec& spec, const catalog::Plugin& plu
   const std::vector<measure::Method> methods = methods_of(spec);
   std::vector<PlannedCase> cases;
   cases.reserve(spec.ranks.size() * combinations.size() * methods.size());
-  for (const std::int64_t ranks : spec.ranks) {
+  for (const std::int64_t stated : spec.ranks) {
+    const std::int64_t ranks = number_of_ranks(stated, spec, workload, gpus);
     check_ranks(workload, ranks);
     const Placement placement = choose_placement(spec, workload, ranks, gpus);
     const bool needs_device = std::ranges::any_of(

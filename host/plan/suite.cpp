@@ -101,7 +101,7 @@ void apply_method(Keys& keys, CaseSpec& spec) {
   if (const Json* value = keys.find("ranks")) {
     spec.ranks.clear();
     for (const Json& item : list_of(keys, "ranks", *value))
-      spec.ranks.push_back(whole(keys, "ranks", item, 1, kMaxRanks));
+      spec.ranks.push_back(item == "gpus" ? kOnePerGpu : whole(keys, "ranks", item, 1, kMaxRanks));
   }
   if (const Json* value = keys.find("device"))
     spec.device = device_choice_from(keys.origin("device"), text_of(keys, "device", *value));
@@ -157,6 +157,16 @@ void apply_pattern(Keys& keys, CaseSpec& spec) {
     if (!match(spec.workload, spec.except.back()))
       keys.fail("'except': " + quote(spec.except.back()) + " does not match " + quote(spec.workload));
   }
+}
+
+/// True unless the case states the profiles that have it, and `profile` is none of them.
+bool is_in_profile(Keys& keys, const std::string& profile, std::set<std::string>& profiles) {
+  const Json* value = keys.find("profiles");
+  if (value == nullptr) return true;
+  std::vector<std::string> names;
+  for (const Json& item : list_of(keys, "profiles", *value)) names.push_back(text_of(keys, "profiles", item));
+  profiles.insert(names.begin(), names.end());
+  return contains(names, profile);
 }
 
 CaseSpec parse_case(Keys& keys, const CaseSpec& defaults, const std::string& profile, std::set<std::string>& profiles) {
@@ -217,11 +227,13 @@ Suite parse_suite(std::string_view toml, const std::string& name, const std::str
   top.finish();
   if (cases == nullptr || cases->empty()) top.fail("contains no [[case]]");
   std::set<std::string> names;
+  std::size_t position = 0;
   for (const Json& table : *cases) {
-    Keys keys(table, origin + ": case " + std::to_string(suite.cases.size() + 1));
-    suite.cases.push_back(parse_case(keys, defaults, profile, profiles));
-    if (!names.insert(suite.cases.back().name).second)
-      keys.fail("case " + quote(suite.cases.back().name) + " is defined twice");
+    Keys keys(table, origin + ": case " + std::to_string(++position));
+    const bool is_in_suite = is_in_profile(keys, profile, profiles);
+    CaseSpec spec = parse_case(keys, defaults, profile, profiles);
+    if (!names.insert(spec.name).second) keys.fail("case " + quote(spec.name) + " is defined twice");
+    if (is_in_suite) suite.cases.push_back(std::move(spec));
   }
   suite.profiles.assign(profiles.begin(), profiles.end());
   if (!profile.empty() && !profiles.contains(profile)) {

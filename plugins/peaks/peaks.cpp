@@ -189,7 +189,7 @@ class Peaks final : public kymo::Workload {
                "time before the first step in which the operation is repeated, so that clocks settle")
         .phases({kPhase})
         .uses(kymo::Framework::LibTorch)
-        .ranks(1, 1)
+        .ranks(1)
         .asynchronous();
   }
 

@@ -5,8 +5,9 @@
 -- column context: title="context", unit="tokens", format="plain"
 -- column precision: title="precision"
 -- column mode: title="mode"
--- column step_ms: title="{}", unit="ms", format="significant", digits=4
--- note: Means. Forward alone is inference; the other rows are forward, backward and AdamW.
+-- column step_ms: title="{}", unit="ms", format="measured", plus_minus="step_std_ms"
+-- note: Means ± standard deviation of the steps. Forward alone is inference; the other rows are forward,
+--   backward and AdamW.
 -- empty: Not in this database: `kymo suite run cs336 --filter '^compiled-model'` adds this data.
 SELECT
   m.size,
@@ -15,7 +16,8 @@ SELECT
   CASE m.mode WHEN 'forward' THEN 'forward alone' ELSE 'full step' END AS mode,
   x.title AS implementation,
   10 * x.family_order + p.choice AS implementation_order,
-  coalesce(max(t.mean_ms), max(nullif(d.status_label, ''))) AS step_ms
+  coalesce(max(t.mean_ms), max(nullif(d.status_label, ''))) AS step_ms,
+  max(t.std_ms) AS step_std_ms
 FROM selected_run s
 JOIN transformer_run m ON m.run_id = s.run_id AND m.suite_case LIKE 'compiled-model%'
 JOIN run_series x ON x.run_id = m.run_id

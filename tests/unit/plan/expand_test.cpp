@@ -137,6 +137,26 @@ TEST_F(Expand, AutoTakesTheGpuOnlyIfThereIsOnePerRank) {
   EXPECT_EQ(cases()[0].run.what.device, measure::DeviceKind::kCuda);
 }
 
+TEST_F(Expand, StartsOneRankPerGpu) {
+  spec_.device = DeviceChoice::kAuto;
+  spec_.ranks = {kOnePerGpu};
+  const auto ranks = [&] { return cases()[0].run.what.ranks; };
+  EXPECT_EQ(ranks(), 1);
+  gpus_ = {3, ""};
+  EXPECT_EQ(ranks(), 3);
+  EXPECT_EQ(cases()[0].run.what.device, measure::DeviceKind::kCuda);
+  gpus_ = {8, ""};
+  EXPECT_EQ(ranks(), 4) << "the workload has at most four";
+  spec_.device = DeviceChoice::kCpu;
+  EXPECT_EQ(ranks(), 1);
+  plugin_.workloads[0].min_ranks = 2;
+  EXPECT_EQ(ranks(), 2);
+  spec_.device = DeviceChoice::kAuto;
+  gpus_ = {1, ""};
+  EXPECT_EQ(ranks(), 2);
+  EXPECT_EQ(cases()[0].run.what.device, measure::DeviceKind::kCpu);
+}
+
 TEST_F(Expand, DoesNotLookForGpusWithoutNeed) {
   cases();
   spec_.device = DeviceChoice::kAuto;

@@ -61,6 +61,27 @@ Suite parse(const std::string& text, const std::string& profile = "") {
   return parse_suite(text, "sample", "sample.toml", profile);
 }
 
+TEST(Suite, TakesTheNumberOfGpusAsThatOfRanks) {
+  const std::string begin = "title = 'x'\n[[case]]\nname = 'a'\nworkload = 'w'\n";
+  EXPECT_THAT(parse(begin + "ranks = 'gpus'").cases.at(0).ranks, ElementsAre(kOnePerGpu));
+  EXPECT_THAT(parse(begin + "ranks = [2, 'gpus']").cases.at(0).ranks, ElementsAre(2, kOnePerGpu));
+}
+
+TEST(Suite, OmitsCasesOfOtherProfiles) {
+  const std::string text =
+      "title = 'x'\n[[case]]\nname = 'a'\nworkload = 'w'\n[[case]]\nname = 'b'\nworkload = 'w'\n"
+      "profiles = ['small', 'new']\n[[case]]\nname = 'c'\nworkload = 'w'\n[case.profile.other]\nsteps = 3\n";
+  const auto names = [&](const std::string& profile) {
+    std::vector<std::string> found;
+    for (const CaseSpec& spec : parse(text, profile).cases) found.push_back(spec.name);
+    return found;
+  };
+  EXPECT_THAT(names(""), ElementsAre("a", "c"));
+  EXPECT_THAT(names("other"), ElementsAre("a", "c"));
+  EXPECT_THAT(names("small"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(parse(text).profiles, ElementsAre("new", "other", "small"));
+}
+
 TEST(Suite, ReadsCases) {
   const Suite suite = parse(kSuite);
   EXPECT_EQ(suite.title, "Sample");
