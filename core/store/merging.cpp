@@ -147,9 +147,11 @@ void merge_invocation(Merge& merge, std::int64_t id) {
         .run();
   }
   merge.invocations.set(id, *there);
-  const auto columns = common_columns(merge.source, merge.target, "environment");
-  copy_where(merge, "environment", columns, "invocation_id = ?", id,
-             {{position_of(columns, "invocation_id"), &merge.invocations}});
+  for (const char* table : {"environment", "planned_run"}) {
+    const auto columns = common_columns(merge.source, merge.target, table);
+    copy_where(merge, table, columns, "invocation_id = ?", id,
+               {{position_of(columns, "invocation_id"), &merge.invocations}});
+  }
 }
 
 bool is_there(const Merge& merge, std::int64_t run_id) {

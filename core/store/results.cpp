@@ -128,6 +128,26 @@ void ResultsDatabase::end_invocation(std::int64_t invocation_id, int exit_code) 
   transaction.commit();
 }
 
+void ResultsDatabase::plan_runs(std::int64_t invocation_id, const std::vector<const RunRow*>& runs) {
+  using measure::Equivalence;
+  const Connection& results = writable(impl_->file, *impl_->connection, impl_->read_only);
+  Transaction transaction(results);
+  Statement insert(results, insert_sql("planned_run",
+                                       "invocation_id, sequence, workload, parameters, case_key, settings_key, "
+                                       "plan_key, suite, suite_case, label, repetition, ranks, device_kind, warmup"));
+  std::int64_t sequence = 0;
+  for (const RunRow* run : runs) {
+    const auto key = [&](Equivalence equivalence) { return measure::equivalence_key(*run, equivalence); };
+    insert
+        .bind_all(invocation_id, sequence++, run->what.workload, dump_json(run->what.parameters),
+                  key(Equivalence::kCase), key(Equivalence::kSettings), key(Equivalence::kPlan), run->suite,
+                  run->suite_case, run->label, run->repetition, run->what.ranks, measure::to_string(run->what.device),
+                  run->method.warmup)
+        .run();
+  }
+  transaction.commit();
+}
+
 void ResultsDatabase::set_ranks(std::int64_t run_id, const RunRow& run) {
   using measure::Equivalence;
   const Connection& results = writable(impl_->file, *impl_->connection, impl_->read_only);

@@ -116,6 +116,9 @@ class ResultsDatabase {
   std::int64_t begin_invocation(const std::string& command,
                                 const std::vector<std::pair<std::string, std::string>>& environment);
   void end_invocation(std::int64_t invocation_id, int exit_code);
+  /// Stores the runs that an invocation is going to begin, in their order, in one transaction. Those that it does not
+  /// begin are the view unstarted_run.
+  void plan_runs(std::int64_t invocation_id, const std::vector<const RunRow*>& runs);
 
   /// Commits a `running` row with its parameters and returns the run id.
   std::int64_t begin_run(const RunRow& run);

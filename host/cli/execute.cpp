@@ -22,6 +22,7 @@
 #include "terminal/results_table.hpp"
 #include "terminal/run_details.hpp"
 #include "terminal/run_results.hpp"
+#include "terminal/unstarted.hpp"
 #include "worker/devices.hpp"
 
 namespace kymo::cli {
@@ -183,6 +184,7 @@ int show(const store::ResultsDatabase& database, std::int64_t invocation, const 
   if (options.show_checks) print("\n" + output_text("checks", {{"runs", dump_json(results)}}, style));
   show_observed(database, results, options, style);
   if (!pairs.empty()) print("\n" + text_of(against_document(against), style));
+  print(style.text(unstarted_lines(database, {invocation, "", ""})));
   print(style.text("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) +
                    "\n"));
   return code;
@@ -192,6 +194,9 @@ int execute_and_report(const Plan& planned, const RunOptions& options, const std
                        bool show_results, const supervisor::LeaderOptions* leader_options) {
   store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kCreate);
   const std::int64_t invocation = database.begin_invocation(command_line, machine_facts());
+  std::vector<const store::RunRow*> rows;
+  for (const PlannedRun& run : planned.runs) rows.push_back(&run);
+  database.plan_runs(invocation, rows);
   supervisor::Options supervisor_options;
   supervisor_options.keep = options.keep;
   supervisor_options.max_time_s = options.max_time_s.value_or(0);

@@ -20,6 +20,7 @@
 #include "terminal/run_details.hpp"
 #include "terminal/run_results.hpp"
 #include "terminal/step_times.hpp"
+#include "terminal/unstarted.hpp"
 
 namespace kymo::cli {
 namespace {
@@ -76,8 +77,11 @@ int list_runs(const ShowArguments& arguments) {
     print(json_text(runs));
     return 0;
   }
+  const std::string unstarted =
+      arguments.status.empty() ? unstarted_lines(*database, {arguments.invocation, arguments.label, arguments.workload})
+                               : "";
   if (runs.empty()) {
-    print("no matching runs\n");
+    print("no matching runs\n" + arguments.style().text(unstarted));
     return 0;
   }
   std::vector<WorkloadSettings> settings;
@@ -85,6 +89,7 @@ int list_runs(const ShowArguments& arguments) {
   const std::vector<std::string> texts = measure::differing(settings);
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i]["settings"] = texts[i];
   print(output_text("runs", {{"runs", dump_json(runs)}}, arguments.style()));
+  print(arguments.style().text(unstarted));
   return 0;
 }
 
@@ -178,6 +183,7 @@ int show_run(const ShowArguments& arguments) {
     parts.push_back(output_text("show", parameters, style));
     parts.push_back(text_of(details("observed").document(), style));
     parts.push_back(style.text(worker_output(run["output"], kTailLines)));
+    parts.push_back(style.text(unstarted_lines(*database, {run["invocation_id"].get<std::int64_t>(), "", ""})));
   }
   std::erase(parts, "");
   print(join(parts, "\n"));

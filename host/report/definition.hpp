@@ -121,6 +121,7 @@ struct ReportDefinition {
   std::string suite;           ///< default suite of the runs, unless the request specifies one; empty: any
   std::string profile;         ///< of the suite, in commands of the text, unless that of the runs is known; or empty
   bool compares_runs = false;  ///< of two sets, instead of showing one
+  bool every_run = false;      ///< older runs of a plan are selected, too
   bool hides_history = false;  ///< queries see only the runs of the report and those that they are compared with
   ProseSpec summary;
   std::vector<ProseSpec> banners;  ///< shown if their prose is not empty

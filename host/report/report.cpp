@@ -144,6 +144,7 @@ std::int64_t select_runs(RunSelection& selected, const std::filesystem::path& da
   // run.
   Selection selection = request.selection;
   if (!selection.suite && !definition.suite.empty()) selection.suite = definition.suite;
+  selection.every_run = definition.every_run;
   if (definition.hides_history) selection.most = request.most_runs;
   const std::int64_t runs = selected.select(selection);
   if (runs > 0) return runs;

@@ -16,8 +16,16 @@ constexpr const char* kSelectRuns = R"(
     FROM run_order p
     WHERE (?1 IS NULL OR p.label = ?1) AND (?2 IS NULL OR p.invocation_id = ?2) AND (?3 IS NULL OR p.suite = ?3))
   INSERT INTO temp.selected_run (run_id)
-  SELECT c.run_id FROM _candidate c WHERE c.start_order = c.newest_of_plan AND c.start_order = c.newest_of_settings
+  SELECT c.run_id FROM _candidate c
+  WHERE ?4 OR c.start_order = c.newest_of_plan AND c.start_order = c.newest_of_settings
   ORDER BY c.run_id)";
+
+/// Selects the planned runs that pass the filter and were not started.
+constexpr const char* kSelectUnstarted = R"(
+  INSERT INTO temp.selected_unstarted_run (suite_case, workload, title_in_case, warmup, reason)
+  SELECT u.suite_case, u.workload, u.title_in_case, u.warmup, u.reason FROM unstarted_run u
+  WHERE (?1 IS NULL OR u.label = ?1) AND (?2 IS NULL OR u.invocation_id = ?2) AND (?3 IS NULL OR u.suite = ?3)
+  ORDER BY u.invocation_id, u.sequence)";
 
 constexpr const char* kLimitRuns = R"(
   DELETE FROM temp.selected_run WHERE run_id NOT IN (
@@ -47,6 +55,10 @@ void clear_selection(TemporaryChanges& changes) {
   changes.run(
       "CREATE TEMP TABLE IF NOT EXISTS selected_run (run_id INTEGER PRIMARY KEY, title TEXT, title_in_case TEXT)");
   changes.run("DELETE FROM temp.selected_run");
+  changes.run(
+      "CREATE TEMP TABLE IF NOT EXISTS selected_unstarted_run (position INTEGER PRIMARY KEY, suite_case TEXT, "
+      "workload TEXT, title_in_case TEXT, warmup INTEGER, reason TEXT)");
+  changes.run("DELETE FROM temp.selected_unstarted_run");
 }
 
 void complete_selection(TemporaryChanges& changes) {
@@ -69,7 +81,9 @@ std::int64_t RunSelection::select(const Selection& selection) {
   show_history();
   TemporaryChanges changes(database_);
   clear_selection(changes);
-  const std::int64_t found = changes.run(kSelectRuns, {selection.label, selection.invocation_id, selection.suite});
+  const std::int64_t found = changes.run(
+      kSelectRuns, {selection.label, selection.invocation_id, selection.suite, std::int64_t{selection.every_run}});
+  changes.run(kSelectUnstarted, {selection.label, selection.invocation_id, selection.suite});
   if (selection.most && found > *selection.most) changes.run(kLimitRuns, {selection.most});
   complete_selection(changes);
   return found;

@@ -16,6 +16,7 @@ struct Selection {
   std::optional<std::string> label;
   std::optional<std::int64_t> invocation_id;
   std::optional<std::string> suite;
+  bool every_run = false;                 ///< whatever runs there are of their plans
   std::optional<std::int64_t> most = {};  ///< number of runs: of each case of a suite and workload, the newest
 };
 
@@ -43,7 +44,8 @@ class RunSelection {
 
   /// Fills the temporary table selected_run(run_id, title, title_in_case), which report queries join, and returns the
   /// number of runs that could be selected, however many `most` is. The titles are those of the view run_title,
-  /// computed once for all queries.
+  /// computed once for all queries. Fills selected_unstarted_run(position, suite_case, workload, title_in_case, warmup,
+  /// reason) with the rows of the view unstarted_run that pass the same filter.
   std::int64_t select(const Selection& selection);
   /// Does the same with the runs of a comparison, and fills the temporary tables compared_case and compared_run, which
   /// the queries of comparing reports join (docs/write-a-report.md).

@@ -4,7 +4,7 @@
 -- column runs: title="completed runs"
 -- column reason: title="reason"
 -- column command: title="command that adds it", format="code"
--- note: Parts with skipped, failed or missing cases.
+-- note: Parts with skipped, failed or missing cases, and with planned runs that were not started.
 -- empty: Every part of the suite was measured.
 WITH part AS (
   SELECT
@@ -39,7 +39,9 @@ counted AS (
     coalesce(sum(r.status = 'ok'), 0) AS completed,
     coalesce(sum(r.status = 'skipped'), 0) AS skipped,
     coalesce(sum(r.status NOT IN ('ok', 'skipped', 'oom')), 0) AS failed,
-    max(CASE r.status WHEN 'skipped' THEN r.detail END) AS detail
+    max(CASE r.status WHEN 'skipped' THEN r.detail END) AS detail,
+    (SELECT count(*) FROM selected_unstarted_run u WHERE u.suite_case LIKE p.pattern) AS unstarted,
+    (SELECT max(u.reason) FROM selected_unstarted_run u WHERE u.suite_case LIKE p.pattern) AS unstarted_reason
   FROM part p
   LEFT JOIN selected_run s ON 1
   LEFT JOIN run r ON r.run_id = s.run_id AND r.suite_case LIKE p.pattern
@@ -48,8 +50,13 @@ counted AS (
 )
 SELECT
   part,
-  completed || ' of ' || runs AS runs,
+  completed || ' of ' || (runs + unstarted) AS runs,
   CASE
+    WHEN unstarted > 0
+      THEN
+        CASE WHEN failed > 0 THEN failed || ' failed; ' ELSE '' END
+        || CASE WHEN skipped > 0 THEN skipped || ' skipped; ' ELSE '' END
+        || unstarted || ' not started: ' || unstarted_reason
     WHEN runs = 0 THEN 'not run'
     WHEN failed > 0 THEN failed || ' failed: see section Run status'
     WHEN length(detail) > 90 THEN skipped || ' skipped: ' || substr(detail, 1, 89) || '…'
@@ -57,5 +64,5 @@ SELECT
   END AS reason,
   'kymo suite run cs336 --filter ''^' || pattern_prefix || '''' AS command
 FROM counted
-WHERE runs = 0 OR skipped > 0 OR failed > 0
+WHERE runs = 0 OR skipped > 0 OR failed > 0 OR unstarted > 0
 ORDER BY position

@@ -32,17 +32,40 @@ WITH warned AS (
   JOIN run r ON r.run_id = s.run_id
   JOIN run_warning c ON c.run_id = r.run_id
   GROUP BY 1, 2, 3, 4
+),
+shown AS (
+  SELECT
+    w.workload,
+    CASE w.runs
+      WHEN 1 THEN f.title
+      ELSE w.runs || ' runs' || coalesce(': ' || nullif(f.title, l.title) || ' … ' || l.title, '')
+    END AS title,
+    w.kind,
+    w.location,
+    w.detail,
+    w.first_run_id
+  FROM warned w
+  JOIN selected_run f ON f.run_id = w.first_run_id
+  JOIN selected_run l ON l.run_id = w.last_run_id
+  UNION ALL
+  SELECT
+    u.workload,
+    CASE count(*)
+      WHEN 1 THEN coalesce(u.title_in_case, '1 run')
+      ELSE count(*) || ' runs' || coalesce(': ' || min(u.title_in_case) || ' …', '')
+    END AS title,
+    'not started' AS kind,
+    NULL AS location,
+    u.reason AS detail,
+    NULL AS first_run_id
+  FROM selected_unstarted_run u
+  GROUP BY u.workload, u.reason
 )
 SELECT
-  w.workload,
-  CASE w.runs
-    WHEN 1 THEN f.title
-    ELSE w.runs || ' runs' || coalesce(': ' || nullif(f.title, l.title) || ' … ' || l.title, '')
-  END AS title,
-  w.kind,
-  w.location,
-  w.detail
-FROM warned w
-JOIN selected_run f ON f.run_id = w.first_run_id
-JOIN selected_run l ON l.run_id = w.last_run_id
-ORDER BY w.first_run_id, w.kind, w.location, w.detail
+  workload,
+  title,
+  kind,
+  location,
+  detail
+FROM shown
+ORDER BY first_run_id IS NULL, first_run_id, kind, location, workload, detail

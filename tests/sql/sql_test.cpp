@@ -115,7 +115,9 @@ Database make_report_database(const std::string& rows) {
   execute(database.get(), read(kFolder / "common" / (rows + ".sql")));
   execute(database.get(),
           "CREATE TEMP TABLE selected_run (run_id INTEGER PRIMARY KEY, title TEXT, title_in_case TEXT);"
-          "INSERT INTO selected_run SELECT * FROM run_title");
+          "INSERT INTO selected_run SELECT * FROM run_title;"
+          "CREATE TEMP TABLE selected_unstarted_run (position INTEGER PRIMARY KEY, suite_case TEXT, workload TEXT, "
+          "title_in_case TEXT, warmup INTEGER, reason TEXT)");
   return database;
 }
 

@@ -90,6 +90,26 @@ TEST_F(Merging, TakesWhatAnInvocationAddedSince) {
   EXPECT_EQ(ask(a, "SELECT exit_code FROM invocation"), "3");
 }
 
+TEST_F(Merging, KeepsPlannedRuns) {
+  ResultsDatabase b(path("b.db"), Mode::kCreate);
+  const std::int64_t invocation = b.begin_invocation("kymo run", {});
+  const RunRow first = make_run(invocation, 8);
+  const RunRow second = make_run(invocation, 9);
+  b.plan_runs(invocation, {&first, &second});
+  store_run(b, invocation, folder(), 8);
+  const std::string unstarted = "SELECT sequence, parameters ->> '$.n', reason FROM unstarted_run";
+  EXPECT_THAT(ask(b, unstarted), HasSubstr("1|9|the command was killed"));
+  make_database(path("a.db"), 1);
+  ResultsDatabase a(path("a.db"), Mode::kReadWrite);
+  for (int i = 0; i < 2; ++i) {
+    a.merge(path("b.db"));
+    EXPECT_EQ(ask(a, unstarted), ask(b, unstarted));
+    EXPECT_EQ(ask(a, "SELECT invocation_id, sequence FROM planned_run"), "2|0;2|1");
+  }
+  b.begin_run(second);
+  EXPECT_THAT(ask(b, "SELECT count(*) FROM unstarted_run"), "0");
+}
+
 TEST_F(Merging, GoesRoundWithoutDoubling) {
   make_database(path("a.db"), 1);
   make_database(path("b.db"), 1);

@@ -126,9 +126,9 @@ TEST_F(Query, SuggestsColumnsOfTheRelationsOfTheStatement) {
       << "the column of the table rank, which the statement does not read";
   EXPECT_EQ(error("SELECT f.rank FROM failures f JOIN rank r ON r.run_id = f.run_id"),
             "invalid statement: no such column: f.rank; did you mean 'failed_rank'?");
-  EXPECT_EQ(error("SELECT case_key FROM run_machine"),
-            "invalid statement: no such column: case_key; known: run_id, machine; 'case_key' is a column of "
-            "current_run, phase_time, run");
+  EXPECT_EQ(error("SELECT seed FROM run_machine"),
+            "invalid statement: no such column: seed; known: run_id, machine; 'seed' is a column of current_run, run, "
+            "training_run");
   EXPECT_THAT(error("SELECT 1 FROM run_machine WHERE machin = 'run_id, status FROM run'"),
               HasSubstr("did you mean 'machine'?"));
   EXPECT_THAT(error("SELECT * FROM temp.run"), Not(HasSubstr("'run'")));

@@ -413,9 +413,9 @@ TEST_F(Results, LimitsTheSelectionToTheNewestOfEachCase) {
     }
   }
   const std::string ids = "SELECT group_concat(run_id, ',') FROM (SELECT run_id FROM ";
-  EXPECT_EQ(runs_->select({{}, {}, {}, 12}), 12);
+  EXPECT_EQ(runs_->select({{}, {}, {}, false, 12}), 12);
   EXPECT_EQ(ask(*database_, "SELECT count(*) FROM selected_run"), "12");
-  EXPECT_EQ(runs_->select({{}, {}, {}, 4}), 12) << "could be selected";
+  EXPECT_EQ(runs_->select({{}, {}, {}, false, 4}), 12) << "could be selected";
   EXPECT_EQ(ask(*database_, ids + "selected_run ORDER BY run_id)"), "8,10,11,12");
   runs_->hide_history();
   EXPECT_EQ(ask(*database_, "SELECT count(*) FROM run"), "12") << "newest of other plans";
