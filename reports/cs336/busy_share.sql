@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The share of a step in which the GPU is busy, from a traced run of the same case, and whether the host, which
--- launches the kernels, determines the time more than they do.
+-- The share of a step in which the GPU is busy, from a traced run of the same case, and whether that is less
+-- than 80 %.
 SELECT
   r.run_id,
   max(1 - g.idle_share) AS share,

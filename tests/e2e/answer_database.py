@@ -2,6 +2,7 @@
 """Databases with constructed runs of the suite cs336, and the answers that its reports give from them."""
 
 import itertools
+import json
 import re
 import sqlite3
 from pathlib import Path
@@ -44,7 +45,16 @@ class AnswerDatabase:
 
     def clear(self):
         """Delete all runs with their times, kernels and memory."""
-        for table in ("run", "statistic", "kernel_total", "step_activity", "memory_phase", "memory_phase_category"):
+        for table in (
+            "run",
+            "statistic",
+            "sample",
+            "verification",
+            "kernel_total",
+            "step_activity",
+            "memory_phase",
+            "memory_phase_category",
+        ):
             self.database.execute(f"DELETE FROM {table}")
 
     def text_id(self, text):
@@ -115,6 +125,30 @@ class AnswerDatabase:
         parameters = {"size": size, "context": context, "batch": 4, "dtype": "fp32", "autocast": False, "mode": "train"}
         parameters.update(columns.pop("parameters", {}))
         return self.add(suite_case, parameters=parameters, **columns)
+
+    def add_ddp(self, suite_case, workload, phases, order=1, parameters=None, **columns):
+        """Insert a run of data-parallel training on two ranks; `phases` are times in ms of every step and rank."""
+        run_id = self.add(
+            suite_case, workload=workload, family="data_parallel", title=suite_case, ranks=2,
+            phases={"step": sum(phases.values())}, parameters=parameters, metrics={"gradient_bytes": 1000}, **columns,
+        )  # fmt: skip
+        self.database.execute("UPDATE run SET family_order = ? WHERE run_id = ?", (order, run_id))
+        for phase, ms in {**phases, "step": sum(phases.values())}.items():
+            self.insert(
+                "sample", run_id=run_id, rank=0, **{"pass": "time"}, step=5, phase=phase, warmup=0, throttled=0,
+                calls=1, start_ns=0, host_ns=ms * NS, device_ns=ms * NS,
+            )  # fmt: skip
+        return run_id
+
+    def plan_model(self, suite_case, **parameters):
+        """Insert a run of the Transformer that the newest command planned and did not start."""
+        (sequence,) = self.database.execute("SELECT coalesce(max(sequence), 1000000) + 1 FROM planned_run").fetchone()
+        key = f"{suite_case} {sequence}"
+        self.insert(
+            "planned_run", invocation_id=2, sequence=sequence, workload="transformer_lm",
+            parameters=json.dumps(parameters), case_key=key, settings_key=key, plan_key=key, suite="cs336",
+            suite_case=suite_case, label="", repetition=0, ranks=1, device_kind="cuda", warmup=5,
+        )  # fmt: skip
 
     def add_kernels(self, run_id, kernels):
         """Insert kernels of a traced run: (phase, class, module, ms of a step)."""

@@ -236,6 +236,98 @@ class AnswersTest(KymoTest):
         self.assertIn("makes 1 of 1 cases faster and 0 of 1 slower", text)
         self.assertRegex(text, r"\| fp32 \| 64 \| 256 \|.*\| 2.00 \|")
 
+    def test_the_times_of_compiled_attention_have_their_spread(self):
+        for compile_mode, choice in (("none", 0), ("default", 1)):
+            self.db.add(
+                "compiled-attention",
+                workload="attention_compiled",
+                family="attention",
+                parameters={
+                    "batch": 8, "heads": 1, "seq": 256, "head_dim": 64, "dtype": "fp32", "causal": True,
+                    "mode": "forward_backward", "compile": {"value": compile_mode, "choice": choice},
+                },
+                phases={"forward": (10, 9, 11), "backward": (20, 19.5, 20.5), "step": 30},
+            )  # fmt: skip
+        row = "| fp32 | 64 | 256 | 10.0 ± 2.0 | 10.0 ± 2.0 | 20.0 ± 1.0 | 20.0 ± 1.0 | 1.00 |"
+        self.assertIn(row, self.db.answer(18))
+
+    def test_the_time_of_a_compiled_model_has_its_spread(self):
+        for compile_mode, choice in (("none", 0), ("default", 1)):
+            self.db.add_model(
+                "compiled-model", workload="transformer_compiled", phases={"step": (80, 70, 90)},
+                parameters={"compile": {"value": compile_mode, "choice": choice, "title": "{}"}},
+            )  # fmt: skip
+        text = self.db.answer(19)
+        self.assertIn("| full step | 80.0 ± 20.0 | 80.0 ± 20.0 |", text)
+        self.assertNotIn("compiling takes", text)
+
+    def overlapped(self, backward, communication):
+        """The answer to question 26 when one call per parameter takes 20 ms after 100 ms of backward."""
+        self.db.clear()
+        self.db.add_ddp("ddp-naive", "ddp_naive", {"backward": 100, "communication": 20}, order=0)
+        self.db.add_ddp("ddp-overlap", "ddp_overlap", {"backward": backward, "communication": communication})
+        return self.db.answer(26)
+
+    def test_what_overlap_costs_in_backward(self):
+        self.assertIn("5 of the 15 ms that it hides return as a slower backward", self.overlapped(105, 5))
+        self.assertIn("backward hides communication and does not get slower", self.overlapped(99, 5))
+        self.assertIn("costs as much time there as it saves", self.overlapped(120, 5))
+        self.assertIn("grows from 20.0 ms to 25.0 ms", self.overlapped(100, 25))
+
+    def test_weights_are_equal_only_if_every_check_passed(self):
+        def answer(*outcomes):
+            self.db.clear()
+            run_id = self.db.add_ddp("ddp-naive", "ddp_naive", {"backward": 100, "communication": 20}, order=0)
+            for number, outcome in enumerate(outcomes):
+                self.db.insert(
+                    "verification", run_id=run_id, rank=0, name=f"weights {number}", outcome=outcome,
+                    max_abs_error=1e-7, tolerance=1e-6, reference="a single process", detail="",
+                )  # fmt: skip
+            return self.db.answer(23)
+
+        self.assertIn("Yes. Checks that passed", answer("passed", "passed"))
+        self.assertIn("No: a check failed. Checks that passed", answer("passed", "failed"))
+        text = answer("passed", "unavailable")
+        self.assertIn("Not answered: a check was not possible. Checks that passed", text)
+        self.assertNotIn("No: a check failed", text)
+
+    def test_what_the_size_of_a_message_costs(self):
+        def answer(short_ms, long_ms):
+            self.db.clear()
+            for size, ms in ((1_000_000, short_ms), (100_000_000, long_ms)):
+                self.db.add(
+                    "collectives-nccl", workload="all_reduce", family="collective", ranks=2,
+                    parameters={"backend": "nccl", "bytes": size, "dtype": "fp32", "in_place": True},
+                    phases={"step": ms},
+                )  # fmt: skip
+            return self.db.answer(22)
+
+        self.assertIn("most of the time of the short one is the cost of a call", answer(1, 3))
+        self.assertIn("the time is about proportional to the size", answer(1, 90))
+        self.assertIn("the bandwidth falls with the size", answer(1, 300))
+
+    def test_planned_runs_that_were_not_started_are_named(self):
+        self.db.add_model("kernels", phases={"step": 20}, parameters={"mode": "forward"})
+        self.db.database.execute("UPDATE invocation SET ended_at = '2026-01-04', exit_code = 130")
+        text = self.db.report()
+        self.assertNotIn("not started:", text)
+        self.assertNotIn("Planned, but", text)
+        for context in (512, 1024):
+            self.db.plan_model("kernels", size="2.7B", context=context)
+        for context in range(30):
+            self.db.plan_model("memory", context=context)
+        reason = "the command was interrupted by SIGINT"
+        for name in ("cs336", "cs336-2026"):
+            text = self.db.report(name)
+            self.assertIn("lanned runs that were not started: 32", text)
+            self.assert_in_order(text, "At a glance", "Planned, but not started: 32.", "What was not measured")
+            self.assertRegex(text, rf"\| kernels \| 1 of 3 \| 2 not started: {reason} \|")
+            self.assertRegex(text, rf"\| memory \| 0 of 30 \| 30 not started: {reason} \|")
+            status = "Status of every run of the suite."
+            self.assert_in_order(text, status, "| `kernels` | context=512 | 5 | not started | – |")
+            self.assert_in_order(text, status, "| `kernels` | context=1024 | 5 | not started | – |")
+            self.assert_in_order(text, status, "| `memory` | 30 runs | 5 | not started | – |")
+
     def test_the_limits_of_the_mesh_follow_from_its_bandwidth(self):
         self.db.add_model("timing", phases={"step": 20})
         text = self.db.answer(32)
