@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -89,6 +90,35 @@ struct GpuSample {
   std::optional<std::int64_t> power_mw;
   std::optional<std::int64_t> temperature_c;
   std::int64_t throttle_reasons = 0;  ///< NVML bit mask
+};
+
+/// How much of a whole GPU, by all processes, was in use in an interval. Empty values are not available.
+struct GpuUtilization {
+  std::int64_t start_ns = 0;  ///< host clock, relative to the start of the run
+  std::int64_t end_ns = 0;
+  // Fractions between 0 and 1:
+  std::optional<double> sm_utilization;      ///< of the multiprocessors that were busy
+  std::optional<double> sm_occupancy;        ///< of the warps that the multiprocessors can hold
+  std::optional<double> tensor_utilization;  ///< of the peak of the tensor pipes
+  std::optional<double> dram_utilization;    ///< of the peak bandwidth of the device memory
+  std::optional<double> kernel_time;         ///< of the time, with at least one kernel
+  // Traffic of this GPU:
+  std::optional<double> pcie_sent_bytes_per_s, pcie_received_bytes_per_s;
+  std::optional<double> nvlink_sent_bytes_per_s, nvlink_received_bytes_per_s;
+
+  /// The values, for calculations with each of them.
+  static constexpr auto values() {
+    using G = GpuUtilization;
+    return std::array{&G::sm_utilization,
+                      &G::sm_occupancy,
+                      &G::tensor_utilization,
+                      &G::dram_utilization,
+                      &G::kernel_time,
+                      &G::pcie_sent_bytes_per_s,
+                      &G::pcie_received_bytes_per_s,
+                      &G::nvlink_sent_bytes_per_s,
+                      &G::nvlink_received_bytes_per_s};
+  }
 };
 
 /// Peak memory of the pass; empty values were not measured.

@@ -23,6 +23,7 @@ namespace kymo::event {
 /// Records besides those of events that a pass adds while it runs.
 struct Readings {
   std::vector<GpuSample> gpu_samples;
+  std::vector<GpuUtilization> gpu_utilization;
   std::vector<MemoryCounter> memory_counters;
   std::vector<LibraryOpWork> library_op_work;
 };
@@ -108,7 +109,8 @@ using EventStreams =
                EventStream<&GpuEvents::overhead_records>, EventStream<&GpuEvents::clock_syncs>,
                EventStream<&NewEvents::memory_events, &Memory::events>, EventStream<&NewEvents::tags, &Memory::tags>,
                EventStream<&NewEvents::device_memory, &Memory::device>, EventStream<&Readings::memory_counters>,
-               EventStream<&Readings::library_op_work>, EventStream<&Readings::gpu_samples>>;
+               EventStream<&Readings::library_op_work>, EventStream<&Readings::gpu_samples>,
+               EventStream<&Readings::gpu_utilization>>;
 
 /// Calls visit(stream) for each of EventStreams.
 template <class Visit>

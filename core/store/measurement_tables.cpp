@@ -114,6 +114,19 @@ auto gpu_sample_table() {
        column<&G::temperature_c>("temperature_c"), column<&G::throttle_reasons>("throttle_reasons")});
 }
 
+auto gpu_utilization_table() {
+  using U = event::GpuUtilization;
+  return declare_table<&PassRecord::gpu_utilization>(
+      "gpu_utilization", Extent::kNoEvent,
+      {column<&U::start_ns>("start_ns"), column<&U::end_ns>("end_ns"), column<&U::sm_utilization>("sm_utilization"),
+       column<&U::sm_occupancy>("sm_occupancy"), column<&U::tensor_utilization>("tensor_utilization"),
+       column<&U::dram_utilization>("dram_utilization"), column<&U::kernel_time>("kernel_time"),
+       column<&U::pcie_sent_bytes_per_s>("pcie_sent_bytes_per_s"),
+       column<&U::pcie_received_bytes_per_s>("pcie_received_bytes_per_s"),
+       column<&U::nvlink_sent_bytes_per_s>("nvlink_sent_bytes_per_s"),
+       column<&U::nvlink_received_bytes_per_s>("nvlink_received_bytes_per_s")});
+}
+
 auto memory_counter_table() {
   using C = event::MemoryCounter;
   return declare_table<&PassRecord::memory_counters>(
@@ -161,6 +174,7 @@ void add_measurement_tables(Tables& tables) {
   tables.push_back(declared_op_work_table());
   tables.push_back(verification_table());
   tables.push_back(gpu_sample_table());
+  tables.push_back(gpu_utilization_table());
   tables.push_back(memory_counter_table());
   tables.push_back(mark_table());
   tables.push_back(out_of_memory_table());

@@ -76,7 +76,8 @@ struct DetachedProcesses {
 /// derived tables are always retained: statistic, overhead, kernel_total, launch_config, op_total, step_activity,
 /// idle_total, kernel_outlier and memory_phase.
 enum class Keep {
-  kSummary,  ///< nothing else: neither events nor per-step samples (sample, gpu_sample, memory_counter, step_duration)
+  kSummary,  ///< nothing else: neither events nor samples (sample, gpu_sample, gpu_utilization, memory_counter,
+             ///< step_duration)
   /// Per-step samples and, for each observing pass, the events of one measured step: the one whose time is nearest to
   /// the median. These are the calls during that step and the memory blocks and segments live during it, and device
   /// memory readings at defined moments. If a pass has no measured step, it ended early; all of its events are retained

@@ -107,7 +107,7 @@ std::optional<std::string> retained_rows(const Retention& retention, const Conne
 
 void drop_summarized_events(const Connection& results, std::int64_t run_id, Keep keep) {
   if (keep != Keep::kSummary) return;
-  for (const char* table : {"sample", "gpu_sample", "memory_counter", "step_duration"})
+  for (const char* table : {"sample", "gpu_sample", "gpu_utilization", "memory_counter", "step_duration"})
     Statement(results, std::string("DELETE FROM main.") + table + " WHERE run_id = ?").bind(1, run_id).run();
 }
 

@@ -52,9 +52,7 @@ void add_hidden(CLI::App& app, Session& session);
 
 /// All commands, in the order of the help.
 inline constexpr std::array kCommands{
-    add_list,  add_describe, add_run,     add_trace, add_observe, add_suite,      add_show,
-    add_ab,    add_report,   add_compare, add_sql,   add_export,  add_merge,      add_verify,
-    add_peaks, add_fit,      add_doctor,  add_new,   add_build,   add_completion, add_hidden,
+    add_list, add_describe, add_run, add_trace, add_observe, add_suite, add_jobs, add_show, add_ab, add_report, add_compare, add_history, add_bisect, add_sql, add_export, add_merge, add_mcp, add_verify, add_peaks, add_fit, add_doctor, add_new, add_build, add_completion, add_hidden,
 };
 
 /// Parses the command line, runs the command and returns the exit code. Errors are printed as one line on stderr.

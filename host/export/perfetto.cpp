@@ -83,6 +83,7 @@ std::vector<std::string> PerfettoWriter::write() {
   write_activities();
   write_counters();
   write_rates();
+  write_utilization();
   if (has_calls_ && last_step_ >= 0) {
     // Holistic Trace Analysis ignores the last step, so append an empty one.
     TraceEvent event('X', host(1), json_string("ProfilerStep#" + std::to_string(last_step_ + 1)), "user_annotation");

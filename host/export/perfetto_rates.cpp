@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -131,6 +132,38 @@ void PerfettoWriter::write_rates() {
       TraceEvent event('C', of_kernels ? Track{0, 0} : host(0), json_string(name), "");
       events_.add(event.at(time_ns).argument("rate", static_cast<std::int64_t>(std::llround(std::max(0.0, rate)))));
     }
+  }
+}
+
+void PerfettoWriter::write_utilization() {
+  struct Series {
+    const char* track;
+    const char* name;
+    const char* value;
+  };
+  constexpr std::array kSeries{
+      Series{"GPU utilization (%)", "SM", "100 * sm_utilization"},
+      Series{"GPU utilization (%)", "tensor", "100 * tensor_utilization"},
+      Series{"GPU utilization (%)", "DRAM", "100 * dram_utilization"},
+      Series{"GPU utilization (%)", "time with kernels", "100 * kernel_time"},
+      Series{"PCIe (MB/s)", "sent", "pcie_sent_bytes_per_s / 1e6"},
+      Series{"PCIe (MB/s)", "received", "pcie_received_bytes_per_s / 1e6"},
+      Series{"NVLink (MB/s)", "sent", "nvlink_sent_bytes_per_s / 1e6"},
+      Series{"NVLink (MB/s)", "received", "nvlink_received_bytes_per_s / 1e6"},
+  };
+  std::string columns = "start_ns";
+  for (const Series& series : kSeries) columns += std::string(", CAST(round(") + series.value + ") AS INTEGER)";
+  Pages pages(database_, target_, "gpu_utilization", columns, "start_ns");
+  while (const auto row = pages.next()) {
+    std::map<std::string, TraceEvent> tracks;
+    for (std::size_t i = 0; i < kSeries.size(); ++i) {
+      if (!row->has(i + 1)) continue;
+      const auto [event, is_new] =
+          tracks.try_emplace(kSeries[i].track, 'C', Track{0, 0}, json_string(kSeries[i].track), "");
+      if (is_new) event->second.at(row->integer(0));
+      event->second.argument(kSeries[i].name, row->integer(i + 1));
+    }
+    for (const auto& [name, event] : tracks) events_.add(event);
   }
 }
 

@@ -47,8 +47,10 @@ class PerfettoWriter {
   void write_activity(const Row& row);
   void add_kernel_arguments(TraceEvent& event, const Row& row);
   void write_counters();
-  // Work per second of the operators with known work (perfetto_rates.cpp)
+  // Rates over time (perfetto_rates.cpp)
+  /// Work per second of the operators with known work.
   void write_rates();
+  void write_utilization();
   // Track names, written after all tracks are known
   void name_track(const Track& track, const std::string& name, std::int64_t order);
   void name_process(std::int64_t process, const std::string& name, std::int64_t order);

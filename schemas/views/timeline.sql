@@ -251,8 +251,8 @@ FROM (
 ) t
 WHERE t.step >= 0;
 
--- Quantities over time for the lanes below a timeline: clocks, power and temperature after each step, and memory in
--- use. Filter by run, rank and pass.
+-- Quantities over time for the lanes below a timeline: clocks, power and temperature after each step, memory in use,
+-- and the utilization in intervals, at their begin. Filter by run, rank and pass.
 CREATE VIEW timeline_counter AS
 SELECT
   -- run
@@ -339,4 +339,32 @@ SELECT
   m.time_ns,
   m.reserved_bytes - m.allocated_bytes
 FROM memory_point m
-WHERE m.device = 'cuda';
+WHERE m.device = 'cuda'
+UNION ALL
+SELECT
+  u.run_id,
+  u.rank,
+  u.pass,
+  c.counter_order,
+  c.name,
+  c.unit,
+  u.start_ns,
+  CASE c.counter_order
+    WHEN 7 THEN 100 * u.sm_utilization
+    WHEN 8 THEN 100 * u.tensor_utilization
+    WHEN 9 THEN 100 * u.dram_utilization
+    WHEN 10 THEN CASE WHEN u.sm_utilization IS NULL THEN 100 * u.kernel_time END
+    WHEN 11 THEN (u.pcie_sent_bytes_per_s + u.pcie_received_bytes_per_s) / 1e9
+    ELSE (u.nvlink_sent_bytes_per_s + u.nvlink_received_bytes_per_s) / 1e9
+  END
+FROM gpu_utilization u
+CROSS JOIN (
+  SELECT
+    7 AS counter_order,
+    'SM utilization' AS name,
+    '%' AS unit
+  UNION ALL
+  VALUES
+  (8, 'tensor utilization', '%'), (9, 'DRAM utilization', '%'), (10, 'time with kernels', '%'),
+  (11, 'PCIe traffic', 'GB/s'), (12, 'NVLink traffic', 'GB/s')
+) c;

@@ -142,6 +142,53 @@ TEST_F(CudaModuleTest, ReadsTheGpuBesideTheSteps) {
   EXPECT_LT(reading.temperature_c.value_or(999), 120);
 }
 
+/// Mean of a value over the intervals wholly between two times.
+double mean_between(const std::vector<event::GpuUtilization>& intervals, std::int64_t begin_ns, std::int64_t end_ns,
+                    std::optional<double> event::GpuUtilization::* value) {
+  double sum = 0;
+  int count = 0;
+  for (const event::GpuUtilization& interval : intervals) {
+    if (interval.start_ns < begin_ns || interval.end_ns > end_ns) continue;
+    EXPECT_TRUE(interval.*value);
+    sum += (interval.*value).value_or(0);
+    ++count;
+  }
+  EXPECT_GE(count, 3);
+  return sum / std::max(count, 1);
+}
+
+TEST_F(CudaModuleTest, ShowsProductsAndCopiesInTheUtilization) {
+  constexpr std::int64_t kSecondNs = 1'000'000'000;
+  PassSetting setting = setting_;
+  setting.pass = measure::Pass::kMemory;
+  setting.run_start_ns = now_ns();
+  collector_->arm(setting);
+  const at::Tensor left = at::rand({8192, 8192}, at::device(at::kCUDA).dtype(at::kBFloat16));
+  at::Tensor product = at::empty_like(left);
+  const at::Tensor from = at::rand({1 << 28}, at::device(at::kCUDA));
+  at::Tensor to = at::empty_like(from);
+  /// Repeats the work for longer than a second, and returns its begin and end.
+  const auto repeat = [&](const auto& work) {
+    timer_->synchronize();
+    const std::int64_t begin_ns = now_ns() - setting.run_start_ns;
+    while (now_ns() - setting.run_start_ns < begin_ns + kSecondNs) {
+      for (int i = 0; i < 50; ++i) work();
+      timer_->synchronize();
+    }
+    return std::pair(begin_ns, now_ns() - setting.run_start_ns);
+  };
+  const auto [products, products_end] = repeat([&] { at::mm_out(product, left, left); });
+  const auto [copies, copies_end] = repeat([&] { to.copy_(from); });
+  const event::PassRecord record = disarm();
+  const auto& intervals = record.gpu_utilization;
+  if (intervals.empty() || !intervals[0].tensor_utilization) GTEST_SKIP() << "the GPU does not support GPM";
+  using U = event::GpuUtilization;
+  EXPECT_GT(mean_between(intervals, products, products_end, &U::tensor_utilization), 0.6);
+  EXPECT_LT(mean_between(intervals, products, products_end, &U::dram_utilization), 0.5);
+  EXPECT_LT(mean_between(intervals, copies, copies_end, &U::tensor_utilization), 0.05);
+  EXPECT_GT(mean_between(intervals, copies, copies_end, &U::dram_utilization), 0.6);
+}
+
 TEST_F(CudaModuleTest, DescribesTheGpu) {
   const std::vector<event::Device> devices = module_->devices();
   ASSERT_FALSE(devices.empty());

@@ -2,7 +2,6 @@
 #include "collect/cuda/device_memory_sampler.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -17,8 +16,6 @@ constexpr const char* kSource = "kymo_cuda";
 
 DeviceMemorySampler::DeviceMemorySampler(Read read, const Setting& setting)
     : read_(std::move(read)), setting_(setting), interval_ns_(setting.interval_ns) {}
-
-DeviceMemorySampler::~DeviceMemorySampler() { stop_background(); }
 
 void DeviceMemorySampler::note(const char* moment, std::int32_t step, bool with_process) {
   const std::optional<Reading> reading = read_(with_process);
@@ -37,38 +34,24 @@ void DeviceMemorySampler::add(event::DeviceMemory reading) {
 }
 
 void DeviceMemorySampler::start_background() {
-  if (thread_.joinable()) return;
-  stopping_ = false;
-  thread_ = std::thread([this] { sample_until_stopped(); });
+  thread_.start([this] { return sample(); });
 }
 
-void DeviceMemorySampler::stop_background() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_all();
-  thread_.join();
-}
+void DeviceMemorySampler::stop_background() { thread_.stop(); }
 
-void DeviceMemorySampler::sample_until_stopped() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    lock.unlock();
-    const std::optional<Reading> reading = read_(false);
-    const std::int64_t time_ns = now_ns() - setting_.run_start_ns;
-    lock.lock();
-    if (reading) {
-      const std::int32_t step =
-          setting_.execution_context ? setting_.execution_context->step.load(std::memory_order_relaxed) : -1;
-      background_.push_back({time_ns, "", step, reading->used_bytes, reading->process_bytes});
-      if (background_.size() >= setting_.max_background) thin();
-    } else {
-      ++failed_;
-    }
-    wake_.wait_for(lock, std::chrono::nanoseconds(interval_ns_), [this] { return stopping_; });
+std::int64_t DeviceMemorySampler::sample() {
+  const std::optional<Reading> reading = read_(false);
+  const std::int64_t time_ns = now_ns() - setting_.run_start_ns;
+  const std::lock_guard lock(mutex_);
+  if (reading) {
+    const std::int32_t step =
+        setting_.execution_context ? setting_.execution_context->step.load(std::memory_order_relaxed) : -1;
+    background_.push_back({time_ns, "", step, reading->used_bytes, reading->process_bytes});
+    if (background_.size() >= setting_.max_background) thin();
+  } else {
+    ++failed_;
   }
+  return interval_ns_;
 }
 
 void DeviceMemorySampler::thin() {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
+#include "collect/cuda/periodic_thread.hpp"
 #include "collect/execution_context.hpp"
 #include "event/records.hpp"
 
@@ -35,16 +34,13 @@ class DeviceMemorySampler {
   };
 
   DeviceMemorySampler(Read read, const Setting& setting);
-  ~DeviceMemorySampler();
-  DeviceMemorySampler(const DeviceMemorySampler&) = delete;
-  DeviceMemorySampler& operator=(const DeviceMemorySampler&) = delete;
 
   /// Takes a reading now.
   void note(const char* moment, std::int32_t step, bool with_process);
   /// Adds a reading taken elsewhere.
   void add(event::DeviceMemory reading);
+  /// Throws std::system_error.
   void start_background();
-  /// Joins the background thread; does nothing if there is none.
   void stop_background();
   /// Adds the readings since the last call.
   void add_new(std::vector<event::DeviceMemory>& readings);
@@ -53,15 +49,12 @@ class DeviceMemorySampler {
   void take(event::PassRecord& record);
 
  private:
-  void sample_until_stopped();
+  std::int64_t sample();
   void thin();
 
   const Read read_;
   const Setting setting_;
   std::mutex mutex_;
-  std::condition_variable wake_;
-  std::thread thread_;
-  bool stopping_ = false;
   std::int64_t interval_ns_;
   std::vector<event::DeviceMemory> moments_;
   std::vector<event::DeviceMemory> background_;
@@ -70,6 +63,7 @@ class DeviceMemorySampler {
   std::size_t added_background_ = 0;
   std::int64_t failed_ = 0;
   std::int64_t thinned_out_ = 0;
+  PeriodicThread thread_;  // uses the members above, so it is destroyed first
 };
 
 }  // namespace kymo::collect

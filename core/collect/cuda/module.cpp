@@ -26,6 +26,7 @@
 #include "collect/cuda/device_memory_sampler.hpp"
 #include "collect/cuda/event_timer.hpp"
 #include "collect/cuda/nvml.hpp"
+#include "collect/cuda/utilization_sampler.hpp"
 #include "collect/reading_interval.hpp"
 
 namespace kymo::collect {
@@ -98,13 +99,16 @@ class CudaCollector final : public Collector {
   void select_on_nvml(const std::string& uuid);
   void start_memory(const std::string& uuid, const std::vector<Nvml::Use>& before_cuda, std::int64_t before_cuda_ns);
   void note_memory(const char* moment, std::int64_t step);
+  void start_utilization();
 
   PassSetting setting_;
   EventTimer timer_;
   std::unique_ptr<Nvml> nvml_;
   std::unique_ptr<CuptiSession> session_;
   std::unique_ptr<CounterSession> counters_;
-  std::unique_ptr<DeviceMemorySampler> memory_;  // uses nvml_, so it is destroyed first
+  // These use nvml_, so they are destroyed first.
+  std::unique_ptr<DeviceMemorySampler> memory_;
+  std::unique_ptr<UtilizationSampler> utilization_;
   std::vector<event::GpuSample> readings_;
   std::size_t added_readings_ = 0;  // by add_new_events()
   std::vector<event::DroppedRecords> dropped_records_;
@@ -121,6 +125,7 @@ class CudaCollector final : public Collector {
 void CudaCollector::reset() {
   timer_.end_cold();
   memory_.reset();
+  utilization_.reset();
   session_.reset();
   counters_.reset();
   readings_.clear();
@@ -147,6 +152,7 @@ void CudaCollector::arm(const PassSetting& setting) {
     if (session_) session_->context_made();
     select_on_nvml(device.uuid);
     if (records_events(setting.pass)) start_memory(device.uuid, before_cuda, before_cuda_ns);
+    if (records_events(setting.pass)) start_utilization();
     if (setting.pass == measure::Pass::kCounters) start_counting();
   } catch (const std::runtime_error& error) {
     reset();
@@ -246,6 +252,18 @@ void CudaCollector::note_memory(const char* moment, std::int64_t step) {
   memory_->note(moment, static_cast<std::int32_t>(step), step < 0 || setting_.pass == measure::Pass::kMemory);
 }
 
+void CudaCollector::start_utilization() {
+  if (!nvml_ || !nvml_->reports_utilization()) return;
+  utilization_ =
+      std::make_unique<UtilizationSampler>([this] { return nvml_->utilization_since_last(); },
+                                           UtilizationSampler::Setting{.run_start_ns = setting_.run_start_ns});
+  try {
+    utilization_->start();
+  } catch (const std::system_error& error) {
+    dropped_records_.push_back({kName, -1, std::string("no GPU utilization: ") + error.what()});
+  }
+}
+
 void CudaCollector::before_steps() { note_memory("prepared", -1); }
 
 void CudaCollector::step_begin(std::int64_t step) {
@@ -294,6 +312,7 @@ void CudaCollector::between_steps(std::int64_t step) {
 void CudaCollector::add_new_events(event::NewEvents& events) {
   if (session_) session_->add_new(events);
   if (memory_) memory_->add_new(events.device_memory);
+  if (utilization_) utilization_->add_new(events.gpu_utilization);
   append_new(events.gpu_samples, readings_, added_readings_);
 }
 
@@ -302,6 +321,10 @@ void CudaCollector::disarm(event::PassRecord& record) {
     memory_->stop_background();
     note_memory("end", -1);
     memory_->take(record);
+  }
+  if (utilization_) {
+    utilization_->stop();
+    utilization_->take(record);
   }
   if (session_) session_->stop(record);
   if (counters_) counters_->stop(record);

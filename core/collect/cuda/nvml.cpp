@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <utility>
 
 #include "collect/collector.hpp"
 
@@ -13,7 +14,27 @@ namespace kymo::collect {
 namespace {
 
 constexpr std::size_t kProcesses = 32;
+constexpr double kPercent = 0.01;
+constexpr double kMiB = 1024.0 * 1024.0;
 constexpr unsigned long long kNotAvailable = static_cast<unsigned long long>(NVML_VALUE_NOT_AVAILABLE);
+
+/// A metric of GPM and the unit that it is in.
+struct GpmMetric {
+  nvmlGpmMetricId_t id;
+  std::optional<double> event::GpuUtilization::* value;
+  double unit;
+};
+constexpr std::array kGpmMetrics{
+    GpmMetric{NVML_GPM_METRIC_GRAPHICS_UTIL, &event::GpuUtilization::kernel_time, kPercent},
+    GpmMetric{NVML_GPM_METRIC_SM_UTIL, &event::GpuUtilization::sm_utilization, kPercent},
+    GpmMetric{NVML_GPM_METRIC_SM_OCCUPANCY, &event::GpuUtilization::sm_occupancy, kPercent},
+    GpmMetric{NVML_GPM_METRIC_ANY_TENSOR_UTIL, &event::GpuUtilization::tensor_utilization, kPercent},
+    GpmMetric{NVML_GPM_METRIC_DRAM_BW_UTIL, &event::GpuUtilization::dram_utilization, kPercent},
+    GpmMetric{NVML_GPM_METRIC_PCIE_TX_PER_SEC, &event::GpuUtilization::pcie_sent_bytes_per_s, kMiB},
+    GpmMetric{NVML_GPM_METRIC_PCIE_RX_PER_SEC, &event::GpuUtilization::pcie_received_bytes_per_s, kMiB},
+    GpmMetric{NVML_GPM_METRIC_NVLINK_TOTAL_TX_PER_SEC, &event::GpuUtilization::nvlink_sent_bytes_per_s, kMiB},
+    GpmMetric{NVML_GPM_METRIC_NVLINK_TOTAL_RX_PER_SEC, &event::GpuUtilization::nvlink_received_bytes_per_s, kMiB},
+};
 
 }  // namespace
 
@@ -35,7 +56,17 @@ struct Nvml::Functions {
   decltype(&nvmlDeviceGetUUID) uuid = nullptr;
   decltype(&nvmlDeviceGetMemoryInfo) memory = nullptr;
   decltype(&nvmlDeviceGetComputeRunningProcesses_v3) processes = nullptr;
+  decltype(&nvmlDeviceGetUtilizationRates) utilization_rates = nullptr;
+  decltype(&nvmlGpmQueryDeviceSupport) gpm_support = nullptr;
+  decltype(&nvmlGpmSampleAlloc) gpm_alloc = nullptr;
+  decltype(&nvmlGpmSampleFree) gpm_free = nullptr;
+  decltype(&nvmlGpmSampleGet) gpm_sample = nullptr;
+  decltype(&nvmlGpmMetricsGet) gpm_metrics = nullptr;
   nvmlDevice_t device = nullptr;
+  // If the device supports GPM, else nullptr:
+  nvmlGpmSample_t last_sample = nullptr;
+  nvmlGpmSample_t new_sample = nullptr;
+  bool has_last_sample = false;
 
   ~Functions() {
     if (library) dlclose(library);
@@ -64,6 +95,12 @@ struct Nvml::Functions {
     find(uuid, "nvmlDeviceGetUUID");
     find(memory, "nvmlDeviceGetMemoryInfo");
     find(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+    find(utilization_rates, "nvmlDeviceGetUtilizationRates");
+    find(gpm_support, "nvmlGpmQueryDeviceSupport");
+    find(gpm_alloc, "nvmlGpmSampleAlloc");
+    find(gpm_free, "nvmlGpmSampleFree");
+    find(gpm_sample, "nvmlGpmSampleGet");
+    find(gpm_metrics, "nvmlGpmMetricsGet");
     // Name of the function before driver 535.
     if (!reasons) find(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
     if (!init || !shutdown || !error_string || !by_uuid)
@@ -74,6 +111,47 @@ struct Nvml::Functions {
     unsigned int mhz = 0;
     if (!function || !device || function(device, type, &mhz) != NVML_SUCCESS) return std::nullopt;
     return mhz;
+  }
+
+  /// Allocates the samples if the selected device supports GPM.
+  void prepare_gpm() {
+    free_samples();
+    nvmlGpmSupport_t support{.version = NVML_GPM_SUPPORT_VERSION, .isSupportedDevice = 0};
+    if (!gpm_support || !gpm_alloc || !gpm_free || !gpm_sample || !gpm_metrics ||
+        gpm_support(device, &support) != NVML_SUCCESS || support.isSupportedDevice == 0)
+      return;
+    if (gpm_alloc(&last_sample) != NVML_SUCCESS) last_sample = nullptr;
+    if (!last_sample || gpm_alloc(&new_sample) != NVML_SUCCESS) new_sample = nullptr;
+    if (!new_sample) free_samples();
+  }
+
+  void free_samples() {
+    for (nvmlGpmSample_t* sample : {&last_sample, &new_sample}) {
+      if (*sample) gpm_free(*sample);
+      *sample = nullptr;
+    }
+    has_last_sample = false;
+  }
+
+  std::optional<event::GpuUtilization> gpm_utilization() {
+    event::GpuUtilization utilization;
+    if (gpm_sample(device, new_sample) != NVML_SUCCESS) {
+      has_last_sample = false;
+      return std::nullopt;
+    }
+    std::swap(last_sample, new_sample);
+    if (!std::exchange(has_last_sample, true)) return utilization;
+    nvmlGpmMetricsGet_t request{};
+    request.version = NVML_GPM_METRICS_GET_VERSION;
+    request.numMetrics = kGpmMetrics.size();
+    request.sample1 = new_sample;  // the older one now
+    request.sample2 = last_sample;
+    for (std::size_t i = 0; i < kGpmMetrics.size(); ++i) request.metrics[i].metricId = kGpmMetrics[i].id;
+    if (gpm_metrics(&request) != NVML_SUCCESS) return std::nullopt;
+    for (std::size_t i = 0; i < kGpmMetrics.size(); ++i)
+      if (request.metrics[i].nvmlReturn == NVML_SUCCESS)
+        utilization.*(kGpmMetrics[i].value) = request.metrics[i].value * kGpmMetrics[i].unit;
+    return utilization;
   }
 
   std::optional<std::int64_t> used_bytes(nvmlDevice_t of) const {
@@ -90,7 +168,10 @@ Nvml::Nvml() : functions_(std::make_unique<Functions>()) {
   }
 }
 
-Nvml::~Nvml() { functions_->shutdown(); }
+Nvml::~Nvml() {
+  functions_->free_samples();
+  functions_->shutdown();
+}
 
 std::string Nvml::driver_version() const {
   std::array<char, NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE> text{};
@@ -103,6 +184,7 @@ void Nvml::select(const std::string& uuid) {
     functions_->device = nullptr;
     throw Unavailable("NVML does not find the GPU " + uuid + ": " + functions_->error_string(error));
   }
+  functions_->prepare_gpm();
 }
 
 void Nvml::read(event::GpuSample& sample) const {
@@ -153,6 +235,22 @@ std::optional<std::int64_t> Nvml::process_bytes() const {
     return static_cast<std::int64_t>(processes[i].usedGpuMemory);
   }
   return std::nullopt;
+}
+
+bool Nvml::reports_utilization() const {
+  nvmlUtilization_t rates{};
+  const Functions& f = *functions_;
+  return f.device && (f.new_sample || (f.utilization_rates && f.utilization_rates(f.device, &rates) == NVML_SUCCESS));
+}
+
+std::optional<event::GpuUtilization> Nvml::utilization_since_last() {
+  Functions& f = *functions_;
+  if (f.new_sample) return f.gpm_utilization();
+  nvmlUtilization_t rates{};
+  if (!f.device || !f.utilization_rates || f.utilization_rates(f.device, &rates) != NVML_SUCCESS) return std::nullopt;
+  event::GpuUtilization utilization;
+  utilization.kernel_time = rates.gpu * kPercent;
+  return utilization;
 }
 
 std::optional<std::int64_t> Nvml::max_sm_clock_mhz() const {

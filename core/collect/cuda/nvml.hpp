@@ -39,6 +39,13 @@ class Nvml {
   /// Returns the part of it that this process uses, or nullopt if the driver does not report it or does not know the
   /// process id (for example in a container).
   std::optional<std::int64_t> process_bytes() const;
+  /// Whether the driver reports the utilization of the selected GPU.
+  bool reports_utilization() const;
+  /// Returns the utilization of the whole selected GPU since the last call, without times, or nullopt on failure; the
+  /// first call begins. From Hopper on by GPM (GPU performance monitoring), in 0.3 ms; otherwise only the fraction of
+  /// the time with kernels, of the last interval of the driver, up to a second long. May be called concurrently with
+  /// other readings, by one thread.
+  std::optional<event::GpuUtilization> utilization_since_last();
   std::optional<std::int64_t> max_sm_clock_mhz() const;
   std::optional<std::int64_t> max_memory_clock_mhz() const;
 

@@ -195,6 +195,11 @@ INSERT INTO metric (run_id, rank, pass, sequence, level, step, phase, name, valu
 INSERT INTO gpu_sample (run_id, rank, pass, step, time_ns, sm_clock_mhz, throttle_reasons) VALUES
 (11, 0, 'trace', 0, 9100000, 1980, 0), (11, 0, 'trace', 1, 12300000, 1980, 0), (11, 0, 'trace', 2, 22300000, 1410, 0),
 (11, 0, 'time', 1, 1, 900, 0);
+INSERT INTO gpu_utilization (
+  run_id, rank, pass, start_ns, end_ns, sm_utilization, tensor_utilization, dram_utilization, kernel_time,
+  pcie_sent_bytes_per_s, pcie_received_bytes_per_s
+) VALUES (11, 0, 'trace', 9000000, 12000000, 0.9, 0.75, 0.5, 1, 1e9, 5e8),
+(11, 0, 'trace', 12000000, 22000000, NULL, NULL, NULL, 0.25, NULL, NULL);
 INSERT INTO kernel_outlier (
   run_id, rank, pass, sequence, name_id, step, phase_id, scope_id, duration_ns, group_size, group_median_ns, deviation,
   first_use, concurrent, gap_before_ns, sm_clock_mhz

@@ -241,6 +241,21 @@ TEST_F(Perfetto, OfATracePassHasRatesOfKernels) {
     EXPECT_TRUE(event["name"] != "FLOP/s" || event["pid"] == 0) << "the process of the GPU";
 }
 
+TEST_F(Perfetto, HasTheUtilizationOfTheGpu) {
+  execute(
+      "INSERT INTO gpu_utilization (run_id, rank, pass, start_ns, end_ns, sm_utilization, tensor_utilization, "
+      "pcie_sent_bytes_per_s) VALUES (3, 0, 'trace', 1000000, 2000000, 0.996, 0.929, 12345678), "
+      "(3, 0, 'trace', 2000000, 3000000, 0, NULL, NULL), (3, 1, 'trace', 1000000, 2000000, 0.5, 0.5, NULL)");
+  const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
+  std::vector<Json> found;
+  for (const Json& event : trace["traceEvents"])
+    if (event["name"] == "GPU utilization (%)" || event["name"] == "PCIe (MB/s)")
+      found.push_back({{"ts", event["ts"]}, {"args", event["args"]}});
+  EXPECT_THAT(found,
+              ElementsAre(Json{{"ts", 1000.0}, {"args", {{"SM", 100}, {"tensor", 93}}}},
+                          Json{{"ts", 1000.0}, {"args", {{"sent", 12}}}}, Json{{"ts", 2000.0}, {"args", {{"SM", 0}}}}));
+}
+
 TEST_F(Perfetto, SaysWhatWithoutCallsIsMissing) {
   execute("DELETE FROM api_call");
   const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});

@@ -52,7 +52,7 @@ class RetentionTest : public StoreTest {
   const std::vector<std::string> events_{"range",           "kernel",         "memcpy", "memset",      "api_call",
                                          "synchronization", "cupti_overhead", "op",     "allocation",  "segment",
                                          "memory_point",    "device_memory",  "stack",  "stack_frame", "collective"};
-  const std::vector<std::string> sampled_{"sample", "gpu_sample", "memory_counter", "step_duration"};
+  const std::vector<std::string> sampled_{"sample", "gpu_sample", "gpu_utilization", "memory_counter", "step_duration"};
 };
 
 TEST(KeepWord, IsReadAndWritten) {

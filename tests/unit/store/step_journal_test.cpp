@@ -265,6 +265,11 @@ void add_device_events(event::NewEvents& events, std::int32_t step) {
   sample.step = step;
   sample.power_mw = 250'000;
   events.gpu_samples.push_back(sample);
+  event::GpuUtilization utilization;
+  utilization.start_ns = 100 * step;
+  utilization.end_ns = 100 * step + 100;
+  utilization.tensor_utilization = 0.75;
+  events.gpu_utilization.push_back(utilization);
   events.memory_counters.push_back({step, 100 * step, 512, 1024, 1});
 }
 
@@ -301,6 +306,9 @@ TEST_F(Journal, KernelsAreRecoveredWithTheirPhaseAndScope) {
   EXPECT_EQ(found->integer("SELECT count(*) FROM cupti_overhead WHERE kind = 'buffer flush'"), kSteps);
   EXPECT_EQ(found->text("SELECT clock || clock_ns || error_ns FROM clock_sync"), "cupti23");
   EXPECT_EQ(found->integer("SELECT count(*) FROM gpu_sample WHERE power_mw = 250000 AND sm_clock_mhz IS NULL"), kSteps);
+  EXPECT_EQ(found->integer("SELECT count(*) FROM gpu_utilization WHERE tensor_utilization = 0.75 AND "
+                           "sm_utilization IS NULL AND end_ns - start_ns = 100"),
+            kSteps);
   EXPECT_EQ(found->integer("SELECT count(*) FROM memory_counter WHERE reserved_bytes = 1024"), kSteps);
   EXPECT_THAT(found->text("SELECT detail FROM dropped_record WHERE source = 'store'"),
               ::testing::HasSubstr("which CUPTI had not delivered"));
