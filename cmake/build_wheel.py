@@ -45,6 +45,8 @@ Requires-Dist: pandas; extra == "pandas"
 Provides-Extra: plot
 Requires-Dist: matplotlib; extra == "plot"
 Requires-Dist: pandas; extra == "plot"
+Provides-Extra: slurm
+Requires-Dist: submitit; extra == "slurm"
 Description-Content-Type: text/markdown
 
 `pip install kymo` into an environment with torch, which is not installed with this wheel. Programs and workloads in

@@ -31,6 +31,7 @@ void add_run(CLI::App& app, Session& session);
 void add_trace(CLI::App& app, Session& session);
 void add_observe(CLI::App& app, Session& session);
 void add_suite(CLI::App& app, Session& session);
+void add_jobs(CLI::App& app, Session& session);
 /// `runs`, `show` and `log`.
 void add_show(CLI::App& app, Session& session);
 void add_ab(CLI::App& app, Session& session);

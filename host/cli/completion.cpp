@@ -32,6 +32,11 @@ struct Candidate {
 };
 using Candidates = std::vector<Candidate>;
 
+/// Options of sbatch that sweeps are most often given; all others are taken, too.
+const std::vector<std::string> kJobOptions{
+    "account=", "constraint=", "cpus-per-task=", "exclude=", "exclusive",          "gpus=",  "gres=",
+    "mem=",     "nodelist=",   "partition=",     "qos=",     "array_parallelism=", "setup=", "time="};
+
 /// The shell completes file names; with a suffix, of these files.
 Candidates files(const std::string& suffix = "") { return {{":files" + suffix, ""}}; }
 
@@ -125,7 +130,8 @@ class Completion {
 
   Candidates options() const {
     Candidates found;
-    for (const CLI::Option* option : line_.command->get_options())
+    for (const CLI::Option* option :
+         line_.command->get_options([](const CLI::Option* each) { return !each->get_group().empty(); }))
       for (const std::string& name : option->get_lnames()) found.push_back({"--" + name, option->get_description()});
     return found;
   }
@@ -154,10 +160,12 @@ class Completion {
       return found;
     }
     if (name == "--profile") return profiles();
+    if (name == "--on-option") return candidates_of(kJobOptions);
     if (name == "--label") return stored("SELECT DISTINCT label FROM run WHERE label <> ''");
     if (name == "--db" || type == "TARGET" || type == "SOURCE") return files(".db");
     if (name == "--workload" || type.starts_with("WORKLOAD")) return workloads(word);
     if (type == "REPORT") return reports();
+    if (type == "SWEEP") return sweeps();
     if (type == "SIDE" || type == "BEFORE AFTER")
       return stored("SELECT DISTINCT label FROM run WHERE label <> '' UNION SELECT invocation_id FROM run");
     if (type == "RUN") return stored("SELECT run_id, workload || ' ' || label FROM run ORDER BY run_id DESC LIMIT 50");
@@ -220,14 +228,25 @@ class Completion {
     return found;
   }
 
+  std::filesystem::path database() const {
+    const auto named = line_.values.find("--db");
+    return named == line_.values.end() ? "kymo.db" : named->second;
+  }
+
+  /// Each has a directory, whose name is that of the sweep.
+  Candidates sweeps() const {
+    Candidates found;
+    for (const auto& entry : std::filesystem::directory_iterator(database().string() + ".jobs"))
+      found.push_back({entry.path().filename().string(), ""});
+    return found;
+  }
+
   /// The first and the second column of a query of the database on the line.
   Candidates stored(const std::string& sql) const {
-    const auto named = line_.values.find("--db");
-    store::ResultsDatabase database(named == line_.values.end() ? "kymo.db" : named->second,
-                                    store::ResultsDatabase::Mode::kReadOnly);
-    database.set_limits({.seconds = 0.2});
+    store::ResultsDatabase results(database(), store::ResultsDatabase::Mode::kReadOnly);
+    results.set_limits({.seconds = 0.2});
     Candidates found;
-    for (const auto& row : database.query(sql).rows) {
+    for (const auto& row : results.query(sql).rows) {
       const auto text = [&](std::size_t column) {
         return row[column].text.empty() ? std::to_string(row[column].integer) : row[column].text;
       };

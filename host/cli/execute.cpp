@@ -11,6 +11,8 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "cli/environment.hpp"
+#include "cli/saved_copy.hpp"
+#include "cli/sweep.hpp"
 #include "report/renderer.hpp"
 #include "store/results.hpp"
 #include "supervisor/follower.hpp"
@@ -77,10 +79,23 @@ std::vector<PlannedCase> all_cases(const Invocation& invocation, Targets& target
   return cases;
 }
 
+/// The cases whose machine has as many GPUs as they need, to be divided among jobs on other machines.
+std::size_t count_cases(const Invocation& invocation, Targets& targets, const RunOptions& options) {
+  const auto enough_gpus = [] { return Gpus{static_cast<int>(kMaxRanks), ""}; };
+  std::vector<PlannedCase> cases = all_cases(invocation, targets, options, std::nullopt, enough_gpus);
+  if (!options.filter.empty()) cases = matching(std::move(cases), options.filter);
+  const std::size_t count = cases.size();
+  if (invocation.against)  // reports what the peer does not accept
+    with_peer(std::move(cases), *invocation.against, targets.find(invocation.against->workload), enough_gpus,
+              invocation.missing);
+  return count;
+}
+
 /// The runs to execute, and the pairs of them to show side by side.
 struct Plan {
   std::vector<PlannedRun> runs;
   std::vector<Pair> pairs;
+  std::size_t recorded = 0;  ///< runs that were removed because they are in the database
 };
 
 Plan plan(const Invocation& invocation, Targets& targets, const RunOptions& options,
@@ -109,12 +124,17 @@ Plan plan(const Invocation& invocation, Targets& targets, const RunOptions& opti
   return {std::move(planned), std::move(interleaved.pairs)};
 }
 
-/// Removes runs already in the database; without a database it removes nothing.
-std::vector<PlannedRun> without_finished(std::vector<PlannedRun> runs, const RunOptions& options,
-                                         const std::string& device_uuid) {
-  if (!options.resume || is_missing(options.database)) return runs;
-  const store::ResultsDatabase database(options.database, store::ResultsDatabase::Mode::kReadOnly);
-  return unfinished(std::move(runs), [&](const std::string& key) { return database.finished_runs(key, device_uuid); });
+/// Removes runs already in the databases; without a database it removes nothing.
+void remove_finished(Plan& planned, const RunOptions& options, const std::string& device_uuid) {
+  if (!options.resume) return;
+  const std::size_t before = planned.runs.size();
+  for (const std::filesystem::path& file : {options.database, options.resume_from}) {
+    if (file.empty() || is_missing(file)) continue;
+    const store::ResultsDatabase database(file, store::ResultsDatabase::Mode::kReadOnly);
+    planned.runs = unfinished(std::move(planned.runs),
+                              [&](const std::string& key) { return database.finished_runs(key, device_uuid); });
+  }
+  planned.recorded = before - planned.runs.size();
 }
 
 Json plan_json(const std::vector<PlannedRun>& runs) {
@@ -202,7 +222,13 @@ int execute_and_report(const Plan& planned, const RunOptions& options, const std
   supervisor_options.max_time_s = options.max_time_s.value_or(0);
   supervisor_options.project = options.project;
   supervisor_options.leader_options = leader_options;
+  SavedCopy saved(database, options.saved_copy, planned.recorded, planned.recorded + planned.runs.size());
+  supervisor_options.proceed = [&](std::size_t finished) {
+    saved.update(invocation, finished);
+    return true;
+  };
   const Summary summary = execute_planned(database, invocation, planned.runs, supervisor_options, options.fail_on_oom);
+  saved.update(invocation, summary.runs.size());
   const int code = exit_code(summary, options.fail_on_oom);
   if (!show_results) {
     for (const std::string& line : failures(invocation_results(database, invocation))) log::error(line);
@@ -255,6 +281,9 @@ int exit_code(const Summary& summary, bool fail_on_oom) {
 
 int execute(const Invocation& invocation, Targets& targets, const RunOptions& options,
             const std::string& command_line) {
+  check(options.sweep, options);
+  if (!options.sweep.cluster.empty() && !options.plan)
+    run_sweep(options, count_cases(invocation, targets, options), command_line);
   const std::optional<LauncherEnvironment> launcher_env =
       invocation.ranks == Ranks::kStartedHere ? std::nullopt : supervisor::read_launcher_environment();
   Plan planned = plan(invocation, targets, options, launcher_env);
@@ -263,12 +292,13 @@ int execute(const Invocation& invocation, Targets& targets, const RunOptions& op
   if (launcher_env)
     leader_options = {*launcher_env, planned.runs,
                       [&](const Summary& ended) { return exit_code(ended, options.fail_on_oom); }};
-  planned.runs = without_finished(std::move(planned.runs), options, invocation.device_uuid);
+  remove_finished(planned, options, invocation.device_uuid);
   if (options.plan) return print_plan(planned.runs, options);
   if (!planned.runs.empty())
     return execute_and_report(planned, options, command_line, invocation.show_results,
                               leader_options ? &*leader_options : nullptr);
   if (leader_options) supervisor::release_followers(*leader_options);
+  if (!options.saved_copy.empty()) write_progress(options.saved_copy, planned.recorded, planned.recorded, 0);
   if (!invocation.show_results) return 0;
   if (options.json)
     print_json({{"database", options.database.string()},

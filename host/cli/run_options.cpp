@@ -125,8 +125,11 @@ void add_run_options(CLI::App& app, RunOptions& options) {
         return working_tree_of(folder) ? "" : quote(folder) + " is in no git working tree";
       });
   app.add_flag("--fail-on-oom", options.fail_on_oom, "also exit with 3 if a run ran out of memory");
+  add_sweep_options(app, options.sweep);
   add_output_options(app, options);
   add_database_option(app, options.database);
+  app.add_option("--resume-from", options.resume_from)->group("");
+  app.add_option("--saved-copy", options.saved_copy)->group("");
   add_plugin_options(app, options.plugins);
 }
 

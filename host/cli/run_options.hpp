@@ -8,6 +8,7 @@
 #include <string>
 
 #include "catalog/catalog.hpp"
+#include "cli/sweep_options.hpp"
 #include "measure/settings.hpp"
 #include "plan/case_spec.hpp"
 #include "plan/option_text.hpp"
@@ -33,6 +34,9 @@ struct RunOptions {
   store::Keep keep = store::Keep::kAll;
   std::filesystem::path database = "kymo.db";
   std::filesystem::path project;  ///< folder whose commit is stored; empty: that of the workload, else the current one
+  std::filesystem::path resume_from;  ///< --resume also skips the runs of this database; of jobs of a sweep
+  std::filesystem::path saved_copy;   ///< where SavedCopy keeps a copy of the database; of jobs of a sweep
+  SweepOptions sweep;
   catalog::Options plugins;
   bool smoke = false, fail_on_oom = false, resume = false, plan = false, json = false;
   bool wide = false, markdown = false;
@@ -60,7 +64,7 @@ void add_worker_options(CLI::App& app, RunOptions& options);
 /// What the memory, trace and ops passes record, and --keep.
 void add_record_options(CLI::App& app, RunOptions& options);
 /// All of these, those of `kymo run`: also --repeat, --smoke, --filter, --shard, --max-time, --resume, --plan, --label,
-/// --fail-on-oom and the output options.
+/// --fail-on-oom, those of sweeps and the output options.
 void add_run_options(CLI::App& app, RunOptions& options);
 /// --wide, --markdown and --json.
 void add_output_options(CLI::App& app, RunOptions& options);

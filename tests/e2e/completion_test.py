@@ -43,6 +43,12 @@ class CompletionTest(KymoTest):
         self.assertEqual(self.complete("run", "--passes", "time,m"), ["time,memory"])
         self.assertEqual(self.complete("run", "--seed", ""), [])
         self.assertEqual(self.complete("trace", "--passes", "time", "--", "python", ""), [":files"])
+        self.assertEqual(self.complete("run", "saxpy", "--on", ""), ["slurm", "local"])
+        self.assertEqual(self.complete("run", "saxpy", "--on-option", "part"), ["partition="])
+        self.assertEqual(self.complete("run", "saxpy", "--save"), [], "an option of jobs alone")
+        self.assertEqual(self.complete("jobs", "wait", ""), [])
+        (self.work / "kymo.db.jobs" / "1130-0215-5d0f3a").mkdir(parents=True)
+        self.assertEqual(self.complete("jobs", "wait", ""), ["1130-0215-5d0f3a"])
         documented = self.kymo("complete", "--", "run", "--ranks").stdout
         self.assertRegex(documented, r"\A--ranks\tnumber of processes per run")
 
