@@ -113,6 +113,8 @@ class Slurm:
 
     def submit(self, shards):
         """Submit all shards. Returns False: nothing remains to be submitted."""
+        if self._sweep.is_cancelled():
+            return False
         submitit = require("submitit", "submitit", "--on slurm")
         executor = submitit.SlurmExecutor(self._sweep.submitit, python=_python())
         passed = {name: value for name, value in self._settings.items() if name not in ("setup", "array-parallelism")}
@@ -153,7 +155,7 @@ class Slurm:
             if state in ("PENDING", "REQUEUED", "REQUEUE_HOLD", "CONFIGURING"):
                 kind, detail = "pending", "" if reason == "None" else reason
             elif _ENDED.match(state):
-                kind, detail = "ended", state
+                kind, detail = "ended", "" if state in ("COMPLETED", "FAILED") else state
             states[int(index) + 1 if index.isdigit() else 1] = JobState(kind, node, detail)
         return states
 

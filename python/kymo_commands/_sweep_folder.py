@@ -25,7 +25,7 @@ import time
 
 from kymo._database import ROOT
 
-from . import kymo
+from . import UsageError, kymo
 
 KYMO = str(ROOT / "bin" / "kymo")
 
@@ -179,9 +179,12 @@ class SweepFolder:
     def create(cls, database):
         """A new folder next to a database, with a name that no other sweep on the cluster has, locked."""
         root = pathlib.Path(f"{database}.jobs")
-        root.mkdir(exist_ok=True)
         created = cls(root / f"{time.strftime('%m%d-%H%M')}-{secrets.token_hex(3)}")
-        created.path.mkdir(mode=0o700)
+        try:
+            root.mkdir(exist_ok=True)
+            created.path.mkdir(mode=0o700)
+        except OSError as error:
+            raise UsageError(f"cannot create the folder {created.path} of the sweep: {error.strerror}") from None
         created.try_lock()
         return created
 

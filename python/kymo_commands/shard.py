@@ -29,22 +29,23 @@ def run(folder, index):
     shard = Shard(sweep.path, index)
     os.chdir(request.working_directory)
     _restore(request.environment)
-    submitit = require("submitit", "submitit", "a job")
+    job = require("submitit", "submitit", "a job").JobEnvironment()
     node = _node()
     shard.absorb(node)
     attempt = Attempt(
         node=node,
         folder=tempfile.mkdtemp(prefix="kymo-shard-"),
         process=os.getpid(),
-        output=str(submitit.JobEnvironment().paths.stdout),
+        output=str(job.paths.stdout),
     )
     shard.write([*shard.attempts(), attempt])
     if shard.database.exists():
         merge(attempt.database, [shard.database])
     code, stopped = _execute(_command(request, shard, attempt), request.cluster)
     shard.save(attempt, code)
-    if stopped and _is_preempted():
-        subprocess.run(["scontrol", "requeue", os.environ["SLURM_JOB_ID"]], check=True)
+    # ARRAY_INDEX; SLURM_JOB_ID of one of the jobs is the id of the whole array.
+    if stopped and request.cluster == "slurm" and _is_preempted(job.job_id):
+        subprocess.run(["scontrol", "requeue", job.job_id], check=True)
         sys.exit(1)
     return code
 
@@ -104,11 +105,8 @@ def _execute(command, cluster):
     return child.returncode, stopped
 
 
-def _is_preempted():
+def _is_preempted(job):
     """Whether the scheduler ends this job for another one, and will start it again if it is asked to."""
-    job = os.environ.get("SLURM_JOB_ID")
-    if job is None or "SLURM_STEP_ID" not in os.environ:
-        return False
     asked = subprocess.run(
         ["squeue", "--noheader", "--jobs", job, "--format", "%T|%L"], capture_output=True, text=True, check=False
     )

@@ -5,7 +5,7 @@ import os
 import shlex
 import time
 
-from . import UsageError, require
+from . import UsageError, kymo, require
 from ._clusters import CLUSTERS, settings_of
 from ._collect import cluster_of, finish, log, merge_saved, problems_of
 from ._sweep_folder import Request, SweepFolder
@@ -34,6 +34,8 @@ def main(options):
     cluster = CLUSTERS[options["cluster"]]
     cluster.check(settings_of(options["settings"]))
     database = os.path.realpath(options["database"])
+    if os.path.exists(database):
+        kymo.open(database).close()  # reports what is wrong with it before jobs are started
     _clear_former(database, options["resume"])
     sweep = SweepFolder.create(database)
     sweep.write(

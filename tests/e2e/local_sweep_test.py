@@ -162,6 +162,12 @@ class LocalSweepTest(SweepTest):
                 self.assertIn(message, error)
                 self.assertEqual(error.count("\n"), 1, error)
         self.assertEqual(list(self.work.iterdir()), [])
+        error = self.kymo(*self.command(2, *on, "--db", "missing/kymo.db"), code=2).stderr
+        self.assertIn("cannot create the folder", error)
+        (self.work / "kymo.db").write_text("notes", encoding="utf-8")
+        error = self.kymo(*self.command(2, *on), code=1).stderr
+        self.assertIn("not an SQLite database", error)
+        self.assertEqual([path.name for path in self.work.iterdir()], ["kymo.db"])
 
     def test_submitit_is_optional(self):
         python = self.work / "python"

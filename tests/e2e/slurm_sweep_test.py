@@ -33,6 +33,8 @@ class SlurmSweepTest(SweepTest):
     def test_a_killed_shard_and_a_drained_node(self):
         sweep = self.sweep(40, **self.hold(step=1))
         first = self.until(lambda: len(self.shards()) == 2 and self.shards(), [sweep])
+        for shard in first:
+            self.until_running(shard, sweep)
         killed, drained = first.values()
         self.assertEqual({self.node_of(killed), self.node_of(drained)}, set(self.cluster.nodes))
         node = self.node_of(drained)
@@ -99,6 +101,17 @@ class SlurmSweepTest(SweepTest):
 
     def test_so_is_one_that_is_told_by_sigterm(self):
         self.expect_requeued("TERM")
+
+    def test_results_are_saved_before_the_time_limit(self):
+        sweep = self.sweep(4, "--on-option", "time=2", shards=2, **self.hold())
+        self.release_when_signalled(1, "SIGUSR2", sweep)
+        out, err = self.ended(sweep, 3)
+        self.assertRegex(out, r"(?m)^ *2  interrupted")
+        self.assertIn("shards 1, 2 of 2 not complete", err)
+        self.assertEqual(self.rows("SELECT count(*) FROM invocation"), [(2,)], "a shard was started again")
+        self.ended(self.sweep(4, "--resume"), 0)
+        self.expect_outcomes_of_a_single_run(4)
+        self.expect_nothing_left()
 
     def test_ctrl_c_cancels_the_jobs(self):
         sweep = self.sweep(4, shards=4, **self.hold())

@@ -98,7 +98,12 @@ class SweepTest(LaunchTest):
 
     def release_when_signalled(self, shard, name, *launches):
         """Let the held run go on after the job of a shard has received a signal and passed it on."""
-        self.until(lambda: f"received {name}" in Path(self.attempts(shard)[-1]["output"]).read_text(), launches)
+
+        def output():
+            attempts = self.attempts(shard)
+            return Path(attempts[-1]["output"]).read_text(encoding="utf-8") if attempts else ""
+
+        self.until(lambda: f"received {name}" in output(), launches)
         self.release()
 
     def hold(self, step=0):
