@@ -202,8 +202,7 @@ void add_compare(CLI::App& app, Session& session) {
   typed_option(*command, "--margin", arguments->margin, "REL",
                "largest relative difference treated as no difference [1%]", relative_error);
   command->add_flag("--fail-on-slower", arguments->fail_on_slower, "exit with 3 if a case is SLOWER");
-  command->add_flag("--wide", arguments->wide, "show every column, whatever the width of the terminal");
-  command->add_flag("--json", arguments->json, "print JSON instead of a table");
+  add_table_options(*command, arguments->wide, arguments->json);
   add_database_option(*command, arguments->database);
   command->footer(
       "A verdict needs 5 runs on each side: run 'kymo run W --repeat 5 --fresh --label before', or 'kymo trace "

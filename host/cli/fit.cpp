@@ -137,8 +137,7 @@ void add_fit(CLI::App& app, Session& session) {
       ->required();
   add_device_option(*command, arguments->options,
                     "device to predict, which need not be present [cuda if the workload supports it]");
-  command->add_flag("--wide", arguments->options.wide, "show every column, whatever the width of the terminal");
-  command->add_flag("--json", arguments->options.json, "print JSON");
+  add_table_options(*command, arguments->options.wide, arguments->options.json);
   add_database_option(*command, arguments->options.database);
   add_plugin_options(*command, arguments->options.plugins);
   command->footer(

@@ -58,8 +58,7 @@ struct ListArguments {
 void add_list(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<ListArguments>();
   CLI::App* command = app.add_subcommand("list", "List the workloads of all plugins");
-  command->add_flag("--wide", arguments->wide, "show every column, whatever the width of the terminal");
-  command->add_flag("--json", arguments->json, "print all plugins and workloads as JSON");
+  add_table_options(*command, arguments->wide, arguments->json);
   add_plugin_options(*command, arguments->plugins);
   session.on(*command, [arguments] { return list(arguments->plugins, arguments->wide, arguments->json); });
 }

@@ -81,8 +81,7 @@ void add_peaks(CLI::App& app, Session& session) {
       "products of each data type");
   add_worker_options(*command, *options);
   add_settings(*command, *options, measure::SettingGroup::kSteps);
-  command->add_flag("--wide", options->wide, "show every column, whatever the width of the terminal");
-  command->add_flag("--json", options->json, "print JSON");
+  add_table_options(*command, options->wide, options->json);
   add_database_option(*command, options->database);
   add_plugin_options(*command, options->plugins);
   command->footer("Example: kymo peaks --db peaks.db");

@@ -25,6 +25,15 @@ void add_database_option(CLI::App& app, std::filesystem::path& file) {
   app.add_option("--db", file, "results database")->type_name("FILE")->capture_default_str()->check(error_if_empty);
 }
 
+void add_wide_option(CLI::App& app, bool& wide) {
+  app.add_flag("--wide", wide, "show every column, whatever the width of the terminal");
+}
+
+void add_table_options(CLI::App& app, bool& wide, bool& json) {
+  add_wide_option(app, wide);
+  app.add_flag("--json", json, "print JSON");
+}
+
 void print_announcement(const std::string& text) {
   if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "kymo: %s\n", visible(text).c_str());
 }

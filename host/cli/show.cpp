@@ -215,14 +215,14 @@ void add_show(CLI::App& app, Session& session) {
   runs->add_option("--status", arguments->status, "only runs with this status, such as crashed")->type_name("STATUS");
   number_option(*runs, "--invocation", arguments->invocation, 1, kAnyNumber, "only the runs of this invocation");
   number_option(*runs, "--limit", arguments->limit, 1, kMaxRuns, "maximum number of runs [20; of an invocation: all]");
-  runs->add_flag("--wide", arguments->wide, "show every column, whatever the width of the terminal");
+  add_wide_option(*runs, arguments->wide);
   runs->add_flag("--markdown", arguments->markdown, "print the table in Markdown");
   finish(*runs, list_runs);
 
   CLI::App* show = app.add_subcommand(
       "show", "Show one run: times, warnings, top kernels and operators, memory, output and cause of failure");
   add_run_number(*show, arguments);
-  show->add_flag("--wide", arguments->wide, "show every column, whatever the width of the terminal");
+  add_wide_option(*show, arguments->wide);
   show->add_flag("--roofline", arguments->roofline,
                  "show how close operators and kernels come to the measured peaks, and why; needs a pass with "
                  "--trace-detail shapes and 'kymo peaks'");

@@ -18,6 +18,7 @@ MISTAKES = [
     (["run", "saxpy", "--set", "n=0"], "'n'"),
     (["run", "saxpy", "--set", "n=many"], "'n'"),
     (["run", "saxpy", "--set", "n=8,precision=fp32"], "set each parameter separately"),
+    (["run", "saxpy", "--set", "n=128,256"], "--axis n=128,256"),
     (["run", "saxpy", "--set", "precision=fp31"], "fp32"),
     (["run", "saxpy", "--set", "n=1", "--axis", "n=1,2"], "given twice"),
     (["run", "saxpy", "--set", "n=1", "--set", "n=2"], "given twice"),
@@ -97,6 +98,15 @@ class UsageTest(KymoTest):
         done = self.kymo("run", "./notes.so", code=2)
         self.assertRegex(done.stderr, r"\Akymo: [^\n]+\n\Z")
         self.assertEqual([file.name for file in self.work.iterdir()], ["notes.so"])
+
+    def test_a_program_is_to_be_observed(self):
+        (self.work / "train.py").write_text("import torch\n")
+        self.assertIn("kymo trace -- python train.py", self.kymo("run", "train.py", code=2).stderr)
+
+    def test_reports_are_listed_with_their_titles(self):
+        lines = self.kymo("report").stdout.splitlines()
+        self.assertRegex("\n".join(lines), r"(?m)^program +Where the time of a program goes$")
+        self.assertEqual([line for line in lines if len(line.split()) < 2], [])
 
     def test_a_file_that_is_no_database(self):
         (self.work / "kymo.db").write_text("important notes")
