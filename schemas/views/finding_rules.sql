@@ -25,7 +25,7 @@ WITH rule (rule, least, subject, evidence, detail, next_step) AS (
     'copies to the host',
     1,
     'copies to the host',
-    '%.3g per step, %.3g of them in %s',
+    '%.10g per step, %.10g of them in %s',
     '; nothing runs on the GPU for %.3g ms after them',
     'the host waits for the GPU at each copy to unpinned memory: keep values on the GPU, '
     || 'without .item(), .cpu(), .tolist() or printing'
@@ -34,7 +34,7 @@ WITH rule (rule, least, subject, evidence, detail, next_step) AS (
     'values read by the host',
     1,
     'values read by the host',
-    '%.3g per step, by .item(), float() or printing; most in %s',
+    '%.10g per step, by .item(), float() or printing; most in %s',
     NULL,
     'on a GPU, the host would wait at each: keep values in tensors, and read them every N steps'
   ),

@@ -68,7 +68,7 @@ SELECT
   m.run_id,
   r.subject,
   m.share,
-  printf(r.evidence, m.calls, m.calls_of_phase, m.phase)
+  printf(r.evidence, round(m.calls, 1), round(m.calls_of_phase, 1), m.phase)
   || CASE WHEN m.idle_ms IS NULL THEN '' ELSE printf(r.detail, m.idle_ms) END,
   r.next_step
 FROM (
@@ -210,7 +210,7 @@ SELECT
   m.run_id,
   r.subject,
   NULL,
-  printf(r.evidence, m.calls, coalesce(nullif(m.module, ''), 'phase ' || m.phase)),
+  printf(r.evidence, round(m.calls, 1), coalesce(nullif(m.module, ''), 'phase ' || m.phase)),
   r.next_step
 FROM (
   SELECT
