@@ -25,8 +25,8 @@ struct Trained {
   std::string origin, command;
 };
 
-/// What the processes of the program wrote down.
-struct Notes {
+/// What the processes of the program wrote to the log file.
+struct ProgramLog {
   std::string last, error;
   std::string unstepped;             ///< why a process has no complete step
   std::optional<std::int64_t> most;  ///< complete steps of a process that ended before those to observe
@@ -69,9 +69,9 @@ std::optional<std::int64_t> number_in(const std::string& text) {
   return words >> number ? std::optional(number) : std::nullopt;
 }
 
-Notes read_notes(const std::filesystem::path& notes) {
-  std::ifstream file(notes);
-  Notes found;
+ProgramLog read_log(const std::filesystem::path& log_file) {
+  std::ifstream file(log_file);
+  ProgramLog found;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("error ")) found.error = one_line(line.substr(6), 500);
     if (line.starts_with("unstepped ")) found.unstepped = one_line(line.substr(10), 500);
@@ -94,13 +94,13 @@ std::string some(std::size_t count, std::size_t all, const char* one, const char
 }
 
 /// How to observe processes that trained, by their origin.
-std::vector<std::string> how_to_observe(const Notes& notes, ObservedProcesses processes) {
+std::vector<std::string> how_to_observe(const ProgramLog& log, ObservedProcesses processes) {
   static constexpr const char* kFirstProcess = "--ranks 1 observes the first process that calls a module";
   if (processes == ObservedProcesses::kRanks)
     return {std::string("only the ranks of a process group are observed; ") + kFirstProcess + " instead"};
   std::map<std::string, std::vector<std::string>> commands;
-  for (const auto& [pid, each] : notes.trained) commands[each.origin].push_back(each.command);
-  const std::size_t all = notes.trained.size();
+  for (const auto& [pid, each] : log.trained) commands[each.origin].push_back(each.command);
+  const std::size_t all = log.trained.size();
   std::vector<std::string> texts;
   if (const std::size_t count = commands["spawned"].size(); count > 0)
     texts.push_back("multiprocessing started " + some(count, all, "it", "them") + " without a process group; " +
@@ -114,11 +114,11 @@ std::vector<std::string> how_to_observe(const Notes& notes, ObservedProcesses pr
 }
 
 /// "2 other processes trained without being observed: ..."; empty if there are none.
-std::string unobserved_training(const Notes& notes, ObservedProcesses processes, const char* other) {
-  const std::size_t count = notes.trained.size();
+std::string unobserved_training(const ProgramLog& log, ObservedProcesses processes, const char* other) {
+  const std::size_t count = log.trained.size();
   if (count == 0) return "";
   return std::to_string(count) + other + subject(count, " process", " processes") + " trained and " +
-         subject(count, "was", "were") + " not observed: " + join(how_to_observe(notes, processes), "; ");
+         subject(count, "was", "were") + " not observed: " + join(how_to_observe(log, processes), "; ");
 }
 
 constexpr const char* kWithoutKymo =
@@ -127,20 +127,20 @@ constexpr const char* kWithoutKymo =
     "or without the variables that kymo sets (env -i)";
 
 /// Why no process of the program connected.
-std::string never_observed(const Notes& notes, ObservedProcesses processes) {
-  if (!notes.error.empty()) return "the program could not be observed: " + notes.error;
-  if (notes.most > 0)
-    return "the program ended after " + std::to_string(*notes.most) +
+std::string never_observed(const ProgramLog& log, ObservedProcesses processes) {
+  if (!log.error.empty()) return "the program could not be observed: " + log.error;
+  if (log.most > 0)
+    return "the program ended after " + std::to_string(*log.most) +
            " complete steps, before the first step to observe; change --steps";
-  const std::string training = unobserved_training(notes, processes, "");
+  const std::string training = unobserved_training(log, processes, "");
   const std::string also = training.empty() ? "" : "; " + training;
-  if (!notes.unstepped.empty()) return "the program has no complete step: " + notes.unstepped + also;
+  if (!log.unstepped.empty()) return "the program has no complete step: " + log.unstepped + also;
   if (!training.empty()) return "nothing was observed: " + training;
-  if (notes.last == "torch")
+  if (log.last == "torch")
     return "nothing was observed: the program imported torch, but no process called a torch.nn.Module on its main "
            "thread; processes that multiprocessing starts are observed once they have made a process group "
            "(torch.distributed.init_process_group), or with --ranks 1";
-  if (notes.last == "python")
+  if (log.last == "python")
     return "nothing was observed: the program never imported torch, unless in a process that does not load "
            "kymo because it runs " +
            std::string(kWithoutKymo);
@@ -177,9 +177,9 @@ std::optional<RankProcess::MemoryUse> RankOfProgram::memory_use(std::int64_t bou
   return MemoryUse{*bytes, exceeds ? available_host_bytes() : std::nullopt};
 }
 
-std::map<int, std::vector<event::Metric>> noted_metrics(const std::filesystem::path& notes) {
+std::map<int, std::vector<event::Metric>> logged_metrics(const std::filesystem::path& log_file) {
   std::map<int, std::vector<event::Metric>> by_rank;
-  std::ifstream file(notes);
+  std::ifstream file(log_file);
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string kind;
@@ -206,9 +206,9 @@ std::map<int, std::vector<event::Metric>> noted_metrics(const std::filesystem::p
   return by_rank;
 }
 
-std::optional<event::Warning> unobserved_processes_warning(const std::filesystem::path& notes,
+std::optional<event::Warning> unobserved_processes_warning(const std::filesystem::path& log_file,
                                                            ObservedProcesses processes) {
-  const Notes found = read_notes(notes);
+  const ProgramLog found = read_log(log_file);
   std::vector<std::string> texts;
   if (const std::string training = unobserved_training(found, processes, " other"); !training.empty())
     texts.push_back(training);
@@ -233,7 +233,7 @@ SpawnOptions observed_program(const SpawnRequest& request) {
                      {"single", processes != ObservedProcesses::kRanks},
                      {"children", processes == ObservedProcesses::kFirst},
                      {"workload", request.run.what.workload},
-                     {"notes", request.notes.string()},
+                     {"log", request.program_log.string()},
                      {"windows", windows_of(program, early, request.window_requests)},
                      {"early", early},
                      {"observed", program.observed_ranks},
@@ -283,9 +283,9 @@ PlannedRun run_of_window(const PlannedRun& program, const Window& window) {
   return run;
 }
 
-Outcome outcome_of_program(Outcome verdict, const ProcessEnd& end, bool connected, const std::filesystem::path& notes,
-                           ObservedProcesses processes, pid_t pid) {
-  const Notes found = read_notes(notes);
+Outcome outcome_of_program(Outcome verdict, const ProcessEnd& end, bool connected,
+                           const std::filesystem::path& log_file, ObservedProcesses processes, pid_t pid) {
+  const ProgramLog found = read_log(log_file);
   if (verdict.status == RunStatus::kCrashed && !connected) {
     verdict.status = RunStatus::kFailed;
     verdict.detail = never_observed(found, processes);

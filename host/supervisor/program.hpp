@@ -65,21 +65,21 @@ Window first_window(const PlannedRun& program);
 /// The run that a window of the program is, from the run of the program.
 PlannedRun run_of_window(const PlannedRun& program, const Window& window);
 
-/// The metrics of what the program did after the steps to observe, by rank, from the `notes` that it left: the number
+/// The metrics of what the program did after the steps to observe, by rank, from the log file that it wrote: the number
 /// and median time of its steps, and what was not observed.
-std::map<int, std::vector<event::Metric>> noted_metrics(const std::filesystem::path& notes);
+std::map<int, std::vector<event::Metric>> logged_metrics(const std::filesystem::path& log_file);
 
-/// The warning about processes that trained and were not observed, from the `notes` that they left, with what to do to
-/// observe them instead of those that are (`processes`).
-std::optional<event::Warning> unobserved_processes_warning(const std::filesystem::path& notes,
+/// The warning about processes that trained and were not observed, from the log file that they wrote, with what to do
+/// to observe them instead of those that are (`processes`).
+std::optional<event::Warning> unobserved_processes_warning(const std::filesystem::path& log_file,
                                                            ObservedProcesses processes);
 
 /// The outcome of a pass after its program has ended. A program that ends by itself with another exit code than 0, or
 /// by a signal, is a failure; what it did until then is kept. `connected`: the package has connected; otherwise the
-/// detail says why not, from the `notes` that it left. `processes`: those to observe. `pid`: of the rank that the
+/// detail says why not, from the log file that it wrote. `processes`: those to observe. `pid`: of the rank that the
 /// outcome is about, whose end the program may have written down.
 measure::Outcome outcome_of_program(measure::Outcome verdict, const ProcessEnd& end, bool connected,
-                                    const std::filesystem::path& notes,
+                                    const std::filesystem::path& log_file,
                                     ObservedProcesses processes = ObservedProcesses::kFound, pid_t pid = -1);
 
 }  // namespace kymo::supervisor

@@ -40,7 +40,7 @@ Outcome ProgramPolicy::verdict(const PassState& result, WorkerTeam& team) const 
   for (int rank = 0; rank < team.count(); ++rank) connected = connected || team.is_connected(rank);
   const Outcome& verdict = result.verdict();
   const pid_t pid = verdict.rank ? team.process(*verdict.rank).worker_pid() : -1;
-  return outcome_of_program(verdict, end ? end->end : ProcessEnd{}, connected, notes_, run_.program.processes, pid);
+  return outcome_of_program(verdict, end ? end->end : ProcessEnd{}, connected, log_file_, run_.program.processes, pid);
 }
 
 void ProgramPolicy::add_results(PassExecution& execution, ExecutedRun& executed) const {
@@ -48,9 +48,9 @@ void ProgramPolicy::add_results(PassExecution& execution, ExecutedRun& executed)
   if (execution.has_found_ranks()) executed.ranks = execution.team().count();
   std::vector<event::Warning> warnings;
   if (execution.late_ranks() > 0) warnings.push_back(late_ranks_warning(execution.late_ranks()));
-  if (auto warning = unobserved_processes_warning(notes_, run_.program.processes)) warnings.push_back(*warning);
+  if (auto warning = unobserved_processes_warning(log_file_, run_.program.processes)) warnings.push_back(*warning);
   try {
-    for (const auto& [rank, metrics] : noted_metrics(notes_))
+    for (const auto& [rank, metrics] : logged_metrics(log_file_))
       store::add_metrics(scratch_.rank_file(run_id, rank, pass), run_id, rank, pass, metrics);
     for (const event::Warning& warning : warnings)
       for (int rank = 0; rank < execution.team().count(); ++rank)

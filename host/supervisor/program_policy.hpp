@@ -11,9 +11,9 @@ namespace kymo::supervisor {
 /// The policy of an observed program: it has all the time it takes, its own signals, and processes that it starts.
 class ProgramPolicy final : public RankPolicy {
  public:
-  /// `notes`: file in which the processes of the program write down how far they came.
-  ProgramPolicy(const PlannedRun& run, WorkerPool& workers, const Scratch& scratch, std::filesystem::path notes)
-      : run_(run), workers_(workers), scratch_(scratch), notes_(std::move(notes)) {}
+  /// `log_file`: written by the processes of the program.
+  ProgramPolicy(const PlannedRun& run, WorkerPool& workers, const Scratch& scratch, std::filesystem::path log_file)
+      : run_(run), workers_(workers), scratch_(scratch), log_file_(std::move(log_file)) {}
 
   void adapt(PassLimits& limits, protocol::Assignment& assignment) const override;
   std::unique_ptr<RankProcess> process_of(int rank) override;
@@ -28,7 +28,7 @@ class ProgramPolicy final : public RankPolicy {
   PlannedRun run_;  // a copy: the policy of a window is used until the next one begins
   WorkerPool& workers_;
   const Scratch& scratch_;
-  std::filesystem::path notes_;
+  std::filesystem::path log_file_;
   LocalProcess* program_ = nullptr;  // which the team of the pass owns
 };
 

@@ -243,7 +243,7 @@ struct RunExecutor::Impl {
   }
 
   void prepare_start(const PlannedRun& run, Pass pass) {
-    notes = scratch.folder() / ("notes-" + std::to_string(++starts));
+    program_log = scratch.folder() / ("program-log-" + std::to_string(++starts));
     current_pass = pass;
     policy = policy_of(run, pass);
     processes = run.program.processes;
@@ -328,7 +328,7 @@ struct RunExecutor::Impl {
     if (run.program.command.empty()) return std::make_unique<RankPolicy>();
     if (run.method.passes.size() > 1)
       log::info(std::string("pass ") + to_string(pass) + " starts the program, with KYMO_PASS=" + to_string(pass));
-    return std::make_unique<ProgramPolicy>(run, workers, scratch, notes);
+    return std::make_unique<ProgramPolicy>(run, workers, scratch, program_log);
   }
 
   std::unique_ptr<RankProcess> start(const SpawnRequest& request) {
@@ -337,7 +337,7 @@ struct RunExecutor::Impl {
     SpawnRequest here = request;
     here.shares_cores = !leader_options;
     here.pass = current_pass;
-    here.notes = notes;
+    here.program_log = program_log;
     if (requests) here.window_requests = requests->file();
     if (auto process = policy->process_of(request.rank)) return process;
     const LocalPlacement placement =
@@ -426,8 +426,8 @@ struct RunExecutor::Impl {
   TimeLimit all_runs;
   std::unique_ptr<RankPolicy> policy;  ///< of the current pass
   Pass current_pass = Pass::kTime;
-  std::filesystem::path notes;  ///< of the current program
-  int starts = 0;               ///< of workers and programs
+  std::filesystem::path program_log;  ///< of the current program
+  int starts = 0;                     ///< of workers and programs
 
   bool windows_go_on = false;                                        ///< the current program may have further windows
   std::unique_ptr<WorkerTeam> program;                               ///< which goes on between two windows

@@ -16,7 +16,7 @@ struct SpawnRequest {
   std::string token;         ///< the same for all ranks
   bool shares_cores = true;  ///< with the other ranks; under torchrun or Slurm the launcher assigns cores
   measure::Pass pass = measure::Pass::kTime;
-  std::filesystem::path notes = {};  ///< file in which the processes of an observed program note how far they came
+  std::filesystem::path program_log = {};      ///< written by the processes of an observed program
   std::filesystem::path window_requests = {};  ///< file of its WindowRequests; empty: it has none
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scopes: one per module call, and one per NVTX range of the program. They are begun and ended in the program's own
- * time, also when nothing records, so the functions do nothing but what is required. */
+/* Scopes: one per module call, and one per NVTX range of the program. The functions are also called while nothing is
+ * recorded, so they do only what is required. */
 #include <stdint.h>
 
 #include "program.h"
@@ -10,11 +10,10 @@ kymo_context* recording_context;
 
 enum { kMaxDepth = 1000 /* of scopes on a thread; deeper ones are not recorded */ };
 
-/* The open calls or ranges of one thread. A level is marked if its scope was begun: recording may begin and end while
- * levels are open. */
+/* The open calls or ranges of one thread. */
 typedef struct {
   int depth;
-  uint8_t begun[kMaxDepth];
+  uint8_t begun[kMaxDepth]; /* whether the level has a scope: recording may begin and end while levels are open */
 } Levels;
 static _Thread_local Levels modules, ranges;
 
@@ -56,7 +55,7 @@ static const char* name_text(PyObject* module) {
   return name && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
 }
 
-/* An error of kymo must not become one of the program. */
+/* Errors of kymo must not become errors of the program. */
 static void ignore_error(void) {
   if (PyErr_Occurred()) PyErr_Clear();
 }
@@ -68,7 +67,7 @@ static PyObject* enter(PyObject* self, PyObject* module) {
     if (!is_recording()) Py_RETURN_FALSE; /* the common case: only the calls of root modules matter */
   } else {
     const int is_observed = root_begins(module, 0);
-    if (is_observed < 0) return NULL; /* the program is to be ended */
+    if (is_observed < 0) return NULL; /* ends the program */
     if (!is_observed) Py_RETURN_FALSE;
   }
   const char* name = is_recording() ? name_text(module) : NULL;
@@ -77,7 +76,7 @@ static PyObject* enter(PyObject* self, PyObject* module) {
   Py_RETURN_TRUE;
 }
 
-/* What a compiled function calls within is not the program's own, such as the module of a graph. */
+/* Calls within a compiled function, such as those of the module of a graph, are not observed. */
 static PyObject* enter_function(PyObject* self, PyObject* arguments) {
   (void)self;
   PyObject* function;
@@ -120,12 +119,12 @@ static PyObject* range_end(PyObject* self, PyObject* unused) {
 
 static PyObject* watch(PyObject* self, PyObject* arguments) {
   (void)self;
-  PyObject *given_names, *name, *observation, *tracing, *graph_module;
-  if (!PyArg_ParseTuple(arguments, "kO!OOOO!:watch", &main_thread, &PyDict_Type, &given_names, &name, &observation,
+  PyObject *new_names, *new_name_of, *observation, *tracing, *graph_module;
+  if (!PyArg_ParseTuple(arguments, "kO!OOOO!:watch", &main_thread, &PyDict_Type, &new_names, &new_name_of, &observation,
                         &tracing, &PyType_Type, &graph_module))
     return NULL;
-  names = Py_NewRef(given_names);
-  name_of = Py_NewRef(name);
+  names = Py_NewRef(new_names);
+  name_of = Py_NewRef(new_name_of);
   set_observation(observation, tracing, graph_module);
   watching = 1;
   Py_RETURN_NONE;
@@ -142,12 +141,12 @@ static PyObject* unwatch(PyObject* self, PyObject* unused) {
 PyMethodDef scope_functions[] = {
     {"watch", watch, METH_VARARGS,
      "watch(thread, names, name_of, observation, tracing, graph_module): begins to observe module calls. names: dict "
-     "of str or None by id(), to which name_of(module) adds modules that are missing. The others: see program.h"},
-    {"unwatch", unwatch, METH_NOARGS, "unwatch(): ends it; enter() returns False from now on."},
-    {"enter", enter, METH_O, "enter(module) -> bool: whether leave() is to be called at the end of the call"},
+     "of str or None by id(), to which name_of(module) adds missing modules. The other parameters: see program.h"},
+    {"unwatch", unwatch, METH_NOARGS, "unwatch(): stops observing; enter() returns False from now on."},
+    {"enter", enter, METH_O, "enter(module) -> bool: whether leave() has to be called at the end of the call"},
     {"enter_function", enter_function, METH_VARARGS,
-     "enter_function(function, is_root) -> bool: the same for a compiled function, which has no scope; is_root: it may "
-     "be followed like a module"},
+     "enter_function(function, is_root) -> bool: the same for a compiled function, which has no scope; is_root: the "
+     "call is a root call, like that of a module"},
     {"leave", leave, METH_NOARGS, "leave()"},
     {"range_begin", range_begin, METH_O, "range_begin(name)"},
     {"range_end", range_end, METH_NOARGS, "range_end()"},

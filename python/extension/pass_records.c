@@ -52,8 +52,8 @@ static PyObject* library_calls_begin(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
   const kymo_collective calls = {.size = sizeof calls, .operation = KYMO_LIBRARY_CALLS};
-  const int wants = recording_host && recording_host->collective_begin && recording_host->collective_needed;
-  return PyLong_FromUnsignedLongLong(wants ? recording_host->collective_begin(recording_context, &calls) : 0);
+  const int is_recorded = recording_host && recording_host->collective_begin && recording_host->collective_needed;
+  return PyLong_FromUnsignedLongLong(is_recorded ? recording_host->collective_begin(recording_context, &calls) : 0);
 }
 
 static PyObject* library_calls_end(PyObject* module, PyObject* handle) {
@@ -75,13 +75,13 @@ static PyObject* library_calls_needed(PyObject* module, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-static PyObject* wants_tags(PyObject* module, PyObject* unused) {
+static PyObject* records_tags(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
   return PyBool_FromLong(recording_host && recording_host->tag);
 }
 
-static PyObject* wants_scopes(PyObject* module, PyObject* unused) {
+static PyObject* records_scopes(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
   return PyBool_FromLong(recording_host && recording_host->scope_begin);
@@ -99,6 +99,7 @@ PyMethodDef record_functions[] = {
     {"library_calls_end", library_calls_end, METH_O, "library_calls_end(calls)"},
     {"library_calls_needed", library_calls_needed, METH_VARARGS,
      "library_calls_needed(calls, by): this thread needs their results from now on"},
-    {"wants_scopes", wants_scopes, METH_NOARGS, "wants_scopes() -> bool: whether the pass records scopes"},
-    {"wants_tags", wants_tags, METH_NOARGS, "wants_tags() -> bool: whether the pass records categories of memory"},
+    {"records_scopes", records_scopes, METH_NOARGS, "records_scopes() -> bool: whether the pass records scopes"},
+    {"records_tags", records_tags, METH_NOARGS,
+     "records_tags() -> bool: whether the pass records categories of memory"},
     {NULL, NULL, 0, NULL}};

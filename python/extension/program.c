@@ -29,9 +29,9 @@ typedef enum {
   kNotBegun,
   kServing,  /* the engine runs */
   kStepping, /* the program runs a step */
-  kRecorded, /* the pass is complete and its results are stored; its outcome is reported when the program ends */
+  kRecorded, /* the pass is complete and its results are stored; the outcome is reported when the program ends */
   kPaused,   /* the pass is complete and its outcome is reported; another one may begin */
-  kEnded     /* nothing is left to do, or the process is not to be observed */
+  kEnded     /* everything is reported, or the process must not be observed */
 } State;
 
 static struct {
@@ -46,9 +46,9 @@ static struct {
   kymo_status end_status;
   char end_message[kMaxText];
   int ending;
-  int has_more;                                    /* passes, after this one */
-  int is_complete;                                 /* the pass: its results are stored */
-  char final_name[kMaxText], final_text[kMaxText]; /* a metric that is stored when the pass ends; "" means none */
+  int has_more;                                    /* another pass may follow */
+  int is_complete;                                 /* the results of the pass are stored */
+  char final_name[kMaxText], final_text[kMaxText]; /* a metric to store when the pass ends; "" means none */
 } self_;
 
 static const char* const phase_names[] = /* by Phase */
@@ -108,8 +108,8 @@ static const kymo_plugin* load(void* user, const char* file, const char* descrip
   return &plugin;
 }
 
-/* Called after the results are stored and before the outcome is sent, which is when the program ends, except if another
- * pass may follow. Output is the program's own concern. */
+/* Called after the results are stored and before the outcome is sent. Delays the outcome until the program ends, unless
+ * another pass may follow. The program flushes its output itself. */
 static void flush(void* user) {
   (void)user;
   recording_host = NULL;
@@ -126,7 +126,7 @@ static void engine_main(void) {
   to_program(); /* never resumed */
 }
 
-static int make_stack(void) {
+static int prepare_stack(void) {
   static char* stack;
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   if (!stack) stack = mmap(NULL, kStackBytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -172,7 +172,7 @@ static PyObject* begin(PyObject* module, PyObject* arguments) {
       copy_text(self_.token, token, "the token") || copy_text(self_.workload, name, "the name") ||
       copy_text(self_.torch_version, torch_version, "the version of torch"))
     return NULL;
-  if (!(self_.library = load_engine(engine_file)) || make_stack()) return NULL;
+  if (!(self_.library = load_engine(engine_file)) || prepare_stack()) return NULL;
   parameters[0] = (kymo_parameter){.size = sizeof parameters[0],
                                    .type = KYMO_TEXT,
                                    .name = "arguments",
@@ -225,7 +225,7 @@ static void switch_phase(Phase from, Phase to) {
   }
 }
 
-/* Phases that an exception left open. */
+/* Ends phases that an exception left open. */
 static void end_phases(void) {
   if (self_.depth > 0) switch_phase(current_phase(), kNoPhase);
   self_.depth = 0;
@@ -242,7 +242,7 @@ int end_step(int engine_is_due) {
 static PyObject* next_step(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
-  return PyBool_FromLong(end_step(1)); /* what Python has recorded besides is to be stored, too */
+  return PyBool_FromLong(end_step(1)); /* the engine also stores other records of Python */
 }
 
 static PyObject* recorded(PyObject* module, PyObject* unused) {
@@ -306,7 +306,7 @@ static PyObject* phase_begin(PyObject* module, PyObject* index) {
   const long phase = PyLong_AsLong(index);
   if (PyErr_Occurred()) return NULL;
   const int begun = phase >= 0 && phase <= kNoPhase && begin_phase((Phase)phase);
-  if (begun) note_effect((Phase)phase);
+  if (begun) record_effect((Phase)phase);
   return PyBool_FromLong(begun);
 }
 
@@ -314,7 +314,7 @@ static PyObject* phase_end(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
   end_phase();
-  note_effect(kPhaseEnds);
+  record_effect(kPhaseEnds);
   Py_RETURN_NONE;
 }
 
@@ -333,17 +333,18 @@ static PyMethodDef functions[] = {
      "has begun. Raises OSError or RuntimeError if the engine cannot be used."},
     {"next_step", next_step, METH_NOARGS, "next_step() -> bool: ends a step. True if another one has begun."},
     {"recorded", recorded, METH_NOARGS,
-     "recorded() -> bool: whether the last pass is complete. It is not if another process is observed instead."},
+     "recorded() -> bool: whether the last pass is complete. False if another process is observed instead."},
     {"paused", paused, METH_NOARGS, "paused() -> bool: whether the pass is complete and another one may begin"},
     {"end", end, METH_VARARGS,
-     "end(status, message): the program ends. With OK, a pass that is not complete ends early; otherwise it fails."},
-    {"reset", reset, METH_NOARGS, "reset(): after end(), another pass may begin."},
-    {"disarm", disarm, METH_NOARGS, "disarm(): this process, a fork, is not the observed one."},
-    {"phase_begin", phase_begin, METH_O, "phase_begin(index) -> bool: whether phase_end() is to be called"},
+     "end(status, message): the program ends. With OK, an incomplete pass ends early; otherwise it fails."},
+    {"reset", reset, METH_NOARGS, "reset(): after end(), allows another pass to begin."},
+    {"disarm", disarm, METH_NOARGS, "disarm(): for a fork of the observed process, which is not observed."},
+    {"phase_begin", phase_begin, METH_O, "phase_begin(index) -> bool: whether a phase has begun, for phase_end()"},
     {"phase_end", phase_end, METH_NOARGS, "phase_end()"},
     {"final_metric", final_metric, METH_VARARGS,
-     "final_metric(name, text): a metric of the run that is stored when the pass ends, instead of the one before; none "
-     "if the text is empty. Lost if the process is killed."},
+     "final_metric(name, text): sets the metric of the run that is stored when the pass ends; none if the text is "
+     "empty. "
+     "Lost if the process is killed."},
     {NULL, NULL, 0, NULL}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                         "kymo_trace._program",

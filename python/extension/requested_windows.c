@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows that begin when they are requested: see event/window_page.h. The page is looked at once per step, also while
- * no event goes to Python (step_events.c). */
+/* Windows that begin when they are requested: see event/window_page.h. The page is read once per step, also while no
+ * event is passed to Python (step_events.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@ static int64_t accepted = -1;    /* step of the last proposal that this process 
 static int64_t begun = -1;       /* step of the last window that this process has begun */
 static int64_t steps_before;     /* complete steps when window_begins() was called last */
 
-/* A fork is another process, which makes steps of its own. */
+/* False in a fork, which needs an entry of its own. */
 static int has_entry(void) { return own && own->pid == getpid(); }
 
 static void take_entry(void) {

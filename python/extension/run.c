@@ -264,7 +264,7 @@ static PyObject* get_cancelled(PyObject* object, void* unused) {
   const Run* run = (Run*)object;
   return PyBool_FromLong(!run->host || (run->host->cancelled && run->host->cancelled(run->context)));
 }
-static PyObject* get_wants_tags(PyObject* object, void* unused) {
+static PyObject* get_records_tags(PyObject* object, void* unused) {
   (void)unused;
   const Run* run = (Run*)object;
   return PyBool_FromLong(run->host && run->host->tag);
@@ -281,7 +281,7 @@ static PyGetSetDef run_attributes[] = {
     {"rendezvous_port", get_rendezvous_port, NULL, "Port of the rendezvous server; 0 for a single rank.", NULL},
     {"seed", get_seed, NULL, "Random seed, identical on all ranks.", NULL},
     {"cancelled", get_cancelled, NULL, "True if the run is being cancelled or has ended.", NULL},
-    {"wants_tags", get_wants_tags, NULL, "True if this pass records the categories of memory blocks.", NULL},
+    {"records_tags", get_records_tags, NULL, "True if this pass records the categories of memory blocks.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyMethodDef run_methods[] = {

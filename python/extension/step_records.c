@@ -6,7 +6,7 @@
 
 kymo_step_records step_records = {.size = sizeof step_records};
 
-static kymo_step_record* step;  /* that is being timed */
+static kymo_step_record* step;  /* the current one */
 static kymo_phase_time* phases; /* of the step, by Phase */
 static kymo_phase_time* open;   /* one of them */
 static int64_t opened_ns;
@@ -34,7 +34,7 @@ static void begin_step(int64_t begin_ns) {
 
 void record_step_begin(void) { begin_step(now_ns()); }
 
-/* A block with a kind is complete. */
+/* Stores the kind last, because readers of the journal take a block with a kind as complete. */
 static void copy_to_journal(void) {
   const size_t at = (size_t)step_records.count * step_records.record_bytes;
   step->head.kind = step_records.kind;

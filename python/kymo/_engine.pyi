@@ -41,7 +41,7 @@ class Run:
     rendezvous_port: int
     seed: int
     cancelled: bool
-    wants_tags: bool
+    records_tags: bool
     def phase(self, name: str, stream: Any = None) -> Phase: ...
     def scope(self, name: str, /) -> Scope: ...
     def collective(

@@ -128,9 +128,9 @@ class Observation:
 
 def _package():
     import torch  # noqa: F401
-    from kymo_trace import _from_here
+    from kymo_trace import _on_request
 
-    return _from_here
+    return _on_request
 
 
 def observe(steps=None, *, passes=None, database="kymo.db", label=None, device=None, wide=False):

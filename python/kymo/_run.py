@@ -127,7 +127,7 @@ class Run:
         """Sets the category of the memory of a tensor: "parameter", "gradient" or another one of the view
         memory_category, except "unknown". None is ignored. Any thread."""
         code = _code(_engine.MEMORY_CATEGORIES, category, "the category of a tensor")
-        if tensor is None or not self._engine.wants_tags:
+        if tensor is None or not self._engine.records_tags:
             return
         local = getattr(tensor, "_local_tensor", tensor)  # of a DTensor
         if local.is_meta or not local.numel():
@@ -137,7 +137,7 @@ class Run:
     def tag_module(self, module: torch.nn.Module, optimizer: torch.optim.Optimizer | None = None) -> None:
         """Sets the categories of the parameters and buffers of a module, now, and of their gradients and of the
         optimizer's state whenever these are computed. In passes that do not record categories, it does nothing."""
-        if not self._engine.wants_tags:
+        if not self._engine.records_tags:
             return
         for tensor in (*module.parameters(), *module.buffers()):
             self.tag(tensor, "parameter")

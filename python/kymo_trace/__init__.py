@@ -15,13 +15,13 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-#: The process that has loaded this package; another one in its forks.
+#: The process that loaded this package, which differs from os.getpid() in a fork.
 LOADED_IN = os.getpid()
 _installed = False
 
 
-def _note(file: str, line: str) -> None:
-    """Tells the supervisor how far a process came, in case that none connects."""
+def append_to_log(file: str, line: str) -> None:
+    """Appends to the program's log file, which the supervisor reads when the program has ended."""
     try:
         with open(file, "a", encoding="utf-8") as opened:
             opened.write(line + "\n")
@@ -30,7 +30,7 @@ def _note(file: str, line: str) -> None:
 
 
 class _Finder:
-    """Finds one module once, and calls a function as soon as it is imported."""
+    """Calls a function when a module is imported for the first time."""
 
     def __init__(self, name: str, function: Callable[[ModuleType], None]) -> None:
         self.name = name
@@ -57,26 +57,26 @@ class _Finder:
 
 
 def after_import(name: str, function: Callable[[ModuleType], None]) -> None:
-    """Calls a function with a module as soon as it is imported; at once if it has been."""
-    known = sys.modules.get(name)
-    if known is not None:
-        function(known)
+    """Calls a function with a module as soon as it is imported; immediately if it already is."""
+    module = sys.modules.get(name)
+    if module is not None:
+        function(module)
     else:
         sys.meta_path.insert(0, _Finder(name, function))  # type: ignore[arg-type]
 
 
 def _observe_torch(setting: dict[str, Any], start_ns: int) -> None:
-    file = setting["notes"]
+    file = setting["log"]
     try:
-        from ._usable import check_interpreter
+        from ._supported import check_interpreter
 
         check_interpreter()  # before an extension is loaded
         from . import _start
 
-        _note(file, "torch")
+        append_to_log(file, "torch")
         _start.start(setting, start_ns)
-    except Exception as error:  # not the program's concern
-        _note(file, f"error {' '.join(str(error).split())}")
+    except Exception as error:  # must not become an error of the program
+        append_to_log(file, f"error {' '.join(str(error).split())}")
 
 
 def from_site() -> None:
@@ -88,7 +88,7 @@ def from_site() -> None:
         if os.path.realpath(package) == os.path.realpath(os.path.dirname(os.path.dirname(__file__))):
             install(start_ns)
             return
-    except Exception as error:  # not the program's concern
+    except Exception as error:  # must not become an error of the program
         print(f"kymo: the program cannot be observed: {type(error).__name__}: {error}", file=sys.stderr)
     sys.modules.pop(__name__, None)
 
@@ -100,5 +100,5 @@ def install(start_ns: int) -> None:
         return
     _installed = True
     setting = json.loads(os.environ["KYMO_TRACE"])
-    _note(setting["notes"], "python")
+    append_to_log(setting["log"], "python")
     after_import("torch", lambda _: _observe_torch(setting, start_ns))

@@ -9,17 +9,17 @@ from typing import Any
 from . import _program
 from ._discarded import DiscardedResults
 from ._replacement import in_place_of, skipped_frames
-from ._usable import Unusable
+from ._supported import Unsupported
 
 
 def watch_modules(torch: Any, results: DiscardedResults) -> None:
-    """Replaces Module.__call__, whose `results` are followed while that is wanted. The function that it calls only
-    chooses between two others, so it does the same instead of calling it: most calls need nothing else, and a frame of
-    Python would be most of their cost."""
+    """Replaces Module.__call__ and passes its return values to `results` while these are enabled. The original calls
+    _wrapped_call_impl, which only chooses between two functions. The replacement chooses itself, because one more
+    Python frame would be most of the cost of a call that is not a root call."""
     Module = torch.nn.Module
     original = Module.__call__
     if original.__code__.co_names != ("_compiled_call_impl", "_call_impl"):
-        raise Unusable("torch.nn.Module.__call__ is another function than kymo expects")
+        raise Unsupported("torch.nn.Module.__call__ is another function than kymo expects")
     compiling = torch.compiler.is_dynamo_compiling
     enter, leave = _program.enter, _program.leave
 
@@ -32,7 +32,7 @@ def watch_modules(torch: Any, results: DiscardedResults) -> None:
             result = call(*args, **kwargs)
         finally:
             leave()
-        if results.wanted:
+        if results.enabled:
             results.returned(result)
         return result
 
@@ -40,8 +40,8 @@ def watch_modules(torch: Any, results: DiscardedResults) -> None:
 
 
 def watch_backward(torch: Any, returns_gradients: Callable[[bool, Any], None]) -> None:
-    """Replaces autograd.backward and autograd.grad, which calls `returns_gradients` with whether its results are
-    differentiated again, and with the tensors whose gradients they are."""
+    """Replaces autograd.backward and autograd.grad. Each autograd.grad calls returns_gradients(again, inputs) with
+    whether its results may be differentiated again."""
     autograd = torch.autograd
     compiling = torch.compiler.is_dynamo_compiling
     begins, ends = _program.backward_begins, _program.backward_ends
@@ -67,8 +67,8 @@ def watch_backward(torch: Any, returns_gradients: Callable[[bool, Any], None]) -
 
 
 def _are_differentiable(torch: Any, gradients: tuple[Any, ...]) -> bool:
-    """Whether these gradients, with a graph, may be differentiated. torch.func.grad and vjp always make one, but only
-    a transform around them uses it."""
+    """Whether gradients that were computed with create_graph may be differentiated. torch.func.grad and vjp always
+    create a graph, but only an enclosing transform uses it."""
     functorch = torch._C._functorch
     active = functorch.get_interpreter_stack() or ()
     is_outermost = sum(each.key() == functorch.TransformType.Grad for each in active) == 1

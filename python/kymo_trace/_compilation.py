@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Dynamo compiles and leaves out of its graphs, from the records that it keeps of it itself.
+"""Compilations and graph breaks of Dynamo, from Dynamo's own records.
 
-Dynamo makes one object of class CompilationMetrics for each compilation, whose creation is observed. Reasons and code
-of graph breaks are in lists of torch._dynamo.utils, which are only read. So Dynamo does what it does without kymo.
+Dynamo creates one CompilationMetrics object per compilation, and kymo observes its creation. Reasons and code of graph
+breaks are read from lists of torch._dynamo.utils. Nothing changes how Dynamo compiles.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 from . import _exceptions, _program
 from ._replacement import without_dynamo
 
-_MOST = 10_000  # rows that wait for the pass
+_MAX_ROWS = 10_000  # pending, before the pass begins
 # The rest of a function, after a graph break.
 _RESUMED = re.compile(r"(?:torch_dynamo_resume_in_)+(?P<name>.+)_at_(?P<line>\d+)")
 _COMPILE_ID = re.compile(r"^\s*\d+/\d+: ", re.MULTILINE)
 
 
 def reason_text(text: str) -> str:
-    """The first lines of a reason of Dynamo, on one line: without hints for its developers."""
+    """The first lines of a reason of Dynamo, on one line, without hints for Dynamo's developers."""
     kept: list[str] = []
     for line in text.strip().splitlines():
         words = line.strip()
@@ -34,12 +34,12 @@ def reason_text(text: str) -> str:
 
 
 def recompile_text(text: str) -> str:
-    """Why the guards of what was compiled before failed, without the numbers of compilations."""
+    """Why the guards of the previous compilations failed, without the compile ids."""
     return _exceptions.shortened("; ".join(_COMPILE_ID.sub("", text).strip().splitlines()))
 
 
 class Compilations:
-    """Keeps rows of table `compilation` until the pass takes them: most are compiled before it begins."""
+    """Buffers rows of table `compilation` until the pass begins, because most compilations come before it."""
 
     def __init__(self, position: Callable[[], tuple[int, int]], report: Callable[[str], None]) -> None:
         self.position = position  # step of the pass and of the program
@@ -54,9 +54,9 @@ class Compilations:
     def watch(self, utils: Any) -> None:
         """Observes torch._dynamo.utils."""
         try:
-            kind, self._breaks = utils.CompilationMetrics, Counter(utils.counters.get("graph_break", {}))
+            metrics_class, self._breaks = utils.CompilationMetrics, Counter(utils.counters.get("graph_break", {}))
             self._located = len(utils.graph_break_reasons)
-            make = kind.create
+            original = metrics_class.create
         except AttributeError as error:
             self.report(f"compilations: {error}")
             return
@@ -65,35 +65,35 @@ class Compilations:
         add = without_dynamo(self.add)
 
         def create(_: Any, values: dict[str, Any]) -> Any:
-            made = make(values)
+            metrics = original(values)
             if self.active:
                 add(values)
-            return made
+            return metrics
 
-        kind.create = classmethod(create)
+        metrics_class.create = classmethod(create)
 
     def add(self, values: dict[str, Any]) -> None:
         """Adds a compilation that has ended, and the graph breaks in it."""
         try:
             self._add_breaks()
             self._add_compilation(values)
-        except Exception as error:  # not the program's concern
+        except Exception as error:  # must not become an error of the program
             self.active = False
             self.rows.clear()
             self.report(f"compilations: {type(error).__name__}: {error}")
 
     def deliver(self) -> None:
-        """Passes the rows to the pass. Call it while a step runs."""
+        """Stores the rows in the pass. Requires a step that runs."""
         for row in self.rows:
             _program.compilation(*row)
         self.rows.clear()
 
     def are_in_step(self, step: int) -> None:
-        """The rows that wait are of this step of the program."""
+        """Sets the step of the program for all buffered rows."""
         self.rows = [(row[0], row[1], step, *row[3:]) for row in self.rows]
 
     def are_not_after(self, step: int) -> None:
-        """The rows that wait are of this step of the program, or of one before it."""
+        """Limits the step of the program of all buffered rows."""
         self.rows = [(row[0], row[1], min(row[2], step), *row[3:]) for row in self.rows]
 
     def end(self) -> None:
@@ -103,9 +103,9 @@ class Compilations:
     def _append(
         self, kind: int, start_ns: int, duration_ns: int, inductor_ns: int, code: tuple[str, str, int], reason: str
     ) -> None:
-        if len(self.rows) < _MOST:
+        if len(self.rows) < _MAX_ROWS:
             self.rows.append((kind, *self.position(), start_ns, duration_ns, inductor_ns, *code, reason))
-            _program.follow_no_more()  # the observation is called at the next boundary
+            _program.stop_following()  # the observation is called at the next boundary
 
     def _add_compilation(self, values: dict[str, Any]) -> None:
         number = str(values.get("compile_id"))
@@ -150,7 +150,7 @@ def _first_line(text: str) -> str:
 
 
 def _function(name: str, file: str, line: int) -> tuple[str, str, int]:
-    """The function that the programmer wrote: Dynamo makes functions of the code after a graph break."""
+    """The function in the source code: Dynamo compiles the code after a graph break as a function of its own."""
     found = _RESUMED.fullmatch(name)
     return (found["name"], file, int(found["line"])) if found else (name, file, line)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a program that has created an optimizer discards the results of its model, such as a benchmark of the forward
-pass. Reinforcement learning keeps them, or what it computes from them, for a backward pass after many calls.
+"""Detects programs that have created an optimizer but discard the results of their model, such as a benchmark of the
+forward pass. Reinforcement learning, in contrast, keeps results for a backward pass after many calls.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from typing import Any
 
 
 class _Mark:
-    """In the graph of autograd of a result; exists as long as the graph does."""
+    """Stored in the autograd graph of a result, and freed together with the graph."""
 
 
 class DiscardedResults:
-    """Follows the results of calls, while `wanted`."""
+    """Counts the calls in a row whose results were discarded, while `enabled`."""
 
     def __init__(self) -> None:
-        self.wanted = False
+        self.enabled = False
         self.in_a_row = 0  # calls whose results were discarded
-        self.root_has_ended = False  # and not returned yet
-        self._marks: deque[weakref.ref[_Mark]] = deque(maxlen=2)  # the variable of the last result still exists
+        self.root_has_ended = False  # a root call whose result returned() has not seen yet
+        self._marks: deque[weakref.ref[_Mark]] = deque(maxlen=2)  # two, as a variable may still hold the last result
 
     def returned(self, result: Any) -> None:
         """A module has returned."""
         is_root, self.root_has_ended = self.root_has_ended, False
         node = _node_of(result) if is_root else None
-        if node is None:  # or without gradients
+        if node is None:  # no root call, or without gradients
             return
         if len(self._marks) == 2:
             self.in_a_row = self.in_a_row + 1 if self._marks[0]() is None else 0
@@ -37,7 +37,7 @@ class DiscardedResults:
 
 
 def _node_of(result: Any, depth: int = 3) -> Any:
-    """The last node of the graph of the first tensor in the result that has one."""
+    """The grad_fn of the first tensor in the result that has one."""
     node = getattr(result, "grad_fn", None)
     if node is not None or depth == 0:
         return node

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What exceptions of workloads and of observed programs mean, in one line."""
+"""Describes exceptions of workloads and of observed programs in one line."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ MAX_TEXT = 450  # characters; the host stores 600 bytes, and the position follow
 
 
 def describe(exception: BaseException, file: str) -> str:
-    """Returns "Type: text (file.py:LINE)" on one line. LINE is that of the last frame in `file`, otherwise of the last
-    frame; for a SyntaxError with its code."""
+    """Returns "Type: text (file.py:LINE)" on one line, for a SyntaxError with its code. The position is that of the
+    innermost frame in `file`, otherwise that of the innermost frame."""
     name = type(exception).__qualname__
     position = _position(exception, file)
     text = one_line(exception)
@@ -26,7 +26,7 @@ def is_out_of_memory(exception: BaseException) -> bool:
     for _ in range(100):  # causes may form a cycle
         if cause is None:
             break
-        # torch has no type for the second one.
+        # Without a type of its own: errors of torch's CPU allocator.
         if isinstance(cause, kinds) or "DefaultCPUAllocator: can't allocate memory" in _text(cause):
             return True
         cause = cause.__cause__

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When the modules of fully_shard need the parameters that it gathers."""
+"""Reports when the modules of fully_shard need the parameters that it gathers."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ._replacement import in_place_of
 
 
 def watch_gathers() -> None:
-    """Reports the uses of gathered parameters, once torch's module for them is imported."""
+    """Wraps the functions of fully_shard once its module is imported."""
     pending: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # calls, by group of parameters
 
     def need(group: Any, calls: int) -> None:
-        with contextlib.suppress(Exception):  # another version of torch, which is not the program's concern
+        with contextlib.suppress(Exception):  # another version of torch must not make the program fail
             modules = getattr(group, "modules", ())
             name = getattr(group, "_module_fqn", None) or (type(modules[0]).__name__ if modules else "")
             _program.library_calls_needed(calls, name)
 
     def blocks(group: Any, is_asynchronous: bool) -> bool:
-        """Whether unshard() returns when the parameters have been gathered: it needs them itself."""
+        """Whether unshard() itself waits until the parameters have been gathered."""
         return not is_asynchronous and getattr(getattr(group, "device", None), "type", "") == "cpu"
 
     def wrap_unshard(original: Callable[..., Any]) -> Callable[..., Any]:

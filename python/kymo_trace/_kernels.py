@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attributes the kernels that Inductor generates to the modules that they come from.
+"""Attributes the kernels that Inductor generates to modules.
 
-While Inductor generates the code of a graph, it names the nodes that each kernel call computes, in the order of the
-calls; the nodes know their modules, also those of a backward pass. These names are kept in the object of the compiled
-graph, so that they are also in Inductor's cache. The code is a Python function that calls the kernels. When it is
-loaded, the function is replaced by one that begins a range before each of these calls and ends it afterwards. What is
-computed, and the key of the cache, stay the same. core/analysis/scope_finder.hpp reads the names of the ranges.
+While Inductor generates the code of a graph, it reports the graph nodes of each kernel call, in the order of the calls.
+The metadata of the nodes, also of those of a backward pass, contain their modules. kymo stores the names of these
+modules in the object of the compiled graph, and so also in Inductor's cache. The generated code is a Python function
+that calls the kernels. When it is loaded, it is replaced by a function that surrounds each of these calls with a range.
+Results and cache keys do not change. core/analysis/scope_finder.hpp parses the names of the ranges.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from . import _program
 from ._roots import part_name
 
-_MOST_NAMED = 12  # modules of one kernel
+_MAX_NAMED = 12  # modules of one kernel
 _ROOT = re.compile(r"^[LG]\['[^']*'\]")
 _STEPS = re.compile(r"\._modules\['([^']+)'\]|\['([^']+)'\]|\[(\d+)\]")
 
@@ -29,9 +29,9 @@ Path = tuple[str, ...]
 
 
 def module_path(stack: dict[str, tuple[str, Any]]) -> Path:
-    """The modules around a node of a graph, named as scopes are; empty for what the compiled module itself does.
+    """The modules around a node of a graph, named like scopes; empty within the compiled module itself.
 
-    The stack contains each called module, from the outermost: the expression that Dynamo found it with, such as
+    The stack contains each called module, from the outermost: the expression of Dynamo for it, such as
     `L['self'].layers.0`, and its class."""
     path: list[str] = []
     around = ""
@@ -52,17 +52,17 @@ def module_path(stack: dict[str, tuple[str, Any]]) -> Path:
 
 
 def set_name(paths: Iterable[Path]) -> str:
-    """The set of modules of a kernel, without what their paths have in common: `layers.0/{norm, feed_forward/0}`."""
+    """The set of modules of a kernel, with their common path first: `layers.0/{norm, feed_forward/0}`."""
     unique = sorted(set(paths)) or [()]
     common = os.path.commonprefix(unique) if len(unique) > 1 else ()  # also of tuples
     names = ["/".join(each[len(common) :]) or "." for each in unique]
-    if len(names) > _MOST_NAMED:
-        names[_MOST_NAMED:] = [f"{len(names) - _MOST_NAMED} more"]
+    if len(names) > _MAX_NAMED:
+        names[_MAX_NAMED:] = [f"{len(names) - _MAX_NAMED} more"]
     return "".join(part + "/" for part in common) + "{" + ", ".join(names) + "}"
 
 
 def _nodes(schedule: Any) -> Iterable[Any]:
-    """The nodes of the graph that a kernel computes: of one call of a library, or of fused parts."""
+    """The graph nodes of a kernel: those of a library call, or of fused scheduler nodes."""
     if not isinstance(schedule, (list, tuple)):
         return [schedule.origin_node] if schedule.origin_node is not None else schedule.origins
     parts = (getattr(part, "node", None) for part in schedule)
@@ -74,7 +74,7 @@ def _path_of(node: Any) -> Path:
 
 
 class _Marker:
-    """Surrounds the calls of kernels in generated code, in their order."""
+    """Surrounds the kernel calls in generated code with ranges, in their order."""
 
     def __init__(self, calls: list[tuple[str, str]]) -> None:
         self.names: dict[str, list[str]] = {}
@@ -83,7 +83,7 @@ class _Marker:
         self.found: Counter[str] = Counter()
 
     def mark(self, node: ast.AST, in_function: bool = False) -> None:
-        """Marks the statements in functions within the node."""
+        """Surrounds the kernel calls in functions within the node."""
         in_function = in_function or isinstance(node, ast.FunctionDef)
         for field in ("body", "orelse", "finalbody"):
             statements = getattr(node, field, None)
@@ -131,8 +131,8 @@ def _codes(code: CodeType, inside: str = "") -> dict[str, CodeType]:
 
 
 def mark_calls(function: FunctionType, source: str, calls: list[tuple[str, str]]) -> bool:
-    """Replaces the code of the functions of a module that Inductor generated. False if its calls are not those that
-    were named: nothing is replaced then."""
+    """Replaces the code of the functions of a module that Inductor generated. Replaces nothing and returns False if the
+    module does not contain exactly the given calls."""
     names = function.__globals__
     if "_kymo_begin" in names:
         return True
@@ -160,10 +160,10 @@ class Kernels:
         self.reported: set[str] = set()
         self.has_ranges = os.environ.get("KYMO_PASS") != "time"
 
-    def _report_once(self, what: str) -> None:
-        if what not in self.reported:
-            self.reported.add(what)
-            self.report(f"modules of generated kernels: {what}")
+    def _report_once(self, reason: str) -> None:
+        if reason not in self.reported:
+            self.reported.add(reason)
+            self.report(f"modules of generated kernels: {reason}")
 
     def watch_generation(self, debug: Any) -> None:
         """Observes torch._inductor.debug."""
@@ -175,14 +175,14 @@ class Kernels:
 
         def set_kernel_post_grad_provenance_tracing(schedule: Any, kernel: str, *args: Any, **kwargs: Any) -> Any:
             try:
-                self._note(schedule, kernel)
-            except Exception as error:  # not the program's concern
+                self._add_call(schedule, kernel)
+            except Exception as error:  # must not become an error of the program
                 self._report_once(f"{type(error).__name__}: {error}")
             return trace(schedule, kernel, *args, **kwargs)
 
         debug.set_kernel_post_grad_provenance_tracing = set_kernel_post_grad_provenance_tracing
 
-    def _note(self, schedule: Any, kernel: str) -> None:
+    def _add_call(self, schedule: Any, kernel: str) -> None:
         from torch._inductor.virtualized import V
 
         calls = V.graph.__dict__.setdefault("_kymo_calls", [])
@@ -191,29 +191,29 @@ class Kernels:
     def watch_graphs(self, output_code: Any) -> None:
         """Observes torch._inductor.output_code."""
         try:
-            kind = output_code.CompiledFxGraph
-            make, load = kind.__init__, kind.post_compile
+            graph_class = output_code.CompiledFxGraph
+            init, load = graph_class.__init__, graph_class.post_compile
         except AttributeError as error:
             self._report_once(str(error))
             return
 
         def __init__(graph: Any, current_callable: Any, lowered: Any, *args: Any, **kwargs: Any) -> None:
-            make(graph, current_callable, lowered, *args, **kwargs)
+            init(graph, current_callable, lowered, *args, **kwargs)
             graph._kymo_calls = lowered.__dict__.get("_kymo_calls", [])
 
         def post_compile(graph: Any, *args: Any, **kwargs: Any) -> Any:
             if self.has_ranges:
                 try:
                     self._mark(graph)
-                except Exception as error:  # not the program's concern
+                except Exception as error:  # must not become an error of the program
                     self._report_once(f"{type(error).__name__}: {error}")
             return load(graph, *args, **kwargs)
 
-        kind.__init__, kind.post_compile = __init__, post_compile
+        graph_class.__init__, graph_class.post_compile = __init__, post_compile
 
     def _mark(self, graph: Any) -> None:
         function = getattr(graph.current_callable, "__func__", graph.current_callable)
-        # The function of a module in C++ has its source as a global variable.
+        # With cpp_wrapper, the C++ source is a global variable of the function.
         if not isinstance(function, FunctionType) or "cpp_wrapper_src" in function.__globals__:
             self._report_once("unknown with cpp_wrapper, because compiled code calls the kernels")
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Observes the time in which the program waits for a batch of a DataLoader."""
+"""Observes how long the program waits for the batches of a DataLoader."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._replacement import wrap_method
 
 
 def watch(disarm: Callable[[], None]) -> None:
-    """Calls a function in the workers, which are not observed."""
+    """`disarm` is called in the worker processes of DataLoaders, which are not observed."""
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def __next__(self: Any) -> Any:
@@ -26,7 +26,7 @@ def watch(disarm: Callable[[], None]) -> None:
 
     def wrap_worker(original: Callable[..., Any]) -> Callable[..., Any]:
         def _worker_loop(*args: Any, **kwargs: Any) -> Any:
-            disarm()  # a process of its own, which runs the transforms of a data set
+            disarm()
             return original(*args, **kwargs)
 
         return _worker_loop

@@ -11,31 +11,31 @@ from typing import Any
 from . import _program, after_import
 from ._gathers import watch_gathers
 from ._replacement import in_place_of
-from ._unused import parameters_of
+from ._unused_optimizers import parameters_of
 
 _DEPTH = 4  # of containers in the state of an optimizer, such as that of LBFGS
 
 
 class Tags:
-    """Tells the pass what blocks of memory contain, if it wants to know."""
+    """Tags blocks of memory with their categories."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
-        self.wanted = False  # by the pass; otherwise, nothing is called
+        self.enabled = False  # whether the pass records categories; otherwise, no function is called
         self.roots: dict[int, weakref.ref[Any]] = {}
         self.optimizers: dict[int, weakref.ref[Any]] = {}
 
     def root(self, module: Any) -> None:
-        """A root module is called: tags its parameters and buffers the first time."""
-        known = self.roots.get(id(module))
-        if known is not None and known() is module:
+        """Tags the parameters and buffers of a root module at its first call."""
+        reference = self.roots.get(id(module))
+        if reference is not None and reference() is module:
             return
         self.roots[id(module)] = weakref.ref(module)
         for tensor in [*module.parameters(), *module.buffers()]:
             self._tag(tensor, "parameter")
 
     def gradients(self) -> None:
-        """A backward pass ends."""
+        """Tags the gradients at the end of a backward pass."""
         for module in _existing(self.roots):
             for parameter in module.parameters():
                 self._tag(parameter.grad, "gradient")
@@ -43,7 +43,7 @@ class Tags:
             self._tag(parameter.grad, "gradient")
 
     def optimizer(self, optimizer: Any) -> None:
-        """A step of an optimizer ends. Its parameters need not be those of modules."""
+        """Tags the state and the parameters of an optimizer at the end of its step."""
         self.optimizers[id(optimizer)] = weakref.ref(optimizer)
         for parameter in parameters_of([optimizer]):
             self._tag(parameter, "parameter")
@@ -51,12 +51,12 @@ class Tags:
             self._tag(value, "optimizer_state")
 
     def gathered(self, parameter: Any) -> None:
-        """fully_shard has gathered a parameter."""
+        """Tags a parameter that fully_shard has gathered."""
         for tensor in getattr(parameter, "all_gather_outputs", ()):
             self._tag(tensor, "communication")
 
     def to_reduce(self, parameters: Any) -> None:
-        """fully_shard will reduce the gradients of gathered parameters."""
+        """Tags the gradients of gathered parameters, before fully_shard reduces them."""
         for parameter in parameters:
             gathered = getattr(parameter, "_unsharded_param", None)
             for gradient in (getattr(gathered, "grad", None), getattr(parameter, "unsharded_accumulated_grad", None)):
@@ -72,7 +72,7 @@ class Tags:
         try:
             storage = tensor.untyped_storage()
             address, size = storage.data_ptr(), storage.nbytes()
-        except (RuntimeError, NotImplementedError):  # it has no memory of its own
+        except (RuntimeError, NotImplementedError):  # a tensor without memory
             return
         if size:
             _program.tag(address, size, _program.MEMORY_CATEGORIES[category])
@@ -85,7 +85,7 @@ def _existing(references: dict[int, weakref.ref[Any]]) -> Iterator[Any]:
 
 
 def _elements(value: Any, depth: int) -> Iterator[Any]:
-    """What dicts and lists within each other contain."""
+    """The elements of nested dicts and lists."""
     if depth == 0 or not isinstance(value, (dict, list, tuple)):
         yield value
         return
@@ -94,15 +94,15 @@ def _elements(value: Any, depth: int) -> Iterator[Any]:
 
 
 def watch_fully_shard(tags: Tags) -> None:
-    """Tells `tags` of the memory that fully_shard uses besides the shards, once torch's module for it is imported, and
-    the pass when what it gathers is needed."""
+    """Tags the memory that fully_shard uses besides the shards, and reports when gathered parameters are needed, once
+    its module is imported."""
     watch_gathers()
 
-    def attempt(tag: Callable[[Any], None], what: Any) -> None:
-        if tags.wanted:
+    def attempt(tag: Callable[[Any], None], tensors: Any) -> None:
+        if tags.enabled:
             try:
-                tag(what)
-            except Exception:  # another version of torch, which is not the program's concern
+                tag(tensors)
+            except Exception:  # another version of torch must not make the program fail
                 return
 
     def replace_parameter(module: Any) -> None:

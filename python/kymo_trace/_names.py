@@ -22,13 +22,13 @@ class Names:
         self._references: dict[int, weakref.ref[Any]] = {}
 
     def set_root(self, module: Any) -> None:
-        """The module that is called outside of others: it names the modules in it."""
+        """Sets the root module, relative to which modules are named."""
         if self.root is None or self.root() is not module:
             self.root = weakref.ref(module)
 
     def add(self, module: Any) -> None:
-        """Names a module. One that was registered under the current root has the name of its attribute, relative to the
-        module around it that is called; others have the name of their class."""
+        """Names a module. A submodule of the current root has the name of its attribute, relative to the innermost
+        surrounding module with a scope; others have the name of their class."""
         if self.root is None and not self._is_graph(module):
             self.set_root(module)
         root = self.root() if self.root else None
@@ -36,7 +36,7 @@ class Names:
         if root is not None and id(root) not in self.by_id:
             self._add_tree(root, caller)
         if id(module) not in self.by_id and root is not None:
-            self._add_tree(root, caller)  # it may have been added to the root since
+            self._add_tree(root, caller)  # the module may be new in the root
         if id(module) not in self.by_id:
             self._set(module, None if self._is_graph(module) else type(module).__name__)
 
@@ -69,11 +69,11 @@ class Names:
         self.by_id[key] = name
 
     def _is_original(self, name: str, root: Any) -> bool:
-        """The module in the wrapper that torch.compile returns: the wrapper has its name."""
+        """Whether this is the module in the wrapper that torch.compile returns. The wrapper has its name."""
         return name == "_orig_mod" and hasattr(root, "_orig_mod")
 
     def _is_container(self, module: Any) -> bool:
-        """A module that cannot be called, such as a ModuleList."""
+        """Whether the module cannot be called, such as a ModuleList."""
         forward = getattr(type(module), "forward", None)
         return forward is self.torch.nn.Module.forward
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Observes the program of this process: functions of torch are replaced by functions that call them.
+"""Observes the program of this process.
 
-While Dynamo traces, these functions only call the original.
+Functions of torch are replaced by functions that call the originals, and do nothing else while Dynamo traces.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ import time
 from threading import get_ident, main_thread
 from typing import Any
 
-from . import _exceptions, _note, _program, _ranks
+from . import _exceptions, _program, _ranks, append_to_log
+from ._activity import ActivityCounts, inference_text, miscount_text
 from ._compilation import Compilations
 from ._discarded import DiscardedResults
 from ._functions import CompiledFunction
-from ._later import LaterSteps
+from ._later_steps import LaterSteps
 from ._memory import Tags
 from ._names import Names
 from ._ranks import Membership
 from ._replacement import without_dynamo
-from ._seen import Seen, inference_text, miscount_text
 from ._steps import CALLED_BY_PROGRAM, Steps
 from ._windows import Windows
 
-# What is followed: the steps before, in and after the pass; whether a process trains that is not observed.
-BEFORE, DURING, _AFTER, _UNOBSERVED, NOTHING = range(5)
+# The state of the observation: before, in and after the pass; of a process that is not observed, whether it trains.
+BEFORE, DURING, _AFTER, _UNOBSERVED, INACTIVE = range(5)
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # lib/kymo
 
 
 class Observation:
-    """What is observed in this process, from the import of torch to its end."""
+    """The observation of this process, from the import of torch to the end of the process."""
 
     def __init__(self, setting: dict[str, Any], membership: Membership, start_ns: int, torch: Any) -> None:
         self.setting = setting
@@ -47,18 +47,18 @@ class Observation:
         self.tags.root, self.tags.gradients, self.tags.optimizer = map(  # type: ignore[method-assign]
             without_dynamo, (self.tags.root, self.tags.gradients, self.tags.optimizer)
         )
-        self.compilations = Compilations(self.position, self.cannot_observe)
+        self.compilations = Compilations(self.position, self.report_unobservable)
         self.origin = _ranks.origin()
-        self.missing: list[str] = []  # what cannot be observed
+        self.missing: list[str] = []  # parts that cannot be observed
         self.state = BEFORE
         self.records_scopes = False
         self.windows = Windows(setting)
         self.later = LaterSteps()
-        self.profilers = 0  # of torch that are active
+        self.profilers = 0  # active profilers of torch
         self.stop = bool(setting["stop"])
         # Its attribute tracing_context is set while torch calls functions of the program to compile them.
         self.tracing = sys.modules["torch._guards"]._TLS  # type: ignore[attr-defined]
-        # torch itself leaves None there. Without the attribute, each look at it would raise an exception.
+        # Without the attribute, each read would raise an exception. torch itself resets it to None.
         self.tracing.tracing_context = getattr(self.tracing, "tracing_context", None)
         self.graph_module = torch.fx.GraphModule
 
@@ -69,17 +69,20 @@ class Observation:
         self.steps = Steps(self.step_begins, self.first_backward, self.may_train, self.revise, self.results, number)
         for name in CALLED_BY_PROGRAM:
             setattr(self, name, getattr(self.steps, name))
-        self.has_steps = False  # the first one has begun
-        self.seen = Seen()  # before the first step is complete
-        self.counted = 0  # complete steps, but for those that _program has followed since it called
-        self.miscounted = 0  # steps that are missing in the numbers of those of the pass, or too many if negative
-        self.assumed = -1  # the last step that is an assumption
-        self.steps_before = 0  # the program's number of the first step of the pass
+        self.has_steps = False  # the first step has begun
+        self.activity = ActivityCounts()  # before the first step is complete
+        self.counted = 0  # complete steps, without those that _program has counted since its last call
+        self.miscounted = 0  # correction of the step numbers of the pass; negative: too many were counted
+        self.assumed = -1  # the last step with an assumed boundary
+        self.steps_before = 0  # complete steps of the program before the pass
         self.raised: BaseException | None = None  # by the function that multiprocessing called
 
     def watch(self) -> None:
         names = self.names
         _program.watch(self.thread, names.by_id, without_dynamo(names.add), self, self.tracing, self.graph_module)
+
+    def log(self, line: str) -> None:
+        append_to_log(self.setting["log"], line)
 
     # Steps
 
@@ -93,20 +96,20 @@ class Observation:
         if reason is not None:
             self.counted += 1
             if self.state == DURING and not had_steps:
-                _program.next_step()  # what was before the first step, which was not seen to begin, is one of its own
+                _program.next_step()  # the part before the first observed step becomes a step of its own
         _program.follow(self.steps_to_follow(reason))
 
     def steps_to_follow(self, reason: str | None) -> int:
-        """A step has begun. Returns in how many steps from here nothing is to be done at a boundary."""
+        """Called when a step has begun. Returns the number of steps at whose boundaries nothing has to be done."""
         if self.state == DURING:
             if self.compilations.rows:
                 self.compilations.deliver()
             if not _program.next_step():
                 self.end_observation()
         if self.state == BEFORE and self.membership.rank is not None:
-            left = self.windows.left(self.counted)
-            if left > 0:
-                return left - 1
+            remaining = self.windows.steps_until_next(self.counted)
+            if remaining > 0:
+                return remaining - 1
             self.steps_before = self.counted
             if not self.connect():
                 self.rejected()
@@ -116,21 +119,21 @@ class Observation:
             return 0
         if reason is not None and reason.startswith("assumed"):
             self.assume(reason)
-        return 0 if self.records_scopes or self.tags.wanted else sys.maxsize
+        return 0 if self.records_scopes or self.tags.enabled else sys.maxsize
 
     def take_over(self, state_number: int, boundaries: int) -> None:
-        """_program has reached this state of the steps, so many boundaries after the last one here."""
+        """Called by _program: see Steps.take_over()."""
         self.counted += boundaries
         self.steps.take_over(state_number, boundaries)
 
     def assume(self, reason: str) -> None:
-        """Stores once why the current step is an assumption."""
+        """Stores the reason of an assumed boundary, once per step."""
         if self.assumed != self.count:
             self.assumed = self.count
             _program.metric(_program.PER_STEP, "assumed_step_boundary", reason)
 
     def revise(self, difference: int, reason: str) -> None:
-        """The current step is an assumption, and the number of steps so far was another one."""
+        """Corrects the number of steps by `difference`; the boundary of the current step is an assumption."""
         if self.state == BEFORE:
             self.counted += difference
             self.compilations.are_not_after(self.counted)
@@ -144,9 +147,9 @@ class Observation:
         return bool(module.training and self.torch.is_grad_enabled())
 
     def first_backward(self) -> None:
-        """The program trains: the calls before were no steps of their own, but part of the first one."""
+        """Called when the program turns out to train: the calls so far become part of the first step."""
         if self.state == _UNOBSERVED or self.membership.rank is None:
-            self.trains_unobserved()
+            self.report_unobserved_training()
         calls, self.counted = self.counted, 0
         if self.state == BEFORE:
             self.compilations.are_in_step(0)
@@ -155,9 +158,9 @@ class Observation:
             return
         if self.state == DURING:
             self.counted = calls
-            self.cannot_observe(inference_text("the first step of the training", calls))
+            self.report_unobservable(inference_text("the first step of the training", calls))
         elif self.state == _AFTER:
-            _note(self.setting["notes"], f"unobserved {self.membership.rank} {inference_text('the training', calls)}")
+            self.log(f"unobserved {self.membership.rank} {inference_text('the training', calls)}")
 
     def connect(self) -> bool:
         self.state = DURING
@@ -178,20 +181,20 @@ class Observation:
         _program.metric(_program.PER_RUN, "first_step", float(self.steps_before))
         _program.metric(_program.PER_RUN, "torch_version", str(self.torch.__version__))
         if self.profilers:
-            self.profiler_seen()
-        self.records_scopes = _program.wants_scopes()
-        self.tags.wanted = _program.wants_tags()
+            self.report_profiler()
+        self.records_scopes = _program.records_scopes()
+        self.tags.enabled = _program.records_tags()
         self.compilations.deliver()
-        for what in self.missing:
-            self.cannot_observe(what)
+        for part in self.missing:
+            self.report_unobservable(part)
         return begun
 
-    def cannot_observe(self, what: str) -> None:
-        """Stores what this version of torch does not let kymo observe."""
+    def report_unobservable(self, part: str) -> None:
+        """Stores that a part of the program cannot be observed, for example in this version of torch."""
         if self.state == BEFORE:
-            self.missing.append(what)
+            self.missing.append(part)
         else:
-            _program.metric(_program.PER_RUN, "not_observed", what)
+            _program.metric(_program.PER_RUN, "not_observed", part)
 
     def position(self) -> tuple[int, int]:
         """The current step of the pass and of the program; -1 before the first one."""
@@ -199,26 +202,26 @@ class Observation:
         return -1 if self.state == BEFORE else step - self.steps_before, step
 
     def rejected(self) -> None:
-        """The supervisor observes another process instead of this one."""
-        self.records_scopes = self.tags.wanted = False
+        """Called if the supervisor observes another process instead of this one."""
+        self.records_scopes = self.tags.enabled = False
         self.compilations.end()
         self.names.by_id.clear()
-        if _ranks.is_rank(self.setting, self.membership):  # it has a warning of its own
-            self.unfollow()
+        if _ranks.is_rank(self.setting, self.membership):  # the supervisor reports rejected ranks itself
+            self.stop_observing()
             return
         self.state = _UNOBSERVED
         if self.steps.propagated:
-            self.trains_unobserved()
+            self.report_unobserved_training()
 
-    def trains_unobserved(self) -> None:
-        _note(self.setting["notes"], f"trained {os.getpid()} {self.origin} {_ranks.command()}")
-        if self.state == _UNOBSERVED:  # nothing else is to be known
-            self.unfollow()
+    def report_unobserved_training(self) -> None:
+        self.log(f"trained {os.getpid()} {self.origin} {_ranks.command()}")
+        if self.state == _UNOBSERVED:  # nothing else to report
+            self.stop_observing()
 
     def end_observation(self) -> None:
-        """The pass is complete: the program continues, until its next window or with only the times of its steps
-        taken."""
-        self.records_scopes = self.tags.wanted = False
+        """Called when the pass is complete: the program continues until its next window, or with only its steps
+        timed."""
+        self.records_scopes = self.tags.enabled = False
         if _program.paused():
             self.state = BEFORE
             self.miscounted = 0
@@ -226,16 +229,16 @@ class Observation:
         self.state = _AFTER
         self.names.by_id.clear()
         self.compilations.end()
-        if not _program.recorded():  # the program goes on as without kymo
-            self.unfollow()
+        if not _program.recorded():
+            self.stop_observing()
             return
         if self.stop:
-            self.unfollow()
+            self.stop_observing()
             raise SystemExit(0)
 
-    def unfollow(self) -> None:
-        self.state = NOTHING
-        self.tags.wanted = False
+    def stop_observing(self) -> None:
+        self.state = INACTIVE
+        self.tags.enabled = False
         _program.unwatch()
 
     # Profilers of the program
@@ -243,32 +246,32 @@ class Observation:
     def profiler_begins(self) -> None:
         self.profilers += 1
         if self.state == DURING:
-            self.profiler_seen()
+            self.report_profiler()
 
     def profiler_ends(self) -> None:
         self.profilers -= 1
 
-    def profiler_seen(self) -> None:
+    def report_profiler(self) -> None:
         _program.metric(_program.PER_RUN, "other_profiler", "torch.profiler")
 
-    # Events, of which _program passes those on whose outcome it does not know.
+    # Events that _program passes on because it has not memoized their effects
 
     def root_begins(self, module: Any) -> bool:
-        """Called for modules that no other module calls. False if the call is not one of the program's own."""
-        if self.steps.backward and isinstance(module, self.graph_module):  # what Dynamo has compiled
+        """Called for modules that no other module calls. False if the program itself did not make the call."""
+        if self.steps.backward and isinstance(module, self.graph_module):  # compiled by Dynamo
             return False
         if isinstance(module, CompiledFunction) and self.steps.is_in_optimizer():
             return False  # a part of the optimizer
         try:
             if not self.counted:
-                self.seen.call(module.training, self.torch.is_grad_enabled())
+                self.activity.call(module.training, self.torch.is_grad_enabled())
             self.steps.root_begins(module)
             if isinstance(module, CompiledFunction):
-                self.names.root = None  # the modules that it calls are those of their own
+                self.names.root = None  # each module that it calls is a root
                 return True
             if self.records_scopes:
                 self.names.set_root(module)
-            if self.tags.wanted:
+            if self.tags.enabled:
                 self.tags.root(module)
         except SystemExit:
             raise
@@ -277,81 +280,81 @@ class Observation:
         return True
 
     def backward_begins(self) -> bool:
-        self.seen.backward += not self.counted
+        self.activity.backward += not self.counted
         return self.steps.backward_begins()
 
     def returns_gradients(self, again: bool, inputs: Any) -> None:
-        """The backward pass that has begun returns the gradients of these inputs; `again`: they are differentiated
+        """Called when the current backward pass returns the gradients of `inputs`; `again`: these are differentiated
         again."""
         if get_ident() == self.thread:
             self.steps.returns_gradients(again, (inputs,) if isinstance(inputs, self.torch.Tensor) else inputs)
 
     def backward_ends(self, in_phase: bool) -> None:
-        if in_phase and self.tags.wanted:
+        if in_phase and self.tags.enabled:
             self.tags.gradients()
         self.steps.backward_ends(in_phase)
 
     def optimizer_ends(self, optimizer: Any) -> None:
-        self.seen.optimizer_steps += not self.counted
+        self.activity.optimizer_steps += not self.counted
         self.steps.optimizer_ends(optimizer)
-        if self.tags.wanted:
+        if self.tags.enabled:
             self.tags.optimizer(optimizer)
 
     def fail(self, error: Exception) -> None:
-        """An error of kymo must not become one of the program."""
-        self.unfollow()
+        """Ends the observation with an error of kymo, which the program must not notice."""
+        self.stop_observing()
         _program.end(_program.FAILED, f"kymo: {type(error).__name__}: {error}")
-        _note(self.setting["notes"], f"error {type(error).__name__}: {error}")
+        self.log(f"error {type(error).__name__}: {error}")
 
     # The process
 
     def disarm(self) -> None:
-        """This process is not to be observed."""
+        """Called in a process that must not be observed."""
         self.membership = Membership(None, 0, False)
-        self.unfollow()
+        self.stop_observing()
         self.compilations.end()
         _program.disarm()
 
     def end(self, status: int = _program.OK, message: str = "") -> None:
         if self.state == _AFTER and self.later.count:
-            _note(self.setting["notes"], f"later {self.membership.rank} {self.later.count} {self.later.median_ns()}")
-        self.unfollow()
+            self.log(f"later {self.membership.rank} {self.later.count} {self.later.median_ns()}")
+        self.stop_observing()
         self.compilations.deliver()
         self.compilations.end()
         _program.end(status, message)
 
     def begin_early(self) -> None:
-        """Begins the pass before the program creates its modules, as a step of its own that ends at the first root
-        call."""
+        """Begins the pass before the program creates its modules. The part until the first root call is a step of its
+        own."""
         self.steps_before = self.count if self.steps.begun else -1
         if not self.connect():
             self.rejected()
 
     def joined(self, rank: int, ranks: int) -> None:
-        """This process is a rank of the program's process group."""
+        """Called when this process has become a rank of the program's process group."""
         if not self.membership.joins:
             return
         if self.steps.propagated and self.membership.rank is None:
-            _note(self.setting["notes"], f"joined {os.getpid()}")
+            self.log(f"joined {os.getpid()}")
         if self.state != BEFORE:
             if ranks > 1:
-                _note(self.setting["notes"], f"error {_ranks.TOO_LATE}")
+                self.log(f"error {_ranks.TOO_LATE}")
                 if self.state == _UNOBSERVED:
-                    self.unfollow()
+                    self.stop_observing()
             return
         self.membership = _ranks.membership_of_rank(self.setting, rank, ranks)
         if self.membership.rank is None:
             self.disarm()
         elif self.setting["early"]:
             self.begin_early()
-            self.cannot_observe("memory that was allocated before the process became a rank")
+            self.report_unobservable("memory that was allocated before the process became a rank")
 
     def forked(self) -> None:
-        """In a fork of this process, which may become a rank of its own."""
+        """Called in a fork of this process, which may become a rank itself."""
         joins, is_begun = self.membership.joins, self.windows.count > 0 or self.state != BEFORE
         if is_begun or not joins:
             self.disarm()
-        self.unfollow()
+        self.stop_observing()
         self.origin = _ranks.FORKED
         self.membership = Membership(None, 0, joins)
         self.compilations.rows.clear()
@@ -363,9 +366,9 @@ class Observation:
         self.finish(getattr(sys, "last_value", None) or self.raised)
 
     def finish(self, error: BaseException | None) -> None:
-        """The program ends, or the part of it that is observed, with this exception."""
+        """Called when the program, or its observed part, ends; `error`: with this exception."""
         if self.steps.begun and self.membership.rank is not None:
-            self.note_steps(error)
+            self.report_steps(error)
         if error is None:
             self.end()
             return
@@ -373,18 +376,18 @@ class Observation:
         self.end(status, _exceptions.describe(error, self.script))
 
     def replaced(self, arguments: Any) -> None:
-        """Another program is about to take the place of this one, in the same process."""
+        """Called before another program replaces this one in the same process (exec)."""
         if self.state == DURING:
             words = shlex.join(map(os.fsdecode, arguments))
-            _note(self.setting["notes"], f"replaced {os.getpid()} {_exceptions.shortened(words)}")
+            self.log(f"replaced {os.getpid()} {_exceptions.shortened(words)}")
         self.at_exit()
 
-    def note_steps(self, uncaught: BaseException | None) -> None:
-        """What the supervisor is to know of the steps of a process that ends before those to observe."""
+    def report_steps(self, uncaught: BaseException | None) -> None:
+        """Reports the steps of a process that ends before the steps to observe."""
         if self.state == BEFORE:
-            _note(self.setting["notes"], f"steps {self.count}")
+            self.log(f"steps {self.count}")
             is_unobserved = self.windows.count == 0 and not _ranks.is_rank(self.setting, self.membership)
             if self.count and self.steps.propagated and is_unobserved:
-                self.trains_unobserved()
+                self.report_unobserved_training()
         if self.state in (BEFORE, DURING) and not self.count and uncaught is None:
-            _note(self.setting["notes"], f"unstepped {self.seen.why_no_step(self.steps.has_optimizer)}")
+            self.log(f"unstepped {self.activity.explain_missing_step(self.steps.has_optimizer)}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Observes the optimizers of the program, and GradScalers, which skip their steps."""
+"""Observes the optimizers of the program, and GradScalers, which may skip their steps."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from typing import Any
 from . import _program
 from ._replacement import in_place_of, skipped_frames, wrap_method
 
-#: What is a closure as the first argument of step(). Other objects may have a meaning besides that of being called.
+#: Types of closures, as the first argument of step(). A callable object of another type may be no closure.
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, functools.partial)
 
 
-def _watch_steps(torch: Any, on_created: Callable[[Any], None], known: Sequence[Any]) -> None:
-    kind = sys.modules["torch.optim.optimizer"].Optimizer  # type: ignore[attr-defined]
+def _watch_steps(torch: Any, on_created: Callable[[Any], None], existing: Sequence[Any]) -> None:
+    optimizer_class = sys.modules["torch.optim.optimizer"].Optimizer  # type: ignore[attr-defined]
     compiling = torch.compiler.is_dynamo_compiling
     begins, ends, fails = _program.optimizer_begins, _program.optimizer_ends, _program.optimizer_fails
-    make, hook = kind.__init__, kind.profile_hook_step
+    init, hook = optimizer_class.__init__, optimizer_class.profile_hook_step
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         on_created(self)
-        make(self, *args, **kwargs)
+        init(self, *args, **kwargs)
 
     def profile_hook_step(func: Callable[..., Any]) -> Callable[..., Any]:
-        """Each class of optimizers calls it once with its function step(). Hooks of torch would not do: Dynamo compiles
-        their calls."""
+        """Called once for each optimizer class with its function step(). Hooks of torch cannot be used, because Dynamo
+        compiles their calls."""
         return observed_step(hook(func))
 
     def observed_step(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,7 +57,7 @@ def _watch_steps(torch: Any, on_created: Callable[[Any], None], known: Sequence[
         return args, kwargs
 
     def observed(closure: Callable[..., Any]) -> Callable[..., Any]:
-        """What a closure does is not the work of the optimizer that calls it."""
+        """A closure that is not part of the phase of the optimizer that calls it."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if compiling():
@@ -70,20 +70,20 @@ def _watch_steps(torch: Any, on_created: Callable[[Any], None], known: Sequence[
 
         return functools.update_wrapper(call, closure)
 
-    kind.__init__ = in_place_of(make, __init__)
-    kind.profile_hook_step = staticmethod(profile_hook_step)
-    for optimizer in known:
-        of_class = type(optimizer).step
-        if getattr(of_class, "hooked", None) and not hasattr(of_class, "observed"):
-            replacement = observed_step(of_class)
+    optimizer_class.__init__ = in_place_of(init, __init__)
+    optimizer_class.profile_hook_step = staticmethod(profile_hook_step)
+    for optimizer in existing:
+        method = type(optimizer).step
+        if getattr(method, "hooked", None) and not hasattr(method, "observed"):
+            replacement = observed_step(method)
             replacement.hooked = replacement.observed = True  # type: ignore[attr-defined]
             type(optimizer).step = replacement
-        if "step" in vars(optimizer):  # that of a scheduler, which calls the former function of the class
+        if "step" in vars(optimizer):  # set by a scheduler, and calls the original method of the class
             optimizer.step = without_self(observed_step(with_self(optimizer.step)), optimizer)
 
 
 def with_self(step: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of a class in place of one that belongs to an object."""
+    """Adds a parameter `self`, which is ignored, to a function."""
 
     def call(_: Any, *args: Any, **kwargs: Any) -> Any:
         return step(*args, **kwargs)
@@ -96,7 +96,7 @@ def without_self(step: Callable[..., Any], of: Any) -> Callable[..., Any]:
 
 
 def existing(torch: Any) -> list[Any]:
-    """The optimizers that the program has created so far. Looks at all objects of Python."""
+    """The optimizers that the program has created so far, among all objects that the garbage collector tracks."""
     return [each for each in gc.get_objects() if issubclass(type(each), torch.optim.Optimizer)]
 
 
@@ -117,13 +117,13 @@ def _watch_scaler() -> None:
 
         return update
 
-    kind = sys.modules["torch.amp.grad_scaler"].GradScaler  # type: ignore[attr-defined]
-    wrap_method(kind, "step", wrap_step)
-    wrap_method(kind, "update", wrap)
+    scaler = sys.modules["torch.amp.grad_scaler"].GradScaler  # type: ignore[attr-defined]
+    wrap_method(scaler, "step", wrap_step)
+    wrap_method(scaler, "update", wrap)
 
 
-def watch(torch: Any, on_created: Callable[[Any], None], known: Sequence[Any]) -> None:
-    """Calls a function with each optimizer that is created. Their steps are passed to _program, and so are those of the
-    known ones, whose classes have replaced step() already."""
-    _watch_steps(torch, on_created, known)
+def watch(torch: Any, on_created: Callable[[Any], None], existing: Sequence[Any]) -> None:
+    """Passes the steps of all optimizers to _program: of those that are created from now on, for each of which
+    `on_created` is called, and of the `existing` ones."""
+    _watch_steps(torch, on_created, existing)
     _watch_scaler()

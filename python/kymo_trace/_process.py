@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Observes how the process ends, forks, and is replaced by another program."""
+"""Observes the end of the process, its forks, and its replacement by another program."""
 
 from __future__ import annotations
 

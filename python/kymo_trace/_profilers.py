@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profilers that the program itself uses: they work as without kymo, but the steps contain their cost."""
+"""Detects profilers that the program itself uses, because the steps contain their overhead."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 
 def watch(begins: Callable[[], None], ends: Callable[[], None]) -> None:
-    """Calls `begins` and `ends` when a torch.profiler, or the older torch.autograd.profiler, starts and stops to
-    record."""
+    """Calls `begins` and `ends` when a torch.profiler, or the older torch.autograd.profiler, starts and stops
+    recording."""
     profile = sys.modules["torch.autograd.profiler"].profile  # type: ignore[attr-defined]  # torch.profiler uses it
     start, stop = profile._start_trace, profile.__exit__
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges of torch.cuda.nvtx, which the program itself names, become scopes, and so do Python's longer collections of
-garbage: those of the youngest generation are frequent and short."""
+"""Records NVTX ranges of the program (torch.cuda.nvtx) and Python's garbage collections as scopes, except collections
+of the youngest generation, which are frequent and short."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which processes of a program are observed: its ranks, or a single process.
+"""Selects the processes of a program that are observed: its ranks, or a single process.
 
-The setting has `ranks`, their number, or 0 if the program says it; `single`, whether a process that is no rank may be
-observed; and `children`, whether one that multiprocessing started may be it.
+Keys of the setting: `ranks`, the number of ranks, or 0 if the program determines it; `single`, whether a process that
+is no rank may be observed; `children`, whether that may be a process that multiprocessing started.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from . import LOADED_IN, _exceptions, _note, after_import
+from . import LOADED_IN, _exceptions, after_import
 from ._replacement import wrap_method
 
 
 class Membership(NamedTuple):
-    """Which rank a process is in the process group of the program."""
+    """The rank of a process in the process group of the program."""
 
-    rank: int | None  # None: it is not observed, or not yet
-    ranks: int  # of the program; 0: as far as is known, it has no process group
-    joins: bool  # the process becomes a rank if it makes a process group
+    rank: int | None  # None: not observed, or not yet
+    ranks: int  # of the program; 0: no process group so far
+    joins: bool  # the process becomes a rank if it creates a process group
 
 
 TOO_LATE = (
@@ -37,7 +37,7 @@ def _number(variable: str) -> int | None:
 
 
 def _is_child() -> bool:
-    """True in a process that multiprocessing started, or that it forks others from."""
+    """True in a process that multiprocessing started, and in its fork server."""
     return any(word.startswith("from multiprocessing.") for word in sys.orig_argv)
 
 
@@ -57,8 +57,7 @@ def command() -> str:
 
 
 def is_rank(setting: dict[str, Any], membership: Membership) -> bool:
-    """Whether a process belongs to ranks, and is not just a single one. The supervisor knows of ranks that it
-    rejects."""
+    """Whether a process is one of several ranks. The supervisor itself reports ranks that it rejects."""
     return membership.ranks > 0 and not (setting["single"] and setting["ranks"])
 
 
@@ -67,18 +66,18 @@ def _observed(setting: dict[str, Any], rank: int | None) -> int | None:
 
 
 def membership_of_rank(setting: dict[str, Any], rank: int, ranks: int) -> Membership:
-    """The membership of a rank, once it is known."""
-    known = setting["ranks"] or ranks
-    return Membership(_observed(setting, rank) if rank < known else None, known, joins=False)
+    """The membership of a rank of the process group."""
+    expected = setting["ranks"] or ranks
+    return Membership(_observed(setting, rank) if rank < expected else None, expected, joins=False)
 
 
 def membership_at_start(setting: dict[str, Any]) -> Membership:
     """The membership of this process at its start."""
-    known, rank, ranks = setting["ranks"], _number("RANK"), _number("WORLD_SIZE")
+    expected, rank, ranks = setting["ranks"], _number("RANK"), _number("WORLD_SIZE")
     if not setting["single"]:
-        return membership_of_rank(setting, rank, known) if rank is not None else Membership(None, known, joins=True)
-    if known:
-        return Membership(0 if setting["children"] or not _is_child() else None, known, joins=False)
+        return membership_of_rank(setting, rank, expected) if rank is not None else Membership(None, expected, True)
+    if expected:
+        return Membership(0 if setting["children"] or not _is_child() else None, expected, joins=False)
     if _is_child():
         return Membership(None, 0, joins=True)
     if rank is not None and ranks and _number("LOCAL_WORLD_SIZE") in (None, ranks):
@@ -95,7 +94,8 @@ def is_launcher() -> bool:
 
 
 def watch(observation: Any) -> None:
-    """Observes that this process becomes a rank, exceptions that multiprocessing catches, and how processes end."""
+    """Observes when this process becomes a rank, exceptions that multiprocessing catches, and the end of its child
+    processes."""
 
     def wrap_group(original: Callable[..., Any]) -> Callable[..., Any]:
         def _update_default_pg(pg: Any) -> Any:
@@ -103,7 +103,7 @@ def watch(observation: Any) -> None:
             try:
                 if pg is not None and distributed.get_backend(pg) != "fake":
                     observation.joined(pg.rank(), pg.size())
-            except Exception as error:  # not the program's concern
+            except Exception as error:  # must not become an error of the program
                 observation.fail(error)
             return result
 
@@ -114,7 +114,7 @@ def watch(observation: Any) -> None:
             try:
                 return original(self)
             except SystemExit as error:
-                # torch.multiprocessing.spawn calls it for an exception, which it reports itself.
+                # torch.multiprocessing.spawn raises it for an exception that it reports itself.
                 observation.raised = error.__context__ if error.code else None
                 raise
             except BaseException as error:  # multiprocessing reports it, and exits
@@ -125,19 +125,19 @@ def watch(observation: Any) -> None:
 
     def wrap_poll(original: Callable[..., Any]) -> Callable[..., Any]:
         def poll(self: Any, *args: Any, **kwargs: Any) -> Any:
-            known = self.returncode
+            previous = self.returncode
             result = original(self, *args, **kwargs)
-            if known is None and result:
-                _note(observation.setting["notes"], f"ended {self.pid} {result}")
+            if previous is None and result:
+                observation.log(f"ended {self.pid} {result}")
             return result
 
         return poll
 
-    # init_process_group calls it at its end, however the program has imported that.
+    # init_process_group calls it at its end, in whatever way the program has imported that.
     distributed: Any = sys.modules.get("torch.distributed.distributed_c10d")
     if distributed is not None:
         wrap_method(distributed, "_update_default_pg", wrap_group)
     wrap_method(sys.modules["multiprocessing.process"].BaseProcess, "run", wrap_run)  # torch imports it
-    # A process learns how one ends that it has started. The methods spawn and fork have the same poll().
+    # The parent of a process polls its end. The start methods spawn and fork have the same poll().
     for name in ("multiprocessing.popen_fork", "multiprocessing.popen_forkserver"):
         after_import(name, lambda module: wrap_method(module.Popen, "poll", wrap_poll))

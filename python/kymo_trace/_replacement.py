@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replaces functions of torch by functions that call them.
 
-Dynamo must not compile these functions: they would be compiled instead of the program's own, and all modules share
-them. So each has the file and the name of the function that it calls, whose frames Dynamo skips. Where it does not skip
-those, it is told to skip the frames of the new function.
+Dynamo must not compile the replacements: they would be compiled instead of the program's functions, and all modules
+share them. So each replacement has the file and the name of the original, whose frames Dynamo skips. Where Dynamo does
+not skip those, the code of the replacement is registered as skipped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from . import after_import
 
 
 def in_place_of(original: Callable[..., Any], function: Any) -> Any:
-    """Gives a function the identity of the one that it calls, and of its source file."""
+    """Gives a function the name and the source file of the function that it replaces."""
     code = original.__code__  # type: ignore[attr-defined]
     identity = {"co_filename": code.co_filename, "co_name": code.co_name}
     if sys.version_info >= (3, 11):
@@ -34,7 +34,7 @@ def wrap_method(kind: Any, name: str, wrap: Callable[[Callable[..., Any]], Calla
 
 
 def without_dynamo(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that Dynamo, which may be active where it is called, does not compile, with all that it calls."""
+    """Disables Dynamo for a function and its callees, which may be called where Dynamo is active."""
     set_eval_frame = sys.modules["torch._C._dynamo.eval_frame"].set_eval_frame  # type: ignore[attr-defined]
 
     def call(*args: Any) -> Any:
@@ -48,14 +48,14 @@ def without_dynamo(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class SkippedFrames:
-    """Code whose frames Dynamo does not compile; it compiles what they call, and what it inlines."""
+    """Code whose frames Dynamo does not compile. It still compiles their callees, and inlines the code."""
 
     def __init__(self) -> None:
-        self._known: list[CodeType] = []  # until Dynamo is imported
-        self._skip: Callable[[CodeType], None] = self._known.append
+        self._pending: list[CodeType] = []  # until Dynamo is imported
+        self._skip: Callable[[CodeType], None] = self._pending.append
 
     def watch(self) -> None:
-        """Skips this package, too: what it does within compiled code would be compiled."""
+        """Also skips this package, whose functions Dynamo would compile if compiled code calls them."""
         after_import("torch._dynamo.eval_frame", self._imported)
 
     def add(self, function: Any) -> Any:
@@ -64,9 +64,9 @@ class SkippedFrames:
 
     def _imported(self, eval_frame: Any) -> None:
         self._skip = eval_frame.skip_code
-        for code in [*self._known, *_package_code()]:
+        for code in [*self._pending, *_package_code()]:
             self._skip(code)
-        self._known.clear()
+        self._pending.clear()
 
 
 skipped_frames = SkippedFrames()

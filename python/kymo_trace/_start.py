@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts the observation of this process: lets everything call it that it follows."""
+"""Starts the observation of this process by replacing the functions of torch that it follows."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ from . import _calls, _loaders, _optimizers, _profilers, _ranges, _ranks, after_
 from ._functions import watch_functions
 from ._kernels import Kernels
 from ._memory import watch_fully_shard
-from ._observe import NOTHING, Observation
+from ._observe import INACTIVE, Observation
 from ._process import watch_process
 from ._replacement import skipped_frames
 
 
 def _watch_compilations(observation: Observation) -> None:
     after_import("torch._dynamo.utils", observation.compilations.watch)
-    kernels = Kernels(observation.cannot_observe)
+    kernels = Kernels(observation.report_unobservable)
     after_import("torch._inductor.debug", kernels.watch_generation)
     after_import("torch._inductor.output_code", kernels.watch_graphs)
 
 
 def start(setting: dict[str, Any], start_ns: int, optimizers: Sequence[Any] = ()) -> Observation | None:
-    """Called after torch was imported and these optimizers were created. None: not to be observed. Raises Unusable."""
+    """Starts the observation after the import of torch and the creation of these optimizers. Returns None if the
+    process must not be observed. Raises Unsupported."""
     torch: Any = sys.modules["torch"]
     membership = _ranks.membership_at_start(setting)
     if membership.rank is None and not membership.joins:
         return None
     observation = Observation(setting, membership, start_ns, torch)
     skipped_frames.watch()
-    skipped_frames.add(torch.compiler.is_dynamo_compiling)  # which the replaced functions call
+    skipped_frames.add(torch.compiler.is_dynamo_compiling)  # called by the replacements
     _calls.watch_modules(torch, observation.results)
     _calls.watch_backward(torch, observation.returns_gradients)
-    # The steps are others in a fork.
+    # Look up the steps at each call, because a fork has new ones.
     _calls.watch_captures(torch, lambda: observation.steps.capture_begins(), lambda: observation.steps.capture_ends())
     _optimizers.watch(torch, lambda optimizer: observation.steps.optimizer_created(optimizer), optimizers)
     _loaders.watch(observation.disarm)
@@ -47,6 +48,6 @@ def start(setting: dict[str, Any], start_ns: int, optimizers: Sequence[Any] = ()
     _profilers.watch(observation.profiler_begins, observation.profiler_ends)
     if setting["early"] and membership.rank is not None and not _ranks.is_launcher():
         observation.begin_early()
-    if observation.state != NOTHING:
+    if observation.state != INACTIVE:
         observation.watch()
     return observation

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The windows of a program: where the passes begin.
+"""The windows of a program, each of which is a pass.
 
-The setting has `windows`: the numbers of the steps with which they begin (`begins`), the number of steps between the
-windows that follow the last of them (`period`, 0: none follow), and the file in which windows are requested while the
-program runs (`page`, empty: none are). So a process decides by itself, without asking the supervisor at each step.
+The key `windows` of the setting contains the first step of each window (`begins`), the number of steps between the
+windows that follow the last of these (`period`, 0: none follow), and the file in which windows are requested while the
+program runs (`page`, empty: none). So each process decides by itself, without a message to the supervisor per step.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ class Windows:
         self.begins: list[int] = list(windows["begins"])
         self.period: int = windows["period"]
         self.is_requested = bool(windows["page"])
-        self.count = 0  # of those that have begun
+        self.count = 0  # of windows that have begun
         if self.is_requested:
             _program.watch_windows(windows["page"])
 
-    def left(self, steps: int) -> int:
-        """After so many complete steps: the number of steps until the next window; 0: it begins here."""
+    def steps_until_next(self, steps: int) -> int:
+        """The number of steps from `steps` complete steps to the next window; 0: it begins here."""
         if self.is_requested:
             return 0 if _program.window_begins(steps) else sys.maxsize
         return max(self.begins[0] - steps, 0)

@@ -5,7 +5,7 @@ import unittest
 
 import fake_host  # noqa: F401  (finds the built package)
 from kymo_trace import _cycle
-from kymo_trace._cycle import MOST_IN_A_ROW
+from kymo_trace._cycle import MAX_RUN_LENGTH
 
 
 class Optimizer:
@@ -164,8 +164,8 @@ class CycleTest(unittest.TestCase):
             cycle.step(key)
             cycle.is_complete()
             cycle.ended()
-            found.append(cycle.only())
-        self.assertEqual(found, [None, 1, 1, 1] + [None] * MOST_IN_A_ROW + [2] * (12 - MOST_IN_A_ROW))
+            found.append(cycle.only_optimizer())
+        self.assertEqual(found, [None, 1, 1, 1] + [None] * MAX_RUN_LENGTH + [2] * (12 - MAX_RUN_LENGTH))
 
     def test_steps_that_were_followed_elsewhere(self):
         cycle = _cycle.Cycle(self.revise)
@@ -177,7 +177,7 @@ class CycleTest(unittest.TestCase):
         cycle.take_over(cycle.state(), 20)
         self.assertTrue(cycle.is_complete())
         cycle.ended()
-        self.assertEqual(cycle.only(), 1)
+        self.assertEqual(cycle.only_optimizer(), 1)
         cycle.step(2)
         self.assertTrue(cycle.is_complete())
         self.assertEqual(cycle.is_assumed(), _cycle.OWN_ITERATION)

@@ -104,7 +104,7 @@ class Reports(unittest.TestCase):
                 run.work("forward", 1, 1)
                 run.operator_work("a::b", 1, 1, "")
                 run.tag(1, 1, 1)
-            assert not run.wants_tags
+            assert not run.records_tags
 
         self.assertEqual(self.events(step, untimed=1), [])
 
@@ -249,7 +249,7 @@ class Misuse(unittest.TestCase):
             kept["collective"].__enter__,
         ):
             self.assertRaisesRegex(RuntimeError, "this run has ended", use)
-        self.assertEqual((run.rank, run.device, run.cancelled, run.wants_tags), (0, "cpu", True, False))
+        self.assertEqual((run.rank, run.device, run.cancelled, run.records_tags), (0, "cpu", True, False))
         for open_one in (kept["entered"], kept["in"], kept["collective"]):  # a generator that is closed late
             self.assertFalse(open_one.__exit__(None, None, None))
 

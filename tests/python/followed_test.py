@@ -80,7 +80,7 @@ class Execution:
         setting = {
             "windows": {"begins": [*begins], "period": 0, "page": ""},
             "stop": False,
-            "notes": f"{folder}/notes",
+            "log": f"{folder}/log",
             "address": str(self.log),
             "token": script_of({"steps": PASSED_STEPS, "log_steps": 1}),
             "workload": "w",
@@ -143,7 +143,7 @@ class Execution:
             TRACING.tracing_context = None
 
     def compilation(self):
-        _program.follow_no_more()
+        _program.stop_following()
 
     def on_thread(self, inner):
         thread = threading.Thread(target=self.do, args=(inner,))

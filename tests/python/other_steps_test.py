@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 import fake_host  # noqa: F401  (finds the built package)
-from kymo_trace import _calls, _steps, _unused
+from kymo_trace import _calls, _steps, _unused_optimizers
 from step_sequences import MODULES, SequenceTest
 
 
@@ -43,13 +43,13 @@ class UnusedOptimizersTest(SequenceTest):
 
     def test_an_optimizer_that_steps_late(self):
         def accumulated(program, optimizer):
-            for _ in range(_unused.EXPECTED_PASSES):
+            for _ in range(_unused_optimizers.EXPECTED_PASSES):
                 program.forward()
                 program.backward_to(optimizer)
             program.step(optimizer)
             optimizer.parameter.grad = None
 
-        step = "FfBb" * _unused.EXPECTED_PASSES + "Oo"
+        step = "FfBb" * _unused_optimizers.EXPECTED_PASSES + "Oo"
         self.assertEqual(self.with_optimizer(accumulated, 2), step + "|" + step)
 
         def tried_before(program, optimizer):
@@ -113,8 +113,8 @@ class UnusedOptimizersTest(SequenceTest):
             program.forward()
             program.backward_to(optimizer)
 
-        expected = "FfBb" * (_unused.EXPECTED_PASSES + 1) + "?FfBb?FfBb"
-        self.assertEqual(self.with_optimizer(kept, _unused.EXPECTED_PASSES + 3), expected)
+        expected = "FfBb" * (_unused_optimizers.EXPECTED_PASSES + 1) + "?FfBb?FfBb"
+        self.assertEqual(self.with_optimizer(kept, _unused_optimizers.EXPECTED_PASSES + 3), expected)
 
     def test_gradients_that_are_not_those_of_the_optimizer(self):
         """An optimizer of copies, whose gradients are set when it steps, is still expected to step."""
@@ -130,7 +130,7 @@ class UnusedOptimizersTest(SequenceTest):
 
         def capture(program):
             program.steps.capture_begins()
-            for _ in range(_unused.EXPECTED_PASSES + 1):
+            for _ in range(_unused_optimizers.EXPECTED_PASSES + 1):
                 program.forward(operators=5)
                 with program.in_backward():
                     program.steps.returns_gradients(False, ())

@@ -35,7 +35,7 @@ class Program:
     def revise(self, difference, reason):
         self.seen += f"{difference:+}" if difference else "~"
 
-    def follow_no_more(self):
+    def stop_following(self):
         pass
 
     def phase_begin(self, index):

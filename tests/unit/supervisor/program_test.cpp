@@ -15,13 +15,13 @@ using testing::HasSubstr;
 
 class ProgramTest : public testing::Test {
  protected:
-  ~ProgramTest() override { std::filesystem::remove(notes); }
+  ~ProgramTest() override { std::filesystem::remove(log_file); }
   /// The outcome of a program that no process of connected.
   Outcome unconnected(const std::string& text, ProcessEnd end = {.exit_code = 0, .signal = {}}) const {
-    std::ofstream(notes) << text;
-    return outcome_of_program({.status = RunStatus::kCrashed, .detail = "before connecting"}, end, false, notes);
+    std::ofstream(log_file) << text;
+    return outcome_of_program({.status = RunStatus::kCrashed, .detail = "before connecting"}, end, false, log_file);
   }
-  std::filesystem::path notes = std::filesystem::temp_directory_path() / ("kymo-notes-" + std::to_string(getpid()));
+  std::filesystem::path log_file = std::filesystem::temp_directory_path() / ("kymo-log-" + std::to_string(getpid()));
 };
 
 TEST_F(ProgramTest, SaysWhyNothingWasObserved) {
@@ -42,8 +42,8 @@ TEST_F(ProgramTest, SaysWhyNothingWasObserved) {
 
 TEST_F(ProgramTest, NamesProcessesThatTrainedUnobserved) {
   const auto text_of = [&](const std::string& text, ObservedProcesses processes) {
-    std::ofstream(notes) << text;
-    const auto warning = unobserved_processes_warning(notes, processes);
+    std::ofstream(log_file) << text;
+    const auto warning = unobserved_processes_warning(log_file, processes);
     EXPECT_TRUE(!warning || warning->kind == "unobserved processes");
     return warning ? warning->detail : "";
   };
@@ -71,30 +71,30 @@ TEST_F(ProgramTest, NamesProcessesThatTrainedUnobserved) {
 }
 
 TEST_F(ProgramTest, SaysWhyThereIsNoStep) {
-  std::ofstream(notes) << "torch\nunstepped 10 module calls were seen\n";
+  std::ofstream(log_file) << "torch\nunstepped 10 module calls were seen\n";
   const Outcome none{.status = RunStatus::kFailed, .detail = "no step"};
-  const Outcome outcome = outcome_of_program(none, {.exit_code = 0, .signal = {}}, true, notes);
+  const Outcome outcome = outcome_of_program(none, {.exit_code = 0, .signal = {}}, true, log_file);
   EXPECT_EQ(outcome.detail, "no step; 10 module calls were seen");
 }
 
 TEST_F(ProgramTest, FailsWithTheProgram) {
   const Outcome ok;
-  const Outcome exited = outcome_of_program(ok, {.exit_code = 3, .signal = {}}, true, notes);
+  const Outcome exited = outcome_of_program(ok, {.exit_code = 3, .signal = {}}, true, log_file);
   EXPECT_EQ(exited.status, RunStatus::kFailed);
   EXPECT_EQ(exited.exit_code, 3);
-  const Outcome killed = outcome_of_program(ok, {.exit_code = {}, .signal = 9}, true, notes);
+  const Outcome killed = outcome_of_program(ok, {.exit_code = {}, .signal = 9}, true, log_file);
   EXPECT_EQ(killed.status, RunStatus::kCrashed);
   EXPECT_EQ(killed.signal, 9);
-  const Outcome ended = outcome_of_program(ok, {.exit_code = 0, .signal = {}}, true, notes);
+  const Outcome ended = outcome_of_program(ok, {.exit_code = 0, .signal = {}}, true, log_file);
   EXPECT_EQ(ended.status, RunStatus::kOk);
   EXPECT_EQ(ended.exit_code, 0);
 }
 
 TEST_F(ProgramTest, SaysHowTheProcessOfTheRankEnded) {
-  std::ofstream(notes) << "torch\nended 43 1\nended 42 -9\n";
+  std::ofstream(log_file) << "torch\nended 43 1\nended 42 -9\n";
   const Outcome crashed{.status = RunStatus::kCrashed, .detail = "rank 1 ended"};
   const auto detail_of = [&](pid_t pid) {
-    return outcome_of_program(crashed, {.exit_code = 1, .signal = {}}, true, notes, ObservedProcesses::kRanks, pid)
+    return outcome_of_program(crashed, {.exit_code = 1, .signal = {}}, true, log_file, ObservedProcesses::kRanks, pid)
         .detail;
   };
   EXPECT_THAT(detail_of(42), HasSubstr("rank 1 ended; its process ended with signal 9"));
@@ -104,7 +104,7 @@ TEST_F(ProgramTest, SaysHowTheProcessOfTheRankEnded) {
 
 TEST_F(ProgramTest, KeepsTheReasonThatTheProgramReported) {
   const Outcome raised{.status = RunStatus::kOom, .detail = "MemoryError"};
-  const Outcome outcome = outcome_of_program(raised, {.exit_code = 1, .signal = {}}, true, notes);
+  const Outcome outcome = outcome_of_program(raised, {.exit_code = 1, .signal = {}}, true, log_file);
   EXPECT_EQ(outcome.status, RunStatus::kOom);
   EXPECT_EQ(outcome.detail, "MemoryError");
 }
@@ -124,8 +124,8 @@ TEST_F(ProgramTest, StopsByDefaultInTheTracePassOnAGpu) {
 }
 
 TEST_F(ProgramTest, LaterStepsAreMetricsOfTheirRank) {
-  std::ofstream(notes) << "python\ntorch\nlater 1 30 2500000\nlater x\nlater 0 4 1000\nunobserved 0 the training\n";
-  const auto found = noted_metrics(notes);
+  std::ofstream(log_file) << "python\ntorch\nlater 1 30 2500000\nlater x\nlater 0 4 1000\nunobserved 0 the training\n";
+  const auto found = logged_metrics(log_file);
   ASSERT_EQ(found.size(), 2u);
   const std::vector<event::Metric>& metrics = found.at(1);
   ASSERT_EQ(metrics.size(), 2u);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times of the steps after those to observe: what the program still costs, with nothing recorded."""
+"""Times of the steps after the observed ones, while nothing is recorded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import statistics
 import time
 from array import array
 
-MAX_TIMES = 1_000_000  # that are kept, 8 bytes each
+MAX_TIMES = 1_000_000  # stored, 8 bytes each
 
 
 class LaterSteps:
@@ -19,7 +19,7 @@ class LaterSteps:
         self.begun_ns: int | None = None
 
     def step_begins(self) -> None:
-        """A step begins, and the one before it ends."""
+        """Called at the begin of a step, which is the end of the previous one."""
         now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         if self.begun_ns is not None:
             self.count += 1

@@ -4,17 +4,17 @@
 import unittest
 
 import fake_host  # noqa: F401  (finds the built package)
-from kymo_trace._seen import Seen
+from kymo_trace._activity import ActivityCounts
 
 
-class SeenTest(unittest.TestCase):
+class ActivityTest(unittest.TestCase):
     def why(self, trainable=0, evaluations=0, without=0, backward=0, optimizer_steps=0, has_optimizer=False):
-        seen = Seen()
+        seen = ActivityCounts()
         for count, training, gradients in ((trainable, True, True), (evaluations, False, True), (without, True, False)):
             for _ in range(count):
                 seen.call(training, gradients)
         seen.backward, seen.optimizer_steps = backward, optimizer_steps
-        return seen.why_no_step(has_optimizer)
+        return seen.explain_missing_step(has_optimizer)
 
     def test_inference_in_training_mode(self):
         self.assertEqual(

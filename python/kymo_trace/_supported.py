@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a program can be observed."""
+"""Checks whether a program can be observed."""
 
 from __future__ import annotations
 
 import sys
 
 
-class Unusable(Exception):
-    """The program cannot be observed. The message says why."""
+class Unsupported(Exception):
+    """The program cannot be observed, for the reason in the message."""
 
 
 def check_interpreter() -> None:
-    """Raises Unusable for an interpreter that does not load the stable ABI."""
+    """Raises Unsupported for an interpreter that does not load the stable ABI."""
     if "t" in getattr(sys, "abiflags", ""):
-        raise Unusable(
+        raise Unsupported(
             f"{sys.executable} is a free-threaded build of Python, which kymo does not support: use a build with the "
             "global interpreter lock"
         )

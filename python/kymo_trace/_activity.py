@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program did before its first step was complete, to say why it has none, and what is not known of its steps."""
+"""Texts that explain why a program has no complete step, or why its steps were miscounted."""
 
 from __future__ import annotations
 
 from ._steps import EXPECTED_CALLS
 
 
-def _number(count: int, what: str) -> str:
-    plural = "" if count == 1 else "es" if what.endswith("s") else "s"
-    return f"{count or 'no'} {what}{plural}"
+def _counted(count: int, noun: str) -> str:
+    plural = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    return f"{count or 'no'} {noun}{plural}"
 
 
 def miscount_text(steps: int) -> str:
-    """What the corrections of the number of steps within the pass add up to; empty if they cancel out."""
+    """Describes the sum of the corrections of the step count within the pass; empty if they cancel out."""
     if steps == 0:
         return ""
     return (
@@ -21,17 +21,17 @@ def miscount_text(steps: int) -> str:
     )
 
 
-def inference_text(what: str, calls: int) -> str:
-    """Why this was not observed of a program whose first backward pass follows so many complete calls of a module."""
+def inference_text(part: str, calls: int) -> str:
+    """Why a part of the training was not observed: the first backward pass follows `calls` complete module calls."""
     begin = calls + 4  # after the calls and three warm-up steps
     return (
-        f"{what}: the {calls + 1} calls of a module before the first backward pass count as steps of inference; to "
+        f"{part}: the {calls + 1} calls of a module before the first backward pass count as steps of inference; to "
         f"observe the training, choose later steps, such as --steps {begin}:{begin + 10}"
     )
 
 
-class Seen:
-    """Calls of root modules by mode, backward passes and optimizer steps."""
+class ActivityCounts:
+    """Calls of root modules by mode, backward passes and optimizer steps, before the first complete step."""
 
     def __init__(self) -> None:
         self.trainable = self.evaluations = self.without_gradients = 0  # calls
@@ -45,8 +45,8 @@ class Seen:
         else:
             self.evaluations += 1
 
-    def why_no_step(self, has_optimizer: bool) -> str:
-        """What was seen, why it is no complete step, and what to do."""
+    def explain_missing_step(self, has_optimizer: bool) -> str:
+        """Returns the activity of the program, why it is no complete step, and what to do."""
         return f"{self._calls()}, {self._passes()} were seen; {self._reason(has_optimizer)}"
 
     def _calls(self) -> str:
@@ -55,14 +55,14 @@ class Seen:
             "in evaluation mode": self.evaluations,
             "without gradients": self.without_gradients,
         }
-        seen = [(count, mode) for mode, count in modes.items() if count]
-        total = _number(sum(modes.values()), "module call")
-        if len(seen) == 1:
-            return f"{total} {seen[0][1]}"
-        return f"{total} ({', '.join(f'{count} {mode}' for count, mode in seen)})" if seen else total
+        used = [(count, mode) for mode, count in modes.items() if count]
+        total = _counted(sum(modes.values()), "module call")
+        if len(used) == 1:
+            return f"{total} {used[0][1]}"
+        return f"{total} ({', '.join(f'{count} {mode}' for count, mode in used)})" if used else total
 
     def _passes(self) -> str:
-        return f"{_number(self.backward, 'backward pass')} and {_number(self.optimizer_steps, 'optimizer step')}"
+        return f"{_counted(self.backward, 'backward pass')} and {_counted(self.optimizer_steps, 'optimizer step')}"
 
     def _reason(self, has_optimizer: bool) -> str:
         if self.optimizer_steps:

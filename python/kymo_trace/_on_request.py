@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Observes a part of this process, on request of the program itself: kymo.observe."""
+"""Observes a part of this process at the request of the program: kymo.observe."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from threading import get_ident, main_thread
 from typing import Any
 
 from . import _observe, _optimizers, _program, _ranks, _start
-from ._later import LaterSteps
+from ._later_steps import LaterSteps
 from ._names import Names
-from ._usable import check_interpreter
+from ._supported import check_interpreter
 from ._windows import Windows
 
 _observation: _observe.Observation | None = None  # the functions of torch are replaced once
 
 
 def check() -> None:
-    """Raises RuntimeError or Unusable if this process cannot be observed from here."""
+    """Raises RuntimeError or Unsupported if this process cannot be observed from here."""
     check_interpreter()
     if get_ident() != main_thread().ident:
         raise RuntimeError("only steps of the main thread can be observed")
-    if _observation is not None and _observation.state != _observe.NOTHING:
+    if _observation is not None and _observation.state != _observe.INACTIVE:
         raise RuntimeError("an observation has begun and not ended")
 
 
@@ -54,13 +54,13 @@ def _begin_again(observation: _observe.Observation, setting: dict[str, Any], sta
 
 
 def _end_last_step(observation: _observe.Observation) -> None:
-    """The step that is open is complete, if an optimizer has stepped in it: so is the loop."""
+    """Completes the open step if an optimizer has stepped in it, because no further step marks its end."""
     if observation.state == _observe.DURING and observation.records_scopes and observation.steps.stepped_in_step:
         _program.next_step()
 
 
 def end(observation: _observe.Observation, error: BaseException | None) -> None:
-    """The program goes on without being observed. `error`: that ends this part of it."""
+    """Ends the observation; the program continues. `error`: the exception that ended the observed part."""
     if error is None:
         _end_last_step(observation)
     observation.finish(error)
