@@ -21,7 +21,7 @@ typedef struct {
   unsigned long thread; /* that runs the workload */
   /* An exception left a phase, which has not been ended yet: a failed step ends in the phase that failed. */
   int unwinding;
-  PyObject* phases; /* the Phase that was made last, by name */
+  PyObject* phases; /* the last Phase that was created, by name */
 } Run;
 
 /* run.c */
@@ -53,7 +53,7 @@ const char* text_of(PyObject* object, const char* what);
 
 typedef struct {
   kymo_workload table;
-  PyObject* factory; /* belongs to the source of the file's table; makes the functions of an instance from a Run */
+  PyObject* factory; /* borrowed from the source of the file's table; returns the functions of an instance for a Run */
 } Workload;
 
 /* The table of one file. The strings in it belong to `source`, the answer of the Python function load. */
@@ -65,7 +65,7 @@ typedef struct Table {
   uint32_t count;
 } Table;
 /* Builds a table from (framework, (workload, ...)); takes the reference. Returns NULL with an exception set. The engine
- * uses only the table that was made last. */
+ * uses only the last table. */
 const Table* new_table(PyObject* source);
 void free_tables(void);
 

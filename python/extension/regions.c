@@ -283,20 +283,20 @@ static PyGetSetDef phase_attributes[] = {{"name", phase_name, NULL, "Name of the
 
 static PyType_Slot phase_slots[] = {
     {Py_tp_doc,
-     "A separately timed part of a step, for `with`. Made by Run.phase(). It can be entered again after it "
+     "A separately timed part of a step, for `with`. Created by Run.phase(). It can be entered again after it "
      "was left, on the thread that runs the workload."},
     {Py_tp_dealloc, phase_free},
     {Py_tp_getset, phase_attributes},
     {0, NULL}};
 static PyType_Slot scope_slots[] = {
     {Py_tp_doc,
-     "A named region, for `with`, on any thread. Made by Run.scope(). It can be entered repeatedly, also "
+     "A named region, for `with`, on any thread. Created by Run.scope(). It can be entered repeatedly, also "
      "within itself. End it on the thread that began it."},
     {Py_tp_dealloc, scope_free},
     {Py_tp_methods, scope_methods},
     {0, NULL}};
 static PyType_Slot collective_slots[] = {
-    {Py_tp_doc, "A collective call on this rank, for `with`, on any thread. Made by Run.collective()."},
+    {Py_tp_doc, "A collective call on this rank, for `with`, on any thread. Created by Run.collective()."},
     {Py_tp_dealloc, collective_free},
     {Py_tp_methods, collective_methods},
     {0, NULL}};

@@ -53,10 +53,10 @@ static kymo_status create(const kymo_workload* table, const kymo_host* host, kym
   Workload* workload = (Workload*)table;
   Instance* self = calloc(1, sizeof *self);
   Run* run = self ? new_run(host, context) : NULL;
-  PyObject* made = run ? PyObject_CallFunctionObjArgs(workload->factory, (PyObject*)run, NULL) : NULL;
+  PyObject* functions = run ? PyObject_CallFunctionObjArgs(workload->factory, (PyObject*)run, NULL) : NULL;
   PyObject *prepare, *before_step, *step, *verify, *close;
   int optional;
-  if (made && PyArg_ParseTuple(made, "OOOOOp", &prepare, &before_step, &step, &verify, &close, &optional)) {
+  if (functions && PyArg_ParseTuple(functions, "OOOOOp", &prepare, &before_step, &step, &verify, &close, &optional)) {
     assign(&self->prepare, prepare);
     assign(&self->before_step, before_step);
     assign(&self->step, step);
@@ -73,7 +73,7 @@ static kymo_status create(const kymo_workload* table, const kymo_host* host, kym
     Py_XDECREF(run);
     free(self);
   }
-  Py_XDECREF(made);
+  Py_XDECREF(functions);
   release_gil();
   return status;
 }

@@ -32,7 +32,7 @@ _INSTRUCTIONS_PER_CHECK = 100_000
 
 
 class Error(Exception):
-    """What went wrong, where, and what would be right."""
+    """An invalid argument or database. The message states the error, its location and a correction."""
 
 
 def _scripts(kind):
@@ -110,14 +110,14 @@ def _with_current_schema(connection, path):
 
 
 def _load_schema(connection):
-    """Read the schema. SQLite then also reads the statistics of ANALYZE, whose table can have generated columns, before
-    anybody can check it: meanwhile, calls of functions are few and short."""
-    if sys.version_info < (3, 11):  # has no limits
+    """Read the schema with tight limits: SQLite also reads the table of ANALYZE's statistics, whose generated columns
+    cannot be checked before."""
+    if sys.version_info < (3, 11):  # without setlimit()
         return
     limits = {sqlite3.SQLITE_LIMIT_LENGTH: 100_000, sqlite3.SQLITE_LIMIT_VDBE_OP: 250}
-    former = {limit: connection.setlimit(limit, value) for limit, value in limits.items()}
+    previous = {limit: connection.setlimit(limit, value) for limit, value in limits.items()}
     connection.execute("SELECT count(*) FROM main.sqlite_master").fetchone()
-    for limit, value in former.items():
+    for limit, value in previous.items():
         connection.setlimit(limit, value)
 
 
@@ -193,9 +193,9 @@ def frame(names, rows):
     """Return a data frame of rows with these column names."""
     pandas = _module("pandas", "pandas")
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    made = pandas.DataFrame({at: _series(pandas, list(column)) for at, column in enumerate(columns)})
-    made.columns = list(names)  # two columns of a query may have the same name
-    return made
+    frame = pandas.DataFrame({at: _series(pandas, list(column)) for at, column in enumerate(columns)})
+    frame.columns = list(names)  # two columns of a query may have the same name
+    return frame
 
 
 class Database:
@@ -226,7 +226,7 @@ class Database:
         self.close()
 
     def rows(self, sql, params=()):
-        """Return the column names and the rows of a query. Raises Error that names what is wrong with it."""
+        """Return the column names and the rows of a query. Raises Error if the query is invalid."""
         self._errors.clear()
         try:
             cursor = self._connection.execute(sql, params)

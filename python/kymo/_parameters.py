@@ -53,24 +53,24 @@ class Parameter(Generic[T]):
     @overload
     def __get__(self, instance: object, owner: type | None = None) -> T: ...
     def __get__(self, instance: object | None, owner: type | None = None) -> Any:
-        # kymo stores the value in the instance, which takes precedence; an instance made otherwise has the default.
+        # kymo stores the value in the instance, which takes precedence; other instances have the default.
         return self if instance is None else self.default
 
     def checked(self: Self, what: str) -> Self:
         """Returns a copy with validated values. Raises TypeError or ValueError that begins with `what`."""
-        made: Any = copy.copy(self)
-        if not made.kind:
+        result: Any = copy.copy(self)
+        if not result.kind:
             raise TypeError(f"{what} must be a kymo.Int, Real, Bool, Text or Choice")
-        if made.default is None:
-            raise TypeError(f"{what} needs a default value, such as kymo.{type(self).__name__}({made.example})")
+        if result.default is None:
+            raise TypeError(f"{what} needs a default value, such as kymo.{type(self).__name__}({result.example})")
         for attribute in ("unit", "doc", "title"):
-            text(getattr(made, attribute), f"{what}: {attribute}")
-        if isinstance(made.axis, str) or not isinstance(made.axis, Iterable):
-            raise TypeError(f"{what}: axis must be a sequence of values, not {made.axis!r}")
-        made.check_limits(what)
-        made.default = made.check(made.default, f"{what}: the default")
-        made.axis = tuple(made.check(value, f"{what}: a value of axis") for value in made.axis)
-        return made
+            text(getattr(result, attribute), f"{what}: {attribute}")
+        if isinstance(result.axis, str) or not isinstance(result.axis, Iterable):
+            raise TypeError(f"{what}: axis must be a sequence of values, not {result.axis!r}")
+        result.check_limits(what)
+        result.default = result.check(result.default, f"{what}: the default")
+        result.axis = tuple(result.check(value, f"{what}: a value of axis") for value in result.axis)
+        return result
 
     def check_limits(self, what: str) -> None:
         """Validates what the parameter requires of its values."""
@@ -208,10 +208,10 @@ def texts(values: Any, what: str) -> tuple[str, ...]:
     """Returns different texts as a tuple. Raises TypeError or ValueError for anything else."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise TypeError(f"{what} must be a tuple of str, such as ({values!r},), not {values!r}")
-    made = tuple(text(value, f"{what}: an entry") for value in values)
-    if len(set(made)) < len(made):
-        raise ValueError(f"{what} contains the same entry twice: {made}")
-    return made
+    result = tuple(text(value, f"{what}: an entry") for value in values)
+    if len(set(result)) < len(result):
+        raise ValueError(f"{what} contains the same entry twice: {result}")
+    return result
 
 
 def name(value: Any, what: str) -> str:

@@ -106,9 +106,11 @@ def _axis(name, values):
     if isinstance(values, str):
         return f"{name}={values}"
     texts = [_text(value) for value in values]
-    wrong = next((text for text in texts if "," in text), None)
-    if wrong is not None:
-        raise Error(f"axis {name}: '{wrong}' contains a comma; pass it with set={{'{name}': ...}} in a run of its own")
+    invalid = next((text for text in texts if "," in text), None)
+    if invalid is not None:
+        raise Error(
+            f"axis {name}: '{invalid}' contains a comma; pass it with set={{'{name}': ...}} in a run of its own"
+        )
     return f"{name}={','.join(texts)}"
 
 
@@ -183,8 +185,8 @@ def run(
 
 
 def _run_row(run):
-    """One row of Results.frame: parameters, step times, what represents the run (statistic, time), the time of each
-    phase by this statistic, and metrics are columns."""
+    """One row of Results.frame: parameters, step times, the statistic that represents the run and its value, the time
+    of each phase by this statistic, and metrics."""
     row = {name: run[name] for name in ("run_id", "workload")}
 
     def add(prefix, name, value):
@@ -216,7 +218,7 @@ def _frame_of(rows):
 
 
 class Results:
-    """What one kymo.run measured: `.frame` has a row per run; `.database` has everything, as kymo.open returns it."""
+    """The results of one kymo.run: `.frame` has a row per run; `.database` has everything, as kymo.open returns it."""
 
     def __init__(self, output, file, folder):
         self._folder = folder  # removed with this object

@@ -42,7 +42,7 @@ def _code(codes: Mapping[str, int], key: str, what: str) -> int:
 
 
 class Rendezvous(NamedTuple):
-    """Address where the ranks of a run meet: rank 0 listens there. The port is 0 for a single rank."""
+    """Address at which rank 0 of a run listens and the other ranks connect. The port is 0 for a single rank."""
 
     host: str
     port: int
@@ -68,12 +68,12 @@ class Run:
     seed: int
     """Random seed of the run, identical on all ranks."""
     rendezvous: Rendezvous
-    """Address where the ranks meet."""
+    """Address at which the ranks connect to each other."""
     parameters: dict[str, Any]
     """Values of the parameters by name."""
 
     def __init__(self, engine: _engine.Run, parameters: dict[str, Any]) -> None:
-        """Made by kymo."""
+        """Created by kymo."""
         self._engine = engine
         self.rank, self.world_size, self.local_rank = engine.rank, engine.world_size, engine.local_rank
         self.device_index, self.seed = engine.device_index, engine.seed
@@ -82,7 +82,7 @@ class Run:
         self.rendezvous = Rendezvous(engine.rendezvous_host, engine.rendezvous_port)
         self.parameters = parameters
         self._at_end: list[Callable[[], object]] = []
-        # Called in timed code, so without a function of Python around them.
+        # Called in timed code, so without a Python frame around them.
         self.scope = engine.scope  # type: ignore[assignment, method-assign]
         self.mark = engine.mark  # type: ignore[assignment, method-assign]
         if not self._is_cuda:
@@ -194,14 +194,14 @@ class Run:
         return [pickle.loads(part[:size]) for part, size in zip(parts, sizes, strict=True)]
 
     def _gather(self, mine: bytes) -> list[bytes]:
-        together = self._engine.all_gather_bytes(mine)
-        return [together[at : at + len(mine)] for at in range(0, len(together), len(mine))]
+        gathered = self._engine.all_gather_bytes(mine)
+        return [gathered[at : at + len(mine)] for at in range(0, len(gathered), len(mine))]
 
     def init_process_group(self, backend: str | None = None, **options: Any) -> None:
         """Initializes torch.distributed for the ranks of the run, also for a single one. It ends with the workload.
 
         The backend is "nccl" on CUDA and "gloo" on a CPU by default. `options` are further arguments of
-        torch.distributed.init_process_group, such as timeout. Raises RuntimeError if the ranks do not meet.
+        torch.distributed.init_process_group, such as timeout. Raises RuntimeError if a rank does not join.
         """
         import torch.distributed as dist
 
@@ -256,7 +256,7 @@ class Run:
         return torch.cuda.current_stream(self.device_index) if torch and self._is_cuda else None
 
     def _end(self) -> None:
-        """Undoes, last first, what would outlive the workload."""
+        """Calls the clean-up functions in reverse order."""
         while self._at_end:
             self._at_end.pop()()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the schema of a database would let SQLite evaluate, by the text of its statements alone; as in the program
-(core/store/structure.cpp)."""
+"""Checks the schema of a database for expressions that SQLite would evaluate, from the text of its statements alone.
+The program does the same (core/store/structure.cpp)."""
 
 import re
 import sqlite3
@@ -10,7 +10,7 @@ _TOKEN = re.compile(
     r"|(?P<word>[A-Za-z0-9_\x80-\U0010ffff]+)|.",
     re.DOTALL,
 )
-_NAMED_WITHIN = 200  # characters, which suffice to know a view
+_NAMED_WITHIN = 200  # characters of a view's text that contain its name
 _BYTE_ORDER_MARK = "\ufeff"  # SQLite skips it between tokens, so that it could hide a keyword
 
 
@@ -72,7 +72,7 @@ def _migrated_tables(migrations):
 
 
 def problem_of(connection, migrations):
-    """Return what is wrong with the schema of a database, or an empty string. `migrations` are the scripts that create
+    """Return the error in the schema of a database, or an empty string. `migrations` are the scripts that create
     its tables; none if they are unknown. Evaluates nothing that is in the file."""
     expected = _migrated_tables(migrations)
     statements = _statements(connection)

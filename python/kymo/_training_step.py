@@ -29,8 +29,8 @@ def language_model(workload, run, vocabulary, context, seed):
     return module
 
 
-class Part:
-    """The training of a module on this rank, by the methods of a workload."""
+class Trainer:
+    """Trains a module on this rank with the methods of a workload."""
 
     def __init__(self, workload, module, phase=lambda name: contextlib.nullcontext(), late_s=0.0):
         import torch

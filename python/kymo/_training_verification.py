@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 from . import tensors
-from ._training_step import Part, language_model
+from ._training_step import Trainer, language_model
 
-# Verification: each case is trained this often, with another rank that is late at every point where ranks may wait for
-# each other, so that a result that is used before it has arrived is wrong.
+# Each case is trained REPEATS times. In each repetition another rank is late wherever ranks may wait for each other, so
+# that a result that is used before it has arrived is wrong.
 REPEATS, STEPS, LATE_S = 5, 4, 0.01
 COLLECTIVES = ("all_gather", "all_gather_into_tensor", "all_reduce", "all_to_all", "all_to_all_single", "broadcast")
 COLLECTIVES += ("gather", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter")
@@ -21,8 +21,8 @@ COLLECTIVES += ("gather", "reduce", "reduce_scatter", "reduce_scatter_tensor", "
 
 @contextlib.contextmanager
 def completed_calls():
-    """Completes asynchronous collectives of torch.distributed before they return. Yields those that nobody has waited
-    for so far, each with its name and the line that called it."""
+    """Completes asynchronous collectives of torch.distributed before they return. Yields the calls whose
+    wait() was not called so far, each with its name and the line that called it."""
     import torch.distributed as dist
 
     pending = {}
@@ -93,9 +93,9 @@ class Case:
     """A small model, trained by all ranks and by this process alone, which computes the gradients of the ranks one
     after another and adds them in the order of the ranks."""
 
-    def __init__(self, workload, run, compares_gradients, name, make, draw, kind, settings):
+    def __init__(self, workload, run, compares_gradients, name, create, draw, kind, settings):
         self.workload, self.run, self.compares_gradients = workload, run, compares_gradients
-        self.make, self.draw, self.kind, self.settings = make, draw, kind, settings
+        self.create, self.draw, self.kind, self.settings = create, draw, kind, settings
         self.name = f"{name}, {kind.__name__}"
         self.tolerance = workload.tolerances["bf16" if workload.autocast else workload.dtype]
 
@@ -106,24 +106,25 @@ class Case:
 
         run, random = self.run, torch.Generator(self.run.device).manual_seed(self.run.seed)
         with completed_calls() as pending:
-            part = Part(self.workload, self.make(run, run.seed))
-            part.make_optimizer(self.kind, **self.settings)
+            trainer = Trainer(self.workload, self.create(run, run.seed))
+            trainer.make_optimizer(self.kind, **self.settings)
             for step in range(2):
-                part.gradients(*self.draw(run, random))
-                part.update()
+                trainer.gradients(*self.draw(run, random))
+                trainer.update()
                 if step == 0:
                     of_first = list(pending)
-            part.parameters()
-        wrong = collections.Counter(pending[work] for work in of_first if work in pending)
-        detail = "; ".join(f"{call}: {count} not waited for" for call, count in wrong.items())
+            trainer.parameters()
+        unwaited = collections.Counter(pending[work] for work in of_first if work in pending)
+        detail = "; ".join(f"{call}: {count} not waited for" for call, count in unwaited.items())
         reference = "calls that are waited for within two steps"
-        result.check("asynchronous calls of the first step", reference, not wrong, detail)
-        return not any(run.all_gather(len(wrong)))
+        result.check("asynchronous calls of the first step", reference, not unwaited, detail)
+        return not any(run.all_gather(len(unwaited)))
 
     def verify(self, result):
-        self.initial, self.gradients, self.trained = Worst(0), Worst(self.tolerance), Worst(self.tolerance)
+        self.initial = WorstDeviation(0)
+        self.gradients, self.trained = (WorstDeviation(self.tolerance) for _ in range(2))
         for repeat in range(REPEATS):
-            part = self.train(repeat)
+            trainer = self.train(repeat)
         often = f"{STEPS} steps, {REPEATS} times"
         self.initial.expect(result, f"{self.name}: initial weights", "weights of rank 0")
         if self.compares_gradients:
@@ -131,7 +132,7 @@ class Case:
             self.gradients.expect(result, f"{self.name}: gradients, {often}", reference)
         reference = "one process, the ranks' gradients in rank order"
         self.trained.expect(result, f"{self.name}: parameters, {often}", reference)
-        expect_equal_ranks(result, f"{self.name}: equal on all ranks", self.run, part.parameters())
+        expect_equal_ranks(result, f"{self.name}: equal on all ranks", self.run, trainer.parameters())
 
     def train(self, repeat):
         import torch
@@ -139,25 +140,25 @@ class Case:
 
         run, seed = self.run, self.run.seed + 100 * repeat
         late = run.world_size > 1 and repeat % run.world_size == run.rank
-        part = Part(self.workload, self.make(run, seed + run.rank), late_s=LATE_S if late else 0.0)
-        part.make_optimizer(self.kind, **self.settings)
-        alone = self.make(run, seed)
-        names, expected = zip(*alone.named_parameters(), strict=True)
-        actual = part.parameters()
+        trainer = Trainer(self.workload, self.create(run, seed + run.rank), late_s=LATE_S if late else 0.0)
+        trainer.make_optimizer(self.kind, **self.settings)
+        reference_model = self.create(run, seed)
+        names, expected = zip(*reference_model.named_parameters(), strict=True)
+        actual = trainer.parameters()
         for name, parameter in zip(names, expected, strict=True):
             self.initial.add(actual.get(name), parameter, name, "after wrap()")
-        optimizer = self.kind(alone.parameters(), **self.settings)
+        optimizer = self.kind(reference_model.parameters(), **self.settings)
         random = torch.Generator(run.device).manual_seed(seed)
         for step in range(STEPS):
             inputs = [self.draw(run, random) for _ in range(run.world_size)]
             where = f"in step {step + 1} of repetition {repeat + 1}"
             dist.barrier()
-            part.gradients(*inputs[run.rank])
-            found = {name: parameter.grad for name, parameter in part.module.named_parameters()}
+            trainer.gradients(*inputs[run.rank])
+            found = {name: parameter.grad for name, parameter in trainer.module.named_parameters()}
             found = {name: None if grad is None else grad.detach().clone() for name, grad in found.items()}
-            part.update()
-            actual = {name: parameter.detach().clone() for name, parameter in part.parameters().items()}
-            by_rank = self.gradients_of(alone, inputs, part.precision)
+            trainer.update()
+            actual = {name: parameter.detach().clone() for name, parameter in trainer.parameters().items()}
+            by_rank = self.gradients_of(reference_model, inputs, trainer.precision)
             for i, (name, parameter) in enumerate(zip(names, expected, strict=True)):
                 parameter.grad = None
                 if not parameter.requires_grad:
@@ -169,7 +170,7 @@ class Case:
             optimizer.step()
             for name, parameter in zip(names, expected, strict=True):
                 self.trained.add(actual.get(name), parameter, name, where)
-        return part
+        return trainer
 
     @staticmethod
     def gradients_of(module, inputs, precision):
@@ -206,21 +207,21 @@ def cases(workload, run, compares_gradients):
         torch.optim.SGD: {"lr": 0.05, "momentum": 0.9},
         torch.optim.AdamW: {"lr": 1e-3, "eps": 1e-4, "weight_decay": 0.1},
     }
-    for name, (make, draw) in models.items():
+    for name, (create, draw) in models.items():
         for kind, settings in optimizers.items():
-            yield Case(workload, run, compares_gradients, name, make, draw, kind, settings)
+            yield Case(workload, run, compares_gradients, name, create, draw, kind, settings)
 
 
-class Worst:
-    """The largest deviation of several tensors, and what deviates most in the first step that is wrong: later steps
-    only follow from it."""
+class WorstDeviation:
+    """The largest deviation of several tensors, and a description of the largest one in the first step that deviates,
+    because the errors of later steps follow from it."""
 
     def __init__(self, tolerance):
         self.tolerance, self.absolute, self.relative = tolerance, 0.0, 0.0
         self.first, self.first_relative, self.detail = "", 0.0, ""
 
     def add(self, actual, expected, name, where, own=None):
-        """`own`: the gradient of this rank, to tell what a wrong one is."""
+        """`own`: the gradient of this rank, to explain a wrong one."""
         what = f"{name} {where}"
         if actual is None:
             absolute, relative, text = float("inf"), float("inf"), f"{what} is missing"
@@ -242,7 +243,7 @@ class Worst:
 
 
 def suspicion(actual, expected, own, relative):
-    """What a wrong gradient is, if that is known."""
+    """Explains a gradient that is a multiple of the mean, or of the gradient of this rank; otherwise empty."""
     if own is None or not relative > 1e-3:
         return ""
     sources = ((expected, "mean over the ranks"), (own, "gradient of this rank alone, which is not waited for"))
@@ -268,9 +269,9 @@ def checksum(tensor, chunk=1 << 22):
 
 
 def expect_equal_ranks(result, name, run, parameters):
-    """Adds a check that the parameters, a dict by name, are those of rank 0, bitwise. All ranks call this together."""
+    """Adds a check that the parameters, a dict by name, are those of rank 0, bitwise. All ranks must call it."""
     mine = {each: checksum(parameter) for each, parameter in parameters.items()}
     first = run.all_gather(mine)[0]
-    wrong = [each for each in first if mine.get(each) != first[each]]
-    detail = f"{len(wrong)} of {len(first)} parameters differ, the first is {wrong[0]}" if wrong else ""
-    result.check(name, "parameters of rank 0, bitwise", not wrong, detail)
+    different = [each for each in first if mine.get(each) != first[each]]
+    detail = f"{len(different)} of {len(first)} parameters differ, the first is {different[0]}" if different else ""
+    result.check(name, "parameters of rank 0, bitwise", not different, detail)

@@ -26,7 +26,7 @@ class Check(NamedTuple):
 
 
 class Verification:
-    """What Workload.verify() returns: one or more checks, or the reason why verification is unavailable."""
+    """The result of Workload.verify(): one or more checks, or the reason why verification is unavailable."""
 
     def __init__(self) -> None:
         self.checks: list[Check] = []
@@ -34,9 +34,10 @@ class Verification:
     @classmethod
     def unavailable(cls, reason: str) -> Verification:
         """Reports that no applicable reference exists. The run is recorded as not verified."""
-        made = cls()
-        made.checks.append(Check("reference", _engine.CHECK_UNAVAILABLE, "", _message(reason, "reason"), 0.0, 0.0, 0.0))
-        return made
+        result = cls()
+        detail = _message(reason, "reason")
+        result.checks.append(Check("reference", _engine.CHECK_UNAVAILABLE, "", detail, 0.0, 0.0, 0.0))
+        return result
 
     def check(
         self,
@@ -77,11 +78,11 @@ class Verification:
                 _compare_arrays(arrays, actual, expected, float(tolerance), found)
             else:
                 _compare_numbers(_flat(actual), _flat(expected), float(tolerance), found)
-            if found.wrong:
+            if found.mismatches:
                 size = math.prod(shapes[0])
                 index = ", ".join(map(str, _unravel(found.worst, shapes[0])))
                 problem = (
-                    f"{found.wrong} of {size} elements differ; the worst is [{index}] = {found.actual:.9g}, "
+                    f"{found.mismatches} of {size} elements differ; the worst is [{index}] = {found.actual:.9g}, "
                     f"expected {found.expected:.9g}"
                 )
         return self.check(
@@ -106,7 +107,7 @@ class _Difference:
 
     def __init__(self) -> None:
         self.max_abs = self.max_rel = 0.0
-        self.wrong = self.worst = 0
+        self.mismatches = self.worst = 0
         self.excess = -1.0
         self.actual = self.expected = 0.0
 
@@ -162,11 +163,11 @@ def _size_text(shape: tuple[int, ...]) -> str:
 
 
 def _unravel(index: int, shape: tuple[int, ...]) -> list[int]:
-    place: list[int] = []
+    indices: list[int] = []
     for size in reversed(shape):
-        place.insert(0, index % size)
+        indices.insert(0, index % size)
         index //= size
-    return place
+    return indices
 
 
 def _flat(value: Any) -> list[float]:
@@ -182,7 +183,7 @@ def _compare_numbers(actual: list[float], expected: list[float], tolerance: floa
         found.max_rel = max(found.max_rel, distance / abs(e) if e and math.isfinite(distance) else math.inf)
         scale = max(1.0, abs(e)) if math.isfinite(distance) else 1.0
         if not (math.isfinite(distance) and distance <= tolerance * scale):
-            found.wrong += 1
+            found.mismatches += 1
             found.add_worst(distance / scale, index, a, e)
 
 
@@ -211,7 +212,7 @@ def _compare_arrays(arrays: Any, actual: Any, expected: Any, tolerance: float, f
         found.max_rel = max(found.max_rel, float(relative.max()))
         count = len(a) - int(right.sum())
         if count:
-            found.wrong += count
+            found.mismatches += count
             worst = int(scaled.argmax())
             found.add_worst(float(scaled[worst]), start + worst, float(a[worst]), float(e[worst]))
 

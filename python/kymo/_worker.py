@@ -40,8 +40,8 @@ class Worker:
         self.workloads: dict[str, type[Workload]] | None = None  # None until the file is imported
 
     def load(self, file: str, description: str) -> tuple[str, tuple[Any, ...]]:
-        """Returns the table of the file as its description has it. The file itself is imported when the first workload
-        is created, because collectors are armed before. They need the libraries of torch."""
+        """Returns the table of the file from its description. The file itself is imported when the first workload is
+        created, after the collectors are armed, which need the libraries of torch."""
         plugin = json.loads(description)
         self.file, self.sha256 = file, plugin["sha256"]
         self.uses_torch = plugin["framework"] == "libtorch"
@@ -57,20 +57,20 @@ class Worker:
         return (name, tuple(workload["phases"]), flags, devices, parameters, lambda run: self.create(name, run))
 
     def create(self, name: str, engine: _engine.Run) -> tuple[Any, ...]:
-        """Makes an instance of a workload. Returns the functions that the extension calls."""
+        """Creates an instance of a workload. Returns the functions that the extension calls."""
         if self.uses_torch:
             _prepare_torch(engine)
         if self.workloads is None:
             self.workloads = _describe.workloads_of(_describe.import_file(self.file, self.sha256))
         if name not in self.workloads:
             raise _errors.FileRejected(f"{self.file} no longer defines the workload '{name}'; run again")
-        kind = self.workloads[name]
-        values = {each: engine.parameter(each) for each in kind._parameters}
+        workload_class = self.workloads[name]
+        values = {each: engine.parameter(each) for each in workload_class._parameters}
         run = Run(engine, dict(values))
-        workload = kind.__new__(kind)
+        workload = workload_class.__new__(workload_class)
         vars(workload).update(values)
         workload.__init__()  # type: ignore[misc]
-        return (*workload._bind(run), run._end, kind.optional_phases)
+        return (*workload._bind(run), run._end, workload_class.optional_phases)
 
     def report(self, exception: BaseException) -> tuple[int, str]:
         """Returns the status and the message of an exception."""
@@ -106,7 +106,7 @@ def _exit(code: int) -> NoReturn:
 def _describe_file(file: str) -> int:
     answer_fd = os.dup(1)
     nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 1)  # what the file prints does not mix with the answer
+    os.dup2(nothing, 1)  # output of the file must not mix with the answer
     os.close(nothing)
     warnings.simplefilter("ignore")  # kymo shows the last line of stderr with an error
     code, answer = 0, b""

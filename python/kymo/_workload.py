@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workloads: classes, and functions that @workload makes classes of."""
+"""Workloads: classes, and functions that @workload turns into classes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_RANKS = 1 << 20
 class Workload:
     """Base class of a workload: something with a repeatable step.
 
-    Class attributes describe it. kymo makes one instance per pass, sets its parameters before __init__(), and calls
+    Class attributes describe it. kymo creates one instance per pass, sets its parameters before __init__(), and calls
     prepare(), then before_step() and step() repeatedly (or verify() once), all on one thread. An exception ends the run
     as failed; MemoryError and torch.OutOfMemoryError end it as out of memory, kymo.Skip as skipped. The docstring of
     the class is its documentation. Classes whose name begins with an underscore are only base classes.
@@ -180,7 +180,7 @@ def _checks(verify: Callable[[], Any]) -> tuple[Any, ...]:
 
 
 class _Function(Workload):
-    """Base class of the workloads that @workload makes of functions."""
+    """Base class of the workloads that @workload creates from functions."""
 
     _function: ClassVar[Callable[..., Any]]
 
@@ -215,7 +215,7 @@ def _steps(result: Any, what: str) -> tuple[Any, Any, Any]:
 
 
 def workload(function: Callable[..., Any] | None = None, /, **attributes: Any) -> Any:
-    """Makes a workload of a function: @kymo.workload or @kymo.workload(phases=("forward",), ...).
+    """Creates a workload from a function: @kymo.workload or @kymo.workload(phases=("forward",), ...).
 
     `attributes` are those of kymo.Workload: name, phases, optional_phases, devices, ranks, asynchronous, title, family,
     family_order, framework. The name is that of the function by default, the documentation its docstring.
@@ -260,13 +260,13 @@ def _parameters_of(function: Callable[..., Any], what: str) -> dict[str, Paramet
         raise TypeError(f"{what}: its annotations cannot be evaluated: {error}") from error
     if not given or given[0].kind not in (given[0].POSITIONAL_ONLY, given[0].POSITIONAL_OR_KEYWORD):
         raise TypeError(f"{what} must accept the run: def {function.__name__}(run, ...)")
-    made = {}
+    parameters = {}
     for each in given[1:]:
         described = f"parameter '{name(each.name, f'the name of a parameter of {what}')}' of {what}"
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD, each.POSITIONAL_ONLY):
             raise TypeError(f"{described} must be an ordinary parameter, not {each}")
-        made[each.name] = _parameter_of(each, described).checked(described)
-    return made
+        parameters[each.name] = _parameter_of(each, described).checked(described)
+    return parameters
 
 
 def _parameter_of(each: inspect.Parameter, what: str) -> Parameter[Any]:

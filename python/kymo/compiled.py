@@ -84,10 +84,10 @@ def why_unavailable(device, mode):
 
 
 def warm_up(run, mode, cached, call):
-    """Calls `call`, which runs the compiled function and its gradient as a step does, until all is compiled. Reports
-    the metrics compile_s, compiled_frames, compiled_graphs, graph_breaks, recompilations and recompile_limit_hits.
-    Returns a function that raises RuntimeError if anything was compiled since, because the time of that counts as that
-    of a step. Does nothing for mode none."""
+    """Calls `call`, which runs the compiled function and its gradient as a step does, until everything is compiled.
+    Reports the metrics compile_s, compiled_frames, compiled_graphs, graph_breaks, recompilations and
+    recompile_limit_hits. Returns a function that raises RuntimeError if anything was compiled since, because steps
+    would contain that time. Does nothing for mode none."""
     if mode == "none":
         return lambda: None
     from torch._dynamo import utils
@@ -99,9 +99,9 @@ def warm_up(run, mode, cached, call):
         _find_vector_instructions()
     with contextlib.nullcontext() if cached else _empty_cache():
         seconds = _timed(run, call, _COMPILING_CALLS)
-        # The fastest of several calls: one that other processes delayed may take longer than the compilation.
+        # Subtract the fastest of several calls: a call that other processes delay may take longer than the compilation.
         seconds -= _COMPILING_CALLS * min(_timed(run, call, 1) for _ in range(3))
-        shutdown_compile_workers()  # idle processes, which no step needs
+        shutdown_compile_workers()  # idle processes
     run.metric("compile_s", max(seconds, 0.0), "s")
     for name, value in _counted(utils).items():
         run.metric(name, value)
@@ -148,7 +148,7 @@ def _timed(run, call, calls):
 
 
 def _counted(utils):
-    """What Dynamo counted since its counters were cleared."""
+    """The metrics of Dynamo since its counters were cleared."""
     frames = utils.get_compilation_metrics()
     breaks = utils.counters["graph_break"]
     limits = sum(times for reason, times in breaks.items() if "recompile limit" in reason)
@@ -163,10 +163,10 @@ def _counted(utils):
 
 @contextlib.contextmanager
 def _empty_cache():
-    """Inductor and Triton keep compiled code in a folder that is removed afterwards; loaded code stays in memory."""
+    """Lets Inductor and Triton use an empty cache folder, which is removed afterwards; loaded code stays in memory."""
     from torch._inductor.utils import clear_caches
 
-    clear_caches()  # what an earlier run loaded
+    clear_caches()  # code that an earlier run loaded
     names = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
     before = {name: os.environ.get(name) for name in names}
     with tempfile.TemporaryDirectory(prefix="kymo-compile-", ignore_cleanup_errors=True) as folder:

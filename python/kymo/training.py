@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Base classes of workloads that train with a class of one's own for data parallelism, for a sharded optimizer or for
-fully sharded data parallelism, beside the included workloads ddp_*, sharded_optimizer and fsdp:
+fully sharded data parallelism, for comparison with the included workloads ddp_*, sharded_optimizer and fsdp:
 
     class MyDDP(kymo.training.DataParallelWorkload):
         def wrap(self, module): return DDP(module)
@@ -10,7 +10,7 @@ Importing this module does not import torch."""
 from __future__ import annotations
 
 from . import Bool, Choice, Int, Verification, Workload, tensors
-from ._training_step import SIZES, VOCABULARY, Part, language_model
+from ._training_step import SIZES, VOCABULARY, Trainer, language_model
 from ._training_verification import cases, expect_equal_ranks
 
 
@@ -34,7 +34,7 @@ class DataParallelWorkload(Workload):
     optimizer = Choice("adamw", ("adamw", "sgd"), title="{}", setting=True, doc="class of the optimizer")
     backend = Choice("auto", ("auto", "gloo", "nccl"), title="{}", title_at_default=True, setting=True)
     backend.doc = "of torch.distributed; auto selects NCCL on GPUs and Gloo on the CPU"
-    # What runs of the included workloads agree on, so that these can be compared with them.
+    # Settings of the included workloads, so that their runs are comparable.
     optimizer_state = Choice("dtype", ("dtype",), setting=True, doc="type of the optimizer's state")
     tied_embedding = Bool(False, title=" tied embedding", setting=True, doc="the head shares the embedding's weight")
     operators = Choice("library", ("library",), setting=True, doc="operators of the model: those of PyTorch")
@@ -47,11 +47,11 @@ class DataParallelWorkload(Workload):
     family, family_order = "data_parallel", 9
 
     tolerances = {"fp32": 1e-5, "bf16": 5e-2, "fp16": 1e-2}
-    """Of gradients and parameters, by dtype, relative to the largest value of a tensor."""
+    """Tolerances of gradients and parameters by dtype, relative to the largest value of a tensor."""
 
     def wrap(self, module):
-        """Returns the module to call in place of `module`, whose weights differ between the ranks: afterwards, those of
-        rank 0 count. The default averages each gradient after backward."""
+        """Returns the module to call in place of `module`, with the weights of rank 0. The weights of `module` differ
+        between the ranks. The default averages each gradient after backward."""
         return each_after_backward(module)
 
     def after_backward(self, wrapped, optimizer):
@@ -66,8 +66,8 @@ class DataParallelWorkload(Workload):
         return optimizer_class(parameters, **settings)
 
     def full_parameters(self, module, wrapped):
-        """Returns the whole parameters by their names in `module`. Default: those of the module itself. Override it if
-        a rank holds only parts; gradients are then not compared."""
+        """Returns the unsharded parameters by their names in `module`. Default: those of the module itself. Override it
+        if a rank holds only shards; gradients are then not compared."""
         return dict(module.named_parameters())
 
     def prepare(self, run):
@@ -78,10 +78,10 @@ class DataParallelWorkload(Workload):
         run.metric("backend", torch.distributed.get_backend())
         module = language_model(self, run, VOCABULARY, self.context, run.seed + run.rank)
         run.metric("parameter_tensors", sum(parameter.requires_grad for parameter in module.parameters()))
-        self.part = Part(self, module, run.phase)
+        self.trainer = Trainer(self, module, run.phase)
         kind = {"adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}[self.optimizer]
-        self.part.make_optimizer(kind, lr=1e-4, **({"fused": True} if run.device != "cpu" else {}))
-        run.tag_module(self.part.wrapped, self.part.optimizer)
+        self.trainer.make_optimizer(kind, lr=1e-4, **({"fused": True} if run.device != "cpu" else {}))
+        run.tag_module(self.trainer.wrapped, self.trainer.optimizer)
         run.mark("optimizer_ready")
         self.generator = tensors.generator(run, 1 + run.rank)  # each rank has its own part of the batch
         self.data = torch.zeros((2, self.batch, self.context), dtype=torch.int64, device=run.device)
@@ -95,13 +95,13 @@ class DataParallelWorkload(Workload):
         self.data.random_(VOCABULARY, generator=self.generator)
 
     def step(self, run):
-        self.part.gradients(*self.data)
+        self.trainer.gradients(*self.data)
         run.mark("before_optimizer")
-        self.part.update()
+        self.trainer.update()
         run.mark("after_optimizer")
 
     def verify(self, run):
-        """Compares training with that of one process, and what the ranks have after a step of the run."""
+        """Compares training with that of one process, and the parameters of all ranks after a step of the run."""
         result = Verification()
         compares_gradients = type(self).full_parameters is DataParallelWorkload.full_parameters
         to_verify = list(cases(self, run, compares_gradients))
@@ -111,7 +111,7 @@ class DataParallelWorkload(Workload):
             case.verify(result)
         self.before_step(run)
         self.step(run)
-        expect_equal_ranks(result, f"equal on all ranks after a step of {self.model}", run, self.part.parameters())
+        expect_equal_ranks(result, f"equal on all ranks after a step of {self.model}", run, self.trainer.parameters())
         return result
 
 

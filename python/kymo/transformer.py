@@ -50,7 +50,7 @@ class Config:
 
 
 def no_scope(name):
-    """Stands for run.scope where nothing is recorded."""
+    """Replaces run.scope where nothing is recorded."""
     return contextlib.nullcontext()
 
 
@@ -195,7 +195,7 @@ class LanguageModel(nn.Module):
 
 
 def reference_loss(config, weights, tokens, targets):
-    """The loss of the model by other means: float64, one sequence and one head at a time, rotation by complex numbers.
+    """A second implementation of the loss: float64, one sequence and one head at a time, rotation by complex numbers.
     `weights` is a dict of float64 tensors by parameter name; differentiable with respect to them. Slow; for small
     sizes."""
 
@@ -206,14 +206,15 @@ def reference_loss(config, weights, tokens, targets):
     d = config.head_dim
     exponents = torch.arange(d // 2, dtype=torch.float64) * 2 / d
     angles = torch.outer(torch.arange(tokens.shape[1], dtype=torch.float64), config.rope_theta**-exponents)
-    turn = torch.polar(torch.ones_like(angles), angles).to(tokens.device)
+    rotations = torch.polar(torch.ones_like(angles), angles).to(tokens.device)
     visible = torch.ones(tokens.shape[1], tokens.shape[1], dtype=torch.bool, device=tokens.device).tril()
 
-    def turned(head):
-        return torch.view_as_real(torch.view_as_complex(head.reshape(len(head), -1, 2).contiguous()) * turn).flatten(1)
+    def rotated(head):
+        pairs = torch.view_as_complex(head.reshape(len(head), -1, 2).contiguous())
+        return torch.view_as_real(pairs * rotations).flatten(1)
 
     losses = []
-    for sequence, wanted in zip(tokens, targets, strict=True):
+    for sequence, target in zip(tokens, targets, strict=True):
         stream = weights["embedding.weight"][sequence]
         for layer in range(config.layers):
             block = f"blocks.{layer}."
@@ -221,12 +222,12 @@ def reference_loss(config, weights, tokens, targets):
             queries, keys, values = (part.split(d, -1) for part in joint.split(config.d_model, -1))
             mixed = []
             for query, key, value in zip(queries, keys, values, strict=True):
-                scores = torch.where(visible, turned(query) @ turned(key).T / math.sqrt(d), -torch.inf)
+                scores = torch.where(visible, rotated(query) @ rotated(key).T / math.sqrt(d), -torch.inf)
                 mixed.append(torch.softmax(scores, -1) @ value)
             stream = stream + torch.cat(mixed, -1) @ weights[block + "attention.output.weight"].T
             both = norm(stream, block + "feed_forward_norm") @ weights[block + "feed_forward.gate_and_up.weight"].T
             gate, up = both.split(config.d_ff, -1)
             stream = stream + (gate * torch.sigmoid(gate) * up) @ weights[block + "feed_forward.down.weight"].T
         scores = torch.log_softmax(norm(stream, "norm") @ weights["head.weight"].T, -1)
-        losses.append(-scores.gather(1, wanted[:, None]))
+        losses.append(-scores.gather(1, target[:, None]))
     return torch.cat(losses).mean()

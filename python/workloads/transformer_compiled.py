@@ -235,7 +235,7 @@ class TransformerCompiled(kymo.Workload):
         precision = "bf16" if self.autocast else self.dtype
         reference = "the same module, eager"
         actual = self._gradients(self.function).cpu()
-        # In host memory: a large model has no room for two sets of gradients on the device.
+        # In host memory: two sets of gradients of a large model do not fit on the device.
         gradients = [parameter.grad.cpu() for parameter in self.weights if parameter.grad is not None]
         expected = self._gradients(self.model)
         tolerance = COMPILED_LOSS_TOLERANCES[precision]
