@@ -60,8 +60,7 @@ static void ignore_error(void) {
   if (PyErr_Occurred()) PyErr_Clear();
 }
 
-static PyObject* enter(PyObject* self, PyObject* module) {
-  (void)self;
+static PyObject* enter(PyObject*, PyObject* module) {
   if (!watching) Py_RETURN_FALSE;
   if (modules.depth > 0) {
     if (!is_recording()) Py_RETURN_FALSE; /* the common case: only the calls of root modules matter */
@@ -77,8 +76,7 @@ static PyObject* enter(PyObject* self, PyObject* module) {
 }
 
 /* Calls within a compiled function, such as those of the module of a graph, are not observed. */
-static PyObject* enter_function(PyObject* self, PyObject* arguments) {
-  (void)self;
+static PyObject* enter_function(PyObject*, PyObject* arguments) {
   PyObject* function;
   int is_root;
   if (!PyArg_ParseTuple(arguments, "Op:enter_function", &function, &is_root)) return NULL;
@@ -90,9 +88,7 @@ static PyObject* enter_function(PyObject* self, PyObject* arguments) {
   Py_RETURN_TRUE;
 }
 
-static PyObject* leave(PyObject* self, PyObject* unused) {
-  (void)self;
-  (void)unused;
+static PyObject* leave(PyObject*, PyObject*) {
   end_level(&modules);
   if (modules.depth == 0 && is_main_thread() && is_in_other_function) {
     is_in_other_function = 0;
@@ -102,23 +98,19 @@ static PyObject* leave(PyObject* self, PyObject* unused) {
   Py_RETURN_NONE;
 }
 
-static PyObject* range_begin(PyObject* self, PyObject* name) {
-  (void)self;
+static PyObject* range_begin(PyObject*, PyObject* name) {
   const char* text = watching && PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
   ignore_error();
   begin_level(&ranges, text);
   Py_RETURN_NONE;
 }
 
-static PyObject* range_end(PyObject* self, PyObject* unused) {
-  (void)self;
-  (void)unused;
+static PyObject* range_end(PyObject*, PyObject*) {
   if (ranges.depth > 0) end_level(&ranges);
   Py_RETURN_NONE;
 }
 
-static PyObject* watch(PyObject* self, PyObject* arguments) {
-  (void)self;
+static PyObject* watch(PyObject*, PyObject* arguments) {
   PyObject *new_names, *new_name_of, *observation, *tracing, *graph_module;
   if (!PyArg_ParseTuple(arguments, "kO!OOOO!:watch", &main_thread, &PyDict_Type, &new_names, &new_name_of, &observation,
                         &tracing, &PyType_Type, &graph_module))
@@ -130,9 +122,7 @@ static PyObject* watch(PyObject* self, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-static PyObject* unwatch(PyObject* self, PyObject* unused) {
-  (void)self;
-  (void)unused;
+static PyObject* unwatch(PyObject*, PyObject*) {
   watching = 0;
   end_following();
   Py_RETURN_NONE;

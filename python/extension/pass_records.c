@@ -2,8 +2,7 @@
 /* Functions of the module kymo_trace._program that add records to a pass. Without one, they do nothing. */
 #include "program.h"
 
-static PyObject* metric(PyObject* module, PyObject* arguments) {
-  (void)module;
+static PyObject* metric(PyObject*, PyObject* arguments) {
   unsigned int level;
   const char* name;
   PyObject* value;
@@ -21,8 +20,7 @@ static PyObject* metric(PyObject* module, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-static PyObject* compilation(PyObject* module, PyObject* arguments) {
-  (void)module;
+static PyObject* compilation(PyObject*, PyObject* arguments) {
   kymo_compilation record = {.size = sizeof record};
   long long step, program_step, start_ns, duration_ns, inductor_ns, line;
   if (!PyArg_ParseTuple(arguments, "ILLLLLssLs:compilation", &record.kind, &step, &program_step, &start_ns,
@@ -38,8 +36,7 @@ static PyObject* compilation(PyObject* module, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-static PyObject* tag(PyObject* module, PyObject* arguments) {
-  (void)module;
+static PyObject* tag(PyObject*, PyObject* arguments) {
   unsigned long long address, bytes;
   unsigned int category;
   if (!PyArg_ParseTuple(arguments, "KKI:tag", &address, &bytes, &category)) return NULL;
@@ -48,16 +45,13 @@ static PyObject* tag(PyObject* module, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-static PyObject* library_calls_begin(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
+static PyObject* library_calls_begin(PyObject*, PyObject*) {
   const kymo_collective calls = {.size = sizeof calls, .operation = KYMO_LIBRARY_CALLS};
   const int is_recorded = recording_host && recording_host->collective_begin && recording_host->collective_needed;
   return PyLong_FromUnsignedLongLong(is_recorded ? recording_host->collective_begin(recording_context, &calls) : 0);
 }
 
-static PyObject* library_calls_end(PyObject* module, PyObject* handle) {
-  (void)module;
+static PyObject* library_calls_end(PyObject*, PyObject* handle) {
   const unsigned long long calls = PyLong_AsUnsignedLongLong(handle);
   if (PyErr_Occurred()) return NULL;
   if (calls && recording_host && recording_host->collective_end)
@@ -65,8 +59,7 @@ static PyObject* library_calls_end(PyObject* module, PyObject* handle) {
   Py_RETURN_NONE;
 }
 
-static PyObject* library_calls_needed(PyObject* module, PyObject* arguments) {
-  (void)module;
+static PyObject* library_calls_needed(PyObject*, PyObject* arguments) {
   unsigned long long calls;
   const char* by;
   if (!PyArg_ParseTuple(arguments, "Ks:library_calls_needed", &calls, &by)) return NULL;
@@ -75,15 +68,9 @@ static PyObject* library_calls_needed(PyObject* module, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-static PyObject* records_tags(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
-  return PyBool_FromLong(recording_host && recording_host->tag);
-}
+static PyObject* records_tags(PyObject*, PyObject*) { return PyBool_FromLong(recording_host && recording_host->tag); }
 
-static PyObject* records_scopes(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
+static PyObject* records_scopes(PyObject*, PyObject*) {
   return PyBool_FromLong(recording_host && recording_host->scope_begin);
 }
 

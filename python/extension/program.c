@@ -64,22 +64,16 @@ static void to_engine(void) {
 
 /* The workload, whose functions the engine calls on its own stack. */
 
-static kymo_status create(const kymo_workload* table, const kymo_host* host, kymo_context* context, void** instance) {
-  (void)table;
+static kymo_status create(const kymo_workload*, const kymo_host* host, kymo_context* context, void** instance) {
   recording_host = host;
   recording_context = context;
   *instance = &self_;
   return KYMO_OK;
 }
 
-static kymo_status prepare(void* instance, kymo_context* context) {
-  (void)instance;
-  (void)context;
-  return KYMO_OK;
-}
+static kymo_status prepare(void*, kymo_context*) { return KYMO_OK; }
 
-static kymo_status step(void* instance, kymo_context* context) {
-  (void)instance;
+static kymo_status step(void*, kymo_context* context) {
   self_.state = kStepping;
   if (are_steps_recorded()) record_step_begin();
   to_program();
@@ -89,8 +83,7 @@ static kymo_status step(void* instance, kymo_context* context) {
   return self_.end_status;
 }
 
-static void destroy(void* instance) {
-  (void)instance;
+static void destroy(void*) {
   if (*self_.final_text)
     recording_host->metric_text(recording_context, KYMO_PER_RUN, self_.final_name, self_.final_text);
   recording_host = NULL;
@@ -103,15 +96,11 @@ static const kymo_workload* workload_at(uint32_t index) { return index == 0 ? &w
 static const kymo_plugin plugin = {sizeof plugin, KYMO_ABI_MAJOR, KYMO_ABI_MINOR, "program",
                                    "0",           "libtorch",     workload_count, workload_at};
 
-static const kymo_plugin* load(void* user, const char* file, const char* description, char* error, uint64_t bytes) {
-  (void)user, (void)file, (void)description, (void)error, (void)bytes;
-  return &plugin;
-}
+static const kymo_plugin* load(void*, const char*, const char*, char*, uint64_t) { return &plugin; }
 
 /* Called after the results are stored and before the outcome is sent. Delays the outcome until the program ends, unless
  * another pass may follow. The program flushes its output itself. */
-static void flush(void* user) {
-  (void)user;
+static void flush(void*) {
   recording_host = NULL;
   self_.is_complete = 1;
   if (self_.ending || self_.has_more) return;
@@ -155,8 +144,7 @@ static int is_own_thread(void) { return PyThread_get_thread_ident() == self_.thr
 static int is_stepping(void) { return self_.state == kStepping && is_own_thread(); }
 int open_phases(void) { return is_stepping() ? self_.depth : -1; }
 
-static PyObject* begin(PyObject* module, PyObject* arguments) {
-  (void)module;
+static PyObject* begin(PyObject*, PyObject* arguments) {
   static const kymo_engine_plugins plugins = {sizeof plugins, 0, NULL, load, flush};
   const char *engine_file, *root, *address, *token, *name, *torch_version;
   int rank, ranks, has_more;
@@ -239,26 +227,15 @@ int end_step(int engine_is_due) {
   return self_.state == kStepping;
 }
 
-static PyObject* next_step(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
+static PyObject* next_step(PyObject*, PyObject*) {
   return PyBool_FromLong(end_step(1)); /* the engine also stores other records of Python */
 }
 
-static PyObject* recorded(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
-  return PyBool_FromLong(self_.state == kRecorded);
-}
+static PyObject* recorded(PyObject*, PyObject*) { return PyBool_FromLong(self_.state == kRecorded); }
 
-static PyObject* paused(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
-  return PyBool_FromLong(self_.state == kPaused);
-}
+static PyObject* paused(PyObject*, PyObject*) { return PyBool_FromLong(self_.state == kPaused); }
 
-static PyObject* end(PyObject* module, PyObject* arguments) {
-  (void)module;
+static PyObject* end(PyObject*, PyObject* arguments) {
   int status;
   const char* message;
   if (!PyArg_ParseTuple(arguments, "is:end", &status, &message)) return NULL;
@@ -272,16 +249,12 @@ static PyObject* end(PyObject* module, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-static PyObject* reset(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
+static PyObject* reset(PyObject*, PyObject*) {
   if (self_.state == kEnded) self_.state = kNotBegun;
   Py_RETURN_NONE;
 }
 
-static PyObject* disarm(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
+static PyObject* disarm(PyObject*, PyObject*) {
   self_.state = kEnded;
   recording_host = NULL;
   Py_RETURN_NONE;
@@ -301,8 +274,7 @@ void end_phase(void) {
   switch_phase(ended, current_phase());
 }
 
-static PyObject* phase_begin(PyObject* module, PyObject* index) {
-  (void)module;
+static PyObject* phase_begin(PyObject*, PyObject* index) {
   const long phase = PyLong_AsLong(index);
   if (PyErr_Occurred()) return NULL;
   const int begun = phase >= 0 && phase <= kNoPhase && begin_phase((Phase)phase);
@@ -310,16 +282,13 @@ static PyObject* phase_begin(PyObject* module, PyObject* index) {
   return PyBool_FromLong(begun);
 }
 
-static PyObject* phase_end(PyObject* module, PyObject* unused) {
-  (void)module;
-  (void)unused;
+static PyObject* phase_end(PyObject*, PyObject*) {
   end_phase();
   record_effect(kPhaseEnds);
   Py_RETURN_NONE;
 }
 
-static PyObject* final_metric(PyObject* module, PyObject* arguments) {
-  (void)module;
+static PyObject* final_metric(PyObject*, PyObject* arguments) {
   const char *name, *text;
   if (!PyArg_ParseTuple(arguments, "ss:final_metric", &name, &text)) return NULL;
   if (copy_text(self_.final_name, name, "the name") || copy_text(self_.final_text, text, "the text")) return NULL;
@@ -343,8 +312,7 @@ static PyMethodDef functions[] = {
     {"phase_end", phase_end, METH_NOARGS, "phase_end()"},
     {"final_metric", final_metric, METH_VARARGS,
      "final_metric(name, text): sets the metric of the run that is stored when the pass ends; none if the text is "
-     "empty. "
-     "Lost if the process is killed."},
+     "empty. Lost if the process is killed."},
     {NULL, NULL, 0, NULL}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                         "kymo_trace._program",

@@ -58,8 +58,7 @@ static void free_object(PyObject* self) {
   Py_DECREF(type);
 }
 
-static PyObject* phase_enter(PyObject* object, PyObject* unused) {
-  (void)unused;
+static PyObject* phase_enter(PyObject* object, PyObject*) {
   PhaseState* self = (PhaseState*)object;
   Run* run = self->run;
   if (require_live(run) || require_workload_thread(run, "phases")) return NULL;
@@ -100,10 +99,7 @@ static PyMethodDef phase_functions[] = {
     {"__enter__", phase_enter, METH_NOARGS, "Begins the phase."},
     {"__exit__", (PyCFunction)(void (*)(void))phase_exit, METH_FASTCALL, "Ends the phase."}};
 
-static PyObject* phase_name(PyObject* self, void* unused) {
-  (void)unused;
-  return Py_NewRef(((Phase*)self)->state->name);
-}
+static PyObject* phase_name(PyObject* self, void*) { return Py_NewRef(((Phase*)self)->state->name); }
 
 static void phase_state_free(PyObject* object) {
   PhaseState* self = (PhaseState*)object;
@@ -121,8 +117,7 @@ static void phase_free(PyObject* object) {
   free_object(object);
 }
 
-static PyObject* bound_function_get(PyObject* self, PyObject* phase, PyObject* type) {
-  (void)type;
+static PyObject* bound_function_get(PyObject* self, PyObject* phase, PyObject*) {
   if (!phase || phase == Py_None) return Py_NewRef(self);
   if (Py_TYPE(phase) != phase_type) {
     PyErr_SetString(PyExc_TypeError, "this is a method of kymo._engine.Phase");
@@ -171,17 +166,14 @@ PyObject* get_phase(Run* run, PyObject* name, void* stream) {
   return phase;
 }
 
-static PyObject* scope_enter(PyObject* object, PyObject* unused) {
-  (void)unused;
+static PyObject* scope_enter(PyObject* object, PyObject*) {
   const Scope* self = (Scope*)object;
   if (require_live(self->run)) return NULL;
   self->run->host->scope_begin(self->run->context, self->text);
   return Py_NewRef(object);
 }
 
-static PyObject* scope_exit(PyObject* object, PyObject* const* arguments, Py_ssize_t count) {
-  (void)arguments;
-  (void)count;
+static PyObject* scope_exit(PyObject* object, PyObject* const*, Py_ssize_t) {
   const Run* run = ((Scope*)object)->run;
   if (run->host) run->host->scope_end(run->context);
   Py_RETURN_FALSE;
@@ -207,25 +199,15 @@ PyObject* new_scope(Run* run, PyObject* name) {
 }
 
 /* The only object of its type, so that the functions in the type need not be bound to it. */
-static PyObject* no_scope_enter(PyObject* self, PyObject* unused) {
-  (void)self;
-  (void)unused;
-  return Py_NewRef(no_scope);
-}
+static PyObject* no_scope_enter(PyObject*, PyObject*) { return Py_NewRef(no_scope); }
 
-static PyObject* no_scope_exit(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-  (void)self;
-  (void)arguments;
-  (void)count;
-  Py_RETURN_FALSE;
-}
+static PyObject* no_scope_exit(PyObject*, PyObject* const*, Py_ssize_t) { Py_RETURN_FALSE; }
 
 static PyMethodDef no_scope_functions[] = {
     {"__enter__", no_scope_enter, METH_NOARGS, "Begins the region."},
     {"__exit__", (PyCFunction)(void (*)(void))no_scope_exit, METH_FASTCALL, "Ends the region."}};
 
-static PyObject* collective_enter(PyObject* object, PyObject* unused) {
-  (void)unused;
+static PyObject* collective_enter(PyObject* object, PyObject*) {
   Collective* self = (Collective*)object;
   if (require_live(self->run)) return NULL;
   if (self->open) {
@@ -239,9 +221,7 @@ static PyObject* collective_enter(PyObject* object, PyObject* unused) {
   return object;
 }
 
-static PyObject* collective_exit(PyObject* object, PyObject* const* arguments, Py_ssize_t count) {
-  (void)arguments;
-  (void)count;
+static PyObject* collective_exit(PyObject* object, PyObject* const*, Py_ssize_t) {
   Collective* self = (Collective*)object;
   const Run* run = self->run;
   if (self->open && run->host && run->host->collective_end) run->host->collective_end(run->context, self->handle);

@@ -34,8 +34,7 @@ static int begins_after(int64_t steps) {
 
 int requested_window_begins(long more_steps) { return own && begins_after(steps_before + more_steps); }
 
-static PyObject* watch_windows(PyObject* self, PyObject* arguments) {
-  (void)self;
+static PyObject* watch_windows(PyObject*, PyObject* arguments) {
   const char* file;
   if (!PyArg_ParseTuple(arguments, "s:watch_windows", &file)) return NULL;
   const int descriptor = open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -54,8 +53,7 @@ static PyObject* watch_windows(PyObject* self, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-static PyObject* window_begins(PyObject* self, PyObject* steps) {
-  (void)self;
+static PyObject* window_begins(PyObject*, PyObject* steps) {
   steps_before = PyLong_AsLongLong(steps);
   if (PyErr_Occurred()) return NULL;
   if (page && !has_entry()) take_entry();

@@ -243,29 +243,19 @@ static PyObject* run_parameter(PyObject* object, PyObject* name) {
 static PyObject* get_number(PyObject* run, void* offset) {
   return PyLong_FromLong(*(const int32_t*)((const char*)run + (uintptr_t)offset));
 }
-static PyObject* get_device(PyObject* run, void* unused) {
-  (void)unused;
+static PyObject* get_device(PyObject* run, void*) {
   return PyUnicode_FromString(((Run*)run)->placement.device == KYMO_CUDA ? "cuda" : "cpu");
 }
-static PyObject* get_rendezvous_host(PyObject* run, void* unused) {
-  (void)unused;
-  return Py_NewRef(((Run*)run)->rendezvous_host);
-}
-static PyObject* get_rendezvous_port(PyObject* run, void* unused) {
-  (void)unused;
+static PyObject* get_rendezvous_host(PyObject* run, void*) { return Py_NewRef(((Run*)run)->rendezvous_host); }
+static PyObject* get_rendezvous_port(PyObject* run, void*) {
   return PyLong_FromUnsignedLong(((Run*)run)->placement.rendezvous_port);
 }
-static PyObject* get_seed(PyObject* run, void* unused) {
-  (void)unused;
-  return PyLong_FromUnsignedLongLong(((Run*)run)->seed);
-}
-static PyObject* get_cancelled(PyObject* object, void* unused) {
-  (void)unused;
+static PyObject* get_seed(PyObject* run, void*) { return PyLong_FromUnsignedLongLong(((Run*)run)->seed); }
+static PyObject* get_cancelled(PyObject* object, void*) {
   const Run* run = (Run*)object;
   return PyBool_FromLong(!run->host || (run->host->cancelled && run->host->cancelled(run->context)));
 }
-static PyObject* get_records_tags(PyObject* object, void* unused) {
-  (void)unused;
+static PyObject* get_records_tags(PyObject* object, void*) {
   const Run* run = (Run*)object;
   return PyBool_FromLong(run->host && run->host->tag);
 }

@@ -69,8 +69,7 @@ kymo_status fail(const kymo_host* host, kymo_context* context) {
   return status;
 }
 
-static const kymo_plugin* load(void* user, const char* file, const char* description, char* error, uint64_t bytes) {
-  (void)user;
+static const kymo_plugin* load(void*, const char* file, const char* description, char* error, uint64_t bytes) {
   acquire_gil();
   PyObject* file_text = PyUnicode_DecodeFSDefault(file);
   PyObject* source = file_text ? PyObject_CallFunction(server.load, "Os", file_text, description) : NULL;
@@ -86,8 +85,7 @@ static const kymo_plugin* load(void* user, const char* file, const char* descrip
   return table ? &table->plugin : NULL;
 }
 
-static void flush(void* user) {
-  (void)user;
+static void flush(void*) {
   acquire_gil();
   Py_XDECREF(PyObject_CallNoArgs(server.flush));
   PyErr_Clear();
@@ -117,8 +115,7 @@ static const char serve_documentation[] =
     "max_rel_error, tolerance). report(exception) returns (status, message). flush() flushes output.\n"
     "Raises OSError or RuntimeError if the engine cannot be used.";
 
-static PyObject* serve(PyObject* module, PyObject* arguments) {
-  (void)module;
+static PyObject* serve(PyObject*, PyObject* arguments) {
   const char *engine_file, *root, *address, *token;
   int rank;
   long long start_ns;

@@ -190,8 +190,7 @@ int root_ends(void) { return handle_event(kRootEnds, NULL, NULL); }
 /* Functions of an event, whose number is their `self`. */
 
 /* Returns the argument for the function of the end: None if the event is not observed, or whether it began a phase. */
-static PyObject* begins(PyObject* event, PyObject* unused) {
-  (void)unused;
+static PyObject* begins(PyObject* event, PyObject*) {
   if (!is_main_thread() || torch_traces()) Py_RETURN_NONE;
   const int in_phase = handle_event((Event)PyLong_AsLong(event), NULL, NULL);
   return in_phase < 0 ? NULL : PyBool_FromLong(in_phase);
@@ -236,8 +235,7 @@ int add_event_functions(PyObject* module) {
   return 0;
 }
 
-static PyObject* follow(PyObject* self, PyObject* boundaries) {
-  (void)self;
+static PyObject* follow(PyObject*, PyObject* boundaries) {
   memo.left = PyLong_AsLong(boundaries);
   if (PyErr_Occurred()) return NULL;
   if (handled.count > 0) handled.is_memoizable = 0;
@@ -254,18 +252,14 @@ void end_following(void) {
   memo.count = memo.reported;
 }
 
-static PyObject* stop_following(PyObject* self, PyObject* unused) {
-  (void)self, (void)unused;
+static PyObject* stop_following(PyObject*, PyObject*) {
   const int failed = memo.is_memoizing && take_over();
   end_following();
   if (failed) return NULL;
   Py_RETURN_NONE;
 }
 
-static PyObject* boundaries(PyObject* self, PyObject* unused) {
-  (void)self, (void)unused;
-  return PyLong_FromLong(memo.count - memo.reported);
-}
+static PyObject* boundaries(PyObject*, PyObject*) { return PyLong_FromLong(memo.count - memo.reported); }
 
 void set_observation(PyObject* new_observation, PyObject* new_tracing, PyObject* new_graph_module) {
   observation = Py_NewRef(new_observation);

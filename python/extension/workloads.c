@@ -88,8 +88,7 @@ static kymo_status call(const Instance* self, PyObject* function) {
 }
 
 /* The functions before_step, step and verify of a workload that is a function are known when prepare returns. */
-static kymo_status prepare(void* instance, kymo_context* context) {
-  (void)context;
+static kymo_status prepare(void* instance, kymo_context*) {
   Instance* self = instance;
   acquire_gil();
   PyObject* result = self->prepare ? PyObject_CallNoArgs(self->prepare) : Py_NewRef(Py_None);
@@ -109,14 +108,12 @@ static kymo_status prepare(void* instance, kymo_context* context) {
   return status;
 }
 
-static kymo_status before_step(void* instance, kymo_context* context) {
-  (void)context;
+static kymo_status before_step(void* instance, kymo_context*) {
   const Instance* self = instance;
   return call(self, self->before_step);
 }
 
-static kymo_status step(void* instance, kymo_context* context) {
-  (void)context;
+static kymo_status step(void* instance, kymo_context*) {
   const Instance* self = instance;
   acquire_gil();
   PyObject* result = PyObject_CallNoArgs(self->step);
@@ -155,8 +152,7 @@ static int read_checks(Instance* self, kymo_verification* out) {
   return 0;
 }
 
-static kymo_status verify(void* instance, kymo_context* context, kymo_verification* out) {
-  (void)context;
+static kymo_status verify(void* instance, kymo_context*, kymo_verification* out) {
   Instance* self = instance;
   acquire_gil();
   PyObject* result = self->verify ? PyObject_CallNoArgs(self->verify) : PyTuple_New(0);
