@@ -3,6 +3,7 @@
 #include <limits>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -17,10 +18,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A table with rows of runs in the source.
+struct TableOfRuns {
+  std::string name;
+  std::vector<std::string> shared;  ///< columns that the target has too
+};
+
 /// State of a merge: source, target, and the mapping of ids.
 struct Merge {
   const Connection& source;
   const Connection& target;
+  std::vector<TableOfRuns> tables;
   IdMap plugins;
   IdMap devices;
   IdMap invocations;
@@ -166,9 +174,8 @@ bool is_there(const Merge& merge, std::int64_t run_id) {
 }
 
 /// Copies a run's rows of a table. Returns the number of rows that refer to something missing from the source.
-std::int64_t merge_table(const Merge& merge, const std::string& table, std::int64_t run_id, std::int64_t added) {
-  const auto shared = common_columns(merge.source, merge.target, table);
-  if (shared.empty()) return 0;
+std::int64_t merge_table(const Merge& merge, const TableOfRuns& of_runs, std::int64_t run_id, std::int64_t added) {
+  const auto& [table, shared] = of_runs;
   const Table* observed = find_observed_table(table);
   if (observed != nullptr && observed->is_event()) {
     const auto passes = passes_in(merge.source, table, run_id);
@@ -193,8 +200,19 @@ void merge_run(Merge& merge, std::int64_t run_id) {
                 " contains a run without required values; nothing was merged");
   const std::int64_t added = merge.target.last_insert_id();
   std::int64_t unknown = 0;
-  for (const std::string& table : tables_of_runs(merge.target)) unknown += merge_table(merge, table, run_id, added);
+  for (const TableOfRuns& table : merge.tables) unknown += merge_table(merge, table, run_id, added);
   if (unknown > 0) add_dropped_records(merge.target, added, -1, "", "store", unknown, kUnknownTexts);
+}
+
+/// Most runs fill few tables, and preparing the statements for an empty table takes longer than copying a row.
+std::vector<TableOfRuns> filled_tables(const Merge& merge) {
+  std::vector<TableOfRuns> tables;
+  for (const std::string& table : tables_of_runs(merge.target)) {
+    auto shared = common_columns(merge.source, merge.target, table);
+    if (!shared.empty() && Statement(merge.source, "SELECT 1 FROM main." + identifier(table) + " LIMIT 1").step())
+      tables.push_back({table, std::move(shared)});
+  }
+  return tables;
 }
 
 void merge_runs(Merge& merge) {
@@ -219,13 +237,14 @@ MergeReport ResultsDatabase::merge(const fs::path& other) {
   const auto source = open_results(other, Mode::kReadOnly, own_schema());
   // Read the source in a single transaction, as a consistent snapshot.
   source->exec("BEGIN");
-  Merge merge{*source, results, {}, {}, {}, {}, {}};
+  Merge merge{*source, results, {}, {}, {}, {}, {}, {}};
   Transaction transaction(results);
   merge_plugins(merge);
   merge_devices(merge);
   merge.texts = import_texts(merge.target, merge.source, source_is_newer(merge));
   for (const std::int64_t id : ids_of(*source, "SELECT invocation_id FROM main.invocation ORDER BY invocation_id"))
     merge_invocation(merge, id);
+  merge.tables = filled_tables(merge);
   merge_runs(merge);
   transaction.commit();
   return merge.report;
