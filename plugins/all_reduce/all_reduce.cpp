@@ -131,16 +131,15 @@ class AllReduce final : public kymo::Workload {
     const at::Tensor mine = numbers(ranks_->rank(), elements);
     const Buffers buffers = Buffers::make(operation_, mine.clone(), in_place, ranks_->rank(), ranks_->size());
     buffers.communicate(operation_, *ranks_)->wait();
-    const at::Tensor wanted = expected(elements);
-    const std::int64_t wrong = buffers.output.ne(wanted).sum().item<std::int64_t>();
+    const std::int64_t mismatches = buffers.output.ne(expected(elements)).sum().item<std::int64_t>();
     const bool kept = in_place || operation_ != "all_reduce" || at::equal(buffers.input, mine);
     result.that(
-        wrong == 0 && kept,
+        mismatches == 0 && kept,
         operation_ + " of " + std::to_string(elements) + " elements" + (in_place ? " in place" : " out of place"),
         "integers computed on each rank",
-        wrong  ? std::to_string(wrong) + " elements differ"
-        : kept ? ""
-               : "the input was modified");
+        mismatches ? std::to_string(mismatches) + " elements differ"
+        : kept     ? ""
+                   : "the input was modified");
   }
 
   std::string operation_;

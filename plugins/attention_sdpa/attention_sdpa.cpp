@@ -32,11 +32,11 @@ class AttentionSdpa final : public kymo::transformer::AttentionWorkload {
 
   void check(kymo::Context& ctx, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
              bool causal) override {
-    const std::string wanted = ctx.text("backend");
-    const SdpaBackend allowed(wanted);
+    const std::string requested = ctx.text("backend");
+    const SdpaBackend allowed(requested);
     const std::string chosen = SdpaBackend::chosen_for(query, key, value, causal);
-    if (chosen.empty() || (wanted != "auto" && wanted != chosen))
-      ctx.skip("LibTorch has no " + (wanted == "auto" ? std::string("fused") : wanted) + " attention for " +
+    if (chosen.empty() || (requested != "auto" && requested != chosen))
+      ctx.skip("LibTorch has no " + (requested == "auto" ? std::string("fused") : requested) + " attention for " +
                ctx.text("dtype") + ", head_dim " + std::to_string(query.size(-1)) + " on " +
                (ctx.is_cuda() ? "cuda" : "cpu"));
     ctx.metric("backend", chosen);

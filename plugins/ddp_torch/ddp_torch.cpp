@@ -44,7 +44,7 @@ StorePointer open_store(const kymo::Context& ctx) {
   settings.timeout = kDeadline;
   const auto store = c10::make_intrusive<c10d::TCPStore>(where.host, settings);
   // A worker may run several cases: each uses its own key prefix, from a per-rank counter.
-  const std::int64_t number = store->add("ddp_torch/made by/" + std::to_string(ctx.rank()), 1);
+  const std::int64_t number = store->add("ddp_torch/created by/" + std::to_string(ctx.rank()), 1);
   return c10::make_intrusive<c10d::PrefixStore>("ddp_torch/" + std::to_string(number), store);
 }
 

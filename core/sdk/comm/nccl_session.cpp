@@ -53,7 +53,7 @@ void join_ranks(const std::shared_ptr<Joining>& joining, const ncclUniqueId& id,
                                                              : ncclUnhandledCudaError;
   while (result == ncclInProgress) {  // NCCL_COMM_BLOCKING=0 overrides the setting
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (const ncclResult_t asked = ncclCommGetAsyncError(comm, &result); asked != ncclSuccess) result = asked;
+    if (const ncclResult_t query = ncclCommGetAsyncError(comm, &result); query != ncclSuccess) result = query;
   }
   const std::string error_text = result == ncclSuccess ? "" : to_string(result);
   const std::lock_guard<std::mutex> lock(joining->mutex);
@@ -117,9 +117,9 @@ NcclSession::NcclSession(const Context& ctx, const JoinedRendezvous& rendezvous,
 void NcclSession::check() {
   health_.check();
   ncclResult_t state = ncclSuccess;
-  const ncclResult_t asked = ncclCommGetAsyncError(comm_, &state);
-  if (asked == ncclSuccess && (state == ncclSuccess || state == ncclInProgress)) return;
-  fail("NCCL failed on rank " + std::to_string(ctx_.rank()) + ": " + to_string(asked != ncclSuccess ? asked : state));
+  const ncclResult_t query = ncclCommGetAsyncError(comm_, &state);
+  if (query == ncclSuccess && (state == ncclSuccess || state == ncclInProgress)) return;
+  fail("NCCL failed on rank " + std::to_string(ctx_.rank()) + ": " + to_string(query != ncclSuccess ? query : state));
   health_.check();
 }
 
@@ -134,7 +134,7 @@ ncclResult_t NcclSession::settle() {
   const Clock::time_point end = Clock::now() + deadline_;
   ncclResult_t state = ncclInProgress;
   while (state == ncclInProgress) {
-    if (const ncclResult_t asked = ncclCommGetAsyncError(comm_, &state); asked != ncclSuccess) return asked;
+    if (const ncclResult_t query = ncclCommGetAsyncError(comm_, &state); query != ncclSuccess) return query;
     if (Clock::now() > end || ctx_.cancelled()) return state;
     std::this_thread::yield();
   }

@@ -148,7 +148,7 @@ JoinedRendezvous join_others(const Context& ctx, Backend backend, const Options&
   const StorePointer store = store_at(ctx, where, options, end);
   // Each rank counts its own communicators. The counts agree, because all ranks create communicators in the same order.
   const std::string own = "kymo/" + options.name;
-  const std::int64_t number = store->add(own + "/made by/" + std::to_string(ctx.rank()), 1);
+  const std::int64_t number = store->add(own + "/created by/" + std::to_string(ctx.rank()), 1);
   JoinedRendezvous rendezvous{c10::make_intrusive<c10d::PrefixStore>(own + "/" + std::to_string(number), store),
                               options.name, "", end};
   if (number > 1) rendezvous.name += "#" + std::to_string(number);

@@ -63,28 +63,28 @@ class Verification {
   /// values.
   template <typename A, typename E>
   Verification& compare(std::string name, std::string reference, const A& actual, const E& expected, double tolerance) {
-    Check made{std::move(name), std::move(reference), Outcome::Failed, "", {}, tolerance};
+    Check result{std::move(name), std::move(reference), Outcome::Failed, "", {}, tolerance};
     if (std::size(actual) != std::size(expected)) {
-      made.detail = std::to_string(std::size(actual)) + " elements, expected " + std::to_string(std::size(expected));
+      result.detail = std::to_string(std::size(actual)) + " elements, expected " + std::to_string(std::size(expected));
     } else {
-      const Difference found = measure(actual, expected, made);
-      made.outcome = found.wrong == 0 ? Outcome::Passed : Outcome::Failed;
-      if (found.wrong > 0) {
-        made.detail = std::to_string(found.wrong) + " of " + std::to_string(std::size(actual)) +
-                      " elements differ; the worst is [" + std::to_string(found.worst) +
-                      "] = " + text_of(static_cast<double>(actual[found.worst])) + ", expected " +
-                      text_of(static_cast<double>(expected[found.worst]));
+      const Difference found = measure(actual, expected, result);
+      result.outcome = found.mismatches == 0 ? Outcome::Passed : Outcome::Failed;
+      if (found.mismatches > 0) {
+        result.detail = std::to_string(found.mismatches) + " of " + std::to_string(std::size(actual)) +
+                        " elements differ; the worst is [" + std::to_string(found.worst) +
+                        "] = " + text_of(static_cast<double>(actual[found.worst])) + ", expected " +
+                        text_of(static_cast<double>(expected[found.worst]));
       }
     }
-    return check(std::move(made));
+    return check(std::move(result));
   }
 
   const std::vector<Check>& checks() const { return checks_; }
 
  private:
   struct Difference {
-    std::size_t wrong = 0;  ///< number of elements that exceed the tolerance
-    std::size_t worst = 0;  ///< the one that exceeds it by the largest factor
+    std::size_t mismatches = 0;  ///< number of elements that exceed the tolerance
+    std::size_t worst = 0;       ///< the one that exceeds it by the largest factor
   };
 
   static std::string text_of(double value) {
@@ -95,7 +95,7 @@ class Verification {
 
   /// Computes the maximum errors and compares each element with the tolerance.
   template <typename A, typename E>
-  static Difference measure(const A& actual, const E& expected, Check& made) {
+  static Difference measure(const A& actual, const E& expected, Check& result) {
     Difference found;
     double largest = -1;
     for (std::size_t i = 0; i < std::size(actual); ++i) {
@@ -105,11 +105,11 @@ class Verification {
       const double distance = std::isnan(a - e) ? std::numeric_limits<double>::infinity() : std::abs(a - e);
       const double relative =
           e == 0 || std::isinf(distance) ? std::numeric_limits<double>::infinity() : distance / std::abs(e);
-      made.deviation.max_abs = std::max(made.deviation.max_abs, distance);
-      made.deviation.max_rel = std::max(made.deviation.max_rel, relative);
+      result.deviation.max_abs = std::max(result.deviation.max_abs, distance);
+      result.deviation.max_rel = std::max(result.deviation.max_rel, relative);
       const double scaled = std::isfinite(distance) ? distance / std::max(1.0, std::abs(e)) : distance;
-      if (std::isfinite(distance) && distance <= made.tolerance * std::max(1.0, std::abs(e))) continue;
-      ++found.wrong;
+      if (std::isfinite(distance) && distance <= result.tolerance * std::max(1.0, std::abs(e))) continue;
+      ++found.mismatches;
       if (scaled <= largest) continue;
       largest = scaled;
       found.worst = i;

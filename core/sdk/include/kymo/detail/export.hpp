@@ -113,8 +113,8 @@ void add_workload(PluginTable& table) {
 template <typename... Ws>
 struct [[gnu::visibility("hidden")]] Exported {
   static PluginTable*& table() {
-    static PluginTable* made = nullptr;
-    return made;
+    static PluginTable* table = nullptr;
+    return table;
   }  // namespace kymo::detail
   static std::uint32_t count() noexcept { return static_cast<std::uint32_t>(table()->workloads.size()); }
   static const kymo_workload* at(std::uint32_t index) noexcept {

@@ -88,13 +88,13 @@ inline void publish(Instance& self, kymo_verification* out) {
 template <typename W>
 kymo_status create(const kymo_workload*, const kymo_host* host, kymo_context* handle, void** out) noexcept {
   return guarded(Context(host, handle), [&] {
-    auto made = std::make_unique<Instance>(host, handle);
+    auto instance = std::make_unique<Instance>(host, handle);
     if constexpr (std::is_constructible_v<W, Context&>) {
-      made->workload = new W(made->context);
+      instance->workload = new W(instance->context);
     } else {
-      made->workload = new W();
+      instance->workload = new W();
     }
-    *out = made.release();
+    *out = instance.release();
   });
 }
 
