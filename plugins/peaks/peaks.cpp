@@ -31,7 +31,7 @@ constexpr const char* kPhase = "operation";
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
 
-/// What is repeated. One call of run() is one step.
+/// The measured operation. One call of run() is one step.
 class Operation {
  public:
   virtual ~Operation() = default;
@@ -120,7 +120,7 @@ class MatrixProduct final : public Operation {
  public:
   MatrixProduct(const Context& ctx, const std::string& dtype, std::int64_t n, const at::Device& device)
       : tolerance_(tolerance_of(dtype)), is_fp8_(dtype == "fp8") {
-    // Concerns products of fp32 on a GPU.
+    // Affects fp32 products on a GPU only.
     at::globalContext().setFloat32MatmulPrecision(dtype == "tf32" ? "high" : "highest");
     const at::ScalarType type = is_fp8_           ? at::kFloat8_e4m3fn
                                 : dtype == "tf32" ? at::kFloat
@@ -197,7 +197,7 @@ class Peaks final : public kymo::Workload {
     const std::string kind = ctx.text("kind");
     const std::string dtype = ctx.text("dtype");
     const at::Device device = kymo::libtorch::select_device(ctx);
-    if (const std::string reason = missing(ctx, kind, dtype); !reason.empty()) ctx.skip(reason);
+    if (const std::string reason = unsupported_reason(ctx, kind, dtype); !reason.empty()) ctx.skip(reason);
     threads_ = ctx.is_cuda() ? 1 : at::get_num_threads();
     if (!ctx.is_cuda()) ctx.metric("threads", threads_);
     operation_ = kind == "matmul" ? make_product(ctx, dtype, device) : make_transfer(ctx, kind, device);
@@ -232,7 +232,7 @@ class Peaks final : public kymo::Workload {
 
  private:
   /// Why the case cannot be measured; empty if it can.
-  static std::string missing(const Context& ctx, const std::string& kind, const std::string& dtype) {
+  static std::string unsupported_reason(const Context& ctx, const std::string& kind, const std::string& dtype) {
     if (kind != "matmul") {
       if (dtype != "fp32") return "bandwidth does not depend on the data type: it is measured with dtype=fp32";
 #ifndef KYMO_PEAKS_DEVICE_READ
@@ -281,7 +281,7 @@ class Peaks final : public kymo::Workload {
     return std::make_unique<MatrixProduct>(ctx, dtype, n, device);
   }
 
-  /// Sizes that could measure another level of the memory hierarchy are rejected.
+  /// Throws std::invalid_argument for sizes that could measure another level of the memory hierarchy.
   std::unique_ptr<Operation> make_transfer(const Context& ctx, const std::string& kind,
                                            const at::Device& device) const {
     const peaks::CacheSizes caches = ctx.is_cuda() ? device_caches() : peaks::cache_sizes();
@@ -301,8 +301,8 @@ class Peaks final : public kymo::Workload {
     ctx.metric("buffer_bytes", static_cast<double>(size), "B");
     if (kind == "copy") return std::make_unique<Copy>(size, device, threads_);
     // Enough to make the start of threads or of a kernel negligible.
-    const std::int64_t wanted = in_cache ? (ctx.is_cuda() ? 8 * kGiB : 512 * kMiB * threads_) : 1;
-    const auto repeats = static_cast<int>((wanted + size - 1) / size);
+    const std::int64_t bytes = in_cache ? (ctx.is_cuda() ? 8 * kGiB : 512 * kMiB * threads_) : 1;
+    const auto repeats = static_cast<int>((bytes + size - 1) / size);
     return std::make_unique<Read>(size, repeats, device, threads_);
   }
 
@@ -316,9 +316,9 @@ class Peaks final : public kymo::Workload {
     const std::int64_t memory = ctx.is_cuda()
                                     ? static_cast<std::int64_t>(at::cuda::getCurrentDeviceProperties()->totalGlobalMem)
                                     : peaks::physical_memory();
-    const std::int64_t wanted =
+    const std::int64_t size =
         ctx.is_cuda() ? std::max(64 * caches.last, 2 * kGiB) : std::max(4 * caches.last, 256 * kMiB);
-    return std::min(wanted, memory / 4);
+    return std::min(size, memory / 4);
   }
 
   int threads_ = 1;

@@ -78,16 +78,16 @@ at::Tensor workspace_of(const Call& call, const at::Tensor& like) {
 
 void* address_of(const at::Tensor& workspace) { return workspace.defined() ? workspace.mutable_data_ptr() : nullptr; }
 
-/// Checks whether the kernels support these sizes. The addresses stand for any aligned ones; nothing is read or
+/// Why the kernels do not support these sizes; empty if they do. Passes an aligned address that is neither read nor
 /// written.
-std::string ask(const kernels::Problem& problem, Direction direction) {
-  alignas(256) static char somewhere[256];
+std::string size_error(const kernels::Problem& problem, Direction direction) {
+  alignas(256) static char aligned[256];
   const std::int64_t query_head = problem.seq_q * problem.d, key_head = problem.seq_k * problem.d;
-  const kernels::Input rows_of_query{somewhere, problem.heads_q * query_head, query_head, problem.d};
-  const kernels::Input rows_of_key{somewhere, problem.heads_kv * key_head, key_head, problem.d};
-  const kernels::Output to_query{somewhere, problem.heads_q * query_head, query_head, problem.d};
-  const kernels::Output to_key{somewhere, problem.heads_kv * key_head, key_head, problem.d};
-  auto* const numbers = reinterpret_cast<float*>(somewhere);
+  const kernels::Input rows_of_query{aligned, problem.heads_q * query_head, query_head, problem.d};
+  const kernels::Input rows_of_key{aligned, problem.heads_kv * key_head, key_head, problem.d};
+  const kernels::Output to_query{aligned, problem.heads_q * query_head, query_head, problem.d};
+  const kernels::Output to_key{aligned, problem.heads_kv * key_head, key_head, problem.d};
+  auto* const numbers = reinterpret_cast<float*>(aligned);
   const kernels::Forward forward_call{
       .problem = problem, .q = rows_of_query, .k = rows_of_key, .v = rows_of_key, .o = to_query, .lse = numbers};
   const kernels::Backward backward_call{.problem = problem,
@@ -100,7 +100,7 @@ std::string ask(const kernels::Problem& problem, Direction direction) {
                                         .dq = to_query,
                                         .dk = to_key,
                                         .dv = to_key,
-                                        .workspace = somewhere};
+                                        .workspace = aligned};
   std::string reason;
   const bool supported = direction == Direction::kForward ? kernels::supported(forward_call, &reason)
                                                           : kernels::supported(backward_call, &reason);
@@ -114,7 +114,7 @@ std::string unsupported_reason(const at::Tensor& query, const at::Tensor& key, c
   if (!query.device().is_cuda()) return "requires CUDA tensors, but q is on " + query.device().str();
   if (query.scalar_type() == at::kDouble) return "supports Float, BFloat16 and Half, but q is Double";
   const c10::OptionalDeviceGuard on_device(query.device());
-  return ask(problem_of(query, key, setting), direction);
+  return size_error(problem_of(query, key, setting), direction);
 }
 
 void forward(const ForwardTensors& tensors, const Setting& setting) {

@@ -79,9 +79,9 @@ void check_backward_inputs(const at::Tensor& output_gradient, const at::Tensor& 
   const auto rows = query.sym_sizes().slice(0, static_cast<std::size_t>(query.dim() - 1));
   TORCH_CHECK_VALUE(log_sum_exp.sym_sizes().equals(rows), "attention: lse is ", log_sum_exp.sym_sizes(),
                     "; it must be ", rows, ", one value per row of q");
-  const at::ScalarType wanted = accumulator_of(query.scalar_type());
-  TORCH_CHECK_TYPE(log_sum_exp.scalar_type() == wanted, "attention: lse is ", log_sum_exp.scalar_type(),
-                   "; it must be ", wanted, ", as returned by attention_forward");
+  const at::ScalarType required = accumulator_of(query.scalar_type());
+  TORCH_CHECK_TYPE(log_sum_exp.scalar_type() == required, "attention: lse is ", log_sum_exp.scalar_type(),
+                   "; it must be ", required, ", as returned by attention_forward");
   TORCH_CHECK_VALUE(log_sum_exp.device() == query.device(), "attention: lse is on ", log_sum_exp.device(),
                     " but q is on ", query.device(), "; they must be on the same device");
 }

@@ -125,15 +125,15 @@ struct Progress {
   at::Tensor maximum;  ///< m: the same shape
 };
 
-Progress nothing_seen(const at::Tensor& query) {
+Progress initial_progress(const at::Tensor& query) {
   const std::vector<std::int64_t> column{query.size(0), query.size(1), 1};
   return {at::zeros(query.sizes(), query.options()), at::zeros(column, query.options()),
           at::full(column, kMinusInfinity, query.options())};
 }
 
-void take_in(Progress& so_far, at::Tensor scores, const at::Tensor& value) {
+void accumulate(Progress& so_far, at::Tensor scores, const at::Tensor& value) {
   const at::Tensor maximum = at::maximum(so_far.maximum, scores.amax(-1, /*keepdim=*/true));
-  // A row that has seen no key has m = −∞, and −∞ − (−∞) is NaN: subtracting 0 instead leaves its exponentials 0.
+  // A row without a visible key has m = −∞, and −∞ − (−∞) is NaN: subtracting 0 instead leaves its exponentials 0.
   const at::Tensor subtracted = maximum.masked_fill(maximum == kMinusInfinity, 0);
   const at::Tensor powers = scores.sub_(subtracted).exp_();
   const at::Tensor correction = (so_far.maximum - subtracted).exp_();
@@ -149,15 +149,15 @@ void forward(const ForwardTensors& tensors, const Setting& setting) {
   for (std::int64_t i = 0; i < sizes.query_length; i += kQueryRows) {
     const Rows queries = tile_from(i, kQueryRows, sizes.query_length);
     const at::Tensor query = query_tile(tensors.query, sizes, queries);
-    Progress seen = nothing_seen(query);
+    Progress progress = initial_progress(query);
     const std::int64_t visible_end = sizes.visible_end(queries);
     for (std::int64_t j = 0; j < visible_end; j += kKeyRows) {
       const Rows keys = tile_from(j, kKeyRows, visible_end);
-      take_in(seen, score_tile(query, key_tile(tensors.key, sizes, keys), sizes, queries, keys, setting.scale),
-              key_tile(tensors.value, sizes, keys));
+      accumulate(progress, score_tile(query, key_tile(tensors.key, sizes, keys), sizes, queries, keys, setting.scale),
+                 key_tile(tensors.value, sizes, keys));
     }
-    const at::Tensor log_sum_exp = seen.maximum + seen.sum.log();                        // −∞ for rows that see no key
-    const at::Tensor output = seen.output.div_(seen.sum.masked_fill(seen.sum == 0, 1));  // 0 for those rows
+    const at::Tensor log_sum_exp = progress.maximum + progress.sum.log();  // −∞ for rows that see no key
+    const at::Tensor output = progress.output.div_(progress.sum.masked_fill(progress.sum == 0, 1));  // 0 for those rows
     const at::Tensor to = rows_of(tensors.output, queries), sums_to = rows_of(tensors.log_sum_exp, queries);
     to.copy_(output.view(to.sizes()));
     sums_to.copy_(log_sum_exp.view(sums_to.sizes()));

@@ -39,7 +39,7 @@ struct AttentionFlops {
   double softmax = 0;  ///< 5 per score: maximum, subtraction, exponential, sum, division
   double values = 0;   ///< weights times values: 2·head_dim per score
 };
-/// For `scores` query-key pairs, summed over all sequences, heads and layers.
+/// `scores`: number of query-key pairs, summed over all sequences, heads and layers.
 AttentionFlops attention_flops(double scores, std::int64_t head_dim);
 /// Reports them as metrics of the run: attention_scores_flops, attention_softmax_flops, attention_values_flops.
 void report(const Context& ctx, const AttentionFlops& flops);

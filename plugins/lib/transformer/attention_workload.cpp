@@ -152,14 +152,14 @@ Verification AttentionWorkload::verify(Context& ctx) {
   const double tolerance = tolerance_of(small.dtype);
   const std::string reference = "float64 attention, computed per head";
   Verification result;
-  const auto held = [&](const char* name, const at::Tensor& actual, const at::Tensor& wanted) {
-    expect_close(result, name, reference, distance(actual, wanted), tolerance);
+  const auto expect_equal = [&](const char* name, const at::Tensor& actual, const at::Tensor& exact) {
+    expect_close(result, name, reference, distance(actual, exact), tolerance);
   };
-  held("output", output, expected.output);
+  expect_equal("output", output, expected.output);
   if (!with_backward_) return result;
-  held("query gradient", query.grad(), expected.query_gradient);
-  held("key gradient", key.grad(), expected.key_gradient);
-  held("value gradient", value.grad(), expected.value_gradient);
+  expect_equal("query gradient", query.grad(), expected.query_gradient);
+  expect_equal("key gradient", key.grad(), expected.key_gradient);
+  expect_equal("value gradient", value.grad(), expected.value_gradient);
   return result;
 }
 

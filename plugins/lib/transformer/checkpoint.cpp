@@ -20,8 +20,8 @@ using torch::autograd::variable_list;
 
 /// A part with what surrounded it in the forward pass.
 struct Recomputation : torch::CustomClassHolder {
-  Recomputation(const Context& seen_by, std::vector<std::string> around, const variable_list& inputs, Part given)
-      : ctx(seen_by),
+  Recomputation(const Context& step_ctx, std::vector<std::string> around, const variable_list& inputs, Part given)
+      : ctx(step_ctx),
         scopes(std::move(around)),
         part(std::move(given)),
         autocast(libtorch::enabled_autocast(inputs.front().device().type())) {}

@@ -16,7 +16,7 @@
 /// pass needs them, in the phase `recompute`, with the scopes of the forward pass.
 namespace kymo::transformer {
 
-/// What a model does not keep for the backward pass.
+/// Which activations of a model are not kept for the backward pass.
 enum class Checkpointing {
   kNone,       ///< keeps everything
   kBlocks,     ///< keeps the inputs of segments of blocks

@@ -49,8 +49,8 @@ at::ScalarType product_type(const at::Tensor& stream) {
 Weights make_weights(const Config& config, const at::TensorOptions& options, at::Generator generator) {
   validate(config);
   const std::int64_t d = config.d_model, f = config.d_ff;
-  Weights made;
-  made.embedding = normal(config.vocab_size, d, 1.0, options, generator);
+  Weights weights;
+  weights.embedding = normal(config.vocab_size, d, 1.0, options, generator);
   for (std::int64_t layer = 0; layer < config.layers; ++layer) {
     BlockWeights block;
     block.attention_norm = gain(d, options);
@@ -61,11 +61,11 @@ Weights make_weights(const Config& config, const at::TensorOptions& options, at:
     block.feed_forward_norm = gain(d, options);
     block.gate_and_up = normal(2 * f, d, std::sqrt(2.0 / static_cast<double>(d + f)), options, generator);
     block.down = weight(d, f, options, generator);
-    made.blocks.push_back(std::move(block));
+    weights.blocks.push_back(std::move(block));
   }
-  made.norm = gain(d, options);
-  made.head = weight(config.vocab_size, d, options, generator);
-  return made;
+  weights.norm = gain(d, options);
+  weights.head = weight(config.vocab_size, d, options, generator);
+  return weights;
 }
 
 Weights converted(Weights weights, at::ScalarType dtype) {

@@ -152,9 +152,9 @@ AttentionReference reference_attention(const at::Tensor& query, const at::Tensor
 
 Distance distance(const at::Tensor& actual, const at::Tensor& expected) {
   const c10::NoGradGuard no_gradients;
-  const at::Tensor wanted = exact_copy(expected);
-  const double absolute = (exact_copy(actual) - wanted).abs().max().item<double>();
-  const double largest = wanted.abs().max().item<double>();
+  const at::Tensor exact = exact_copy(expected);
+  const double absolute = (exact_copy(actual) - exact).abs().max().item<double>();
+  const double largest = exact.abs().max().item<double>();
   return {absolute, largest > 0 ? absolute / largest : absolute};
 }
 

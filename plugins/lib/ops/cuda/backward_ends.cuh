@@ -13,8 +13,8 @@
 
 namespace kymo::flash {
 
-/// What an MMA adds to the scores q k of a row and to its dP: -lse / scale, from which P = exp(scale S), and -delta.
-/// Each is the sum of three bf16 numbers, which together have the precision of fp32, followed by a 0.
+/// The terms that an MMA adds to the scores q k of a row and to its dP: -lse / scale, so that P = exp(scale S), and
+/// -delta. Each is stored as three bf16 numbers, whose sum has the precision of fp32, and a 0.
 struct alignas(16) RowTerms {
   uint2 of_s, of_dp;
 };
@@ -24,21 +24,21 @@ __device__ __forceinline__ uint2 split_in_three(float x) {
   const uint32_t high_and_middle = pack<T>(x, rest);
   return {high_and_middle, pack<T>(rest - unpack<T>(high_and_middle).y, 0.f)};
 }
-/// For rows that see no key, S becomes the most negative finite number: an MMA multiplies it by 0 for dP.
+/// For rows that see no key, S becomes the most negative finite number, because an MMA multiplies it by 0 for dP.
 __device__ __forceinline__ RowTerms row_terms(float lse, float delta, float scale) {
   constexpr float kLowest = -3.3895e38f;  // of bf16
   const bool sees_keys = lse != -INFINITY;
   return {split_in_three(sees_keys ? -lse / scale : kLowest), split_in_three(sees_keys ? -delta : 0.f)};
 }
 
-/// What begin computes for each row for the other kernels, (batch * heads_q, padded): `terms`, if not null, or both
-/// others.
+/// Results of the kernel begin for each row, (batch * heads_q, padded): `terms`, if not null, otherwise `lse` and
+/// `delta`.
 struct RowSums {
   float *lse, *delta;
   RowTerms* terms;
   int padded;
 };
-/// What begin zeroes for kernels that accumulate dQ in global memory.
+/// Memory that the kernel begin zeroes for kernels that accumulate dQ in global memory.
 struct DqSpace {
   float* sums;          // (batch * heads_q, padded, columns), or null
   int columns;          // a multiple of 64

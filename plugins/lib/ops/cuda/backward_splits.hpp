@@ -34,7 +34,7 @@ struct QuerySplits {
 };
 
 /// Whether a call is split by query heads. Measured on an H100 with 2 to 8 query heads per key/value head: with fewer
-/// heads or keys, the additions of dK and dV cost more than the order of the blocks gains.
+/// heads or keys, the additions of dK and dV take longer than the better order of the blocks saves.
 inline bool splits_heads(const Problem& p, const SplitQTile& tile) {
   return p.element != Element::kFloat32 && tile.columns <= 128 && p.causal && p.heads_q > 4 * p.heads_kv &&
          std::min(p.seq_q, p.seq_k) >= (tile.columns <= 64 ? 8192 : 4096);
@@ -49,10 +49,10 @@ inline QuerySplits query_splits(const Problem& p, const SplitQTile& tile, int mu
   const int group = static_cast<int>(p.heads_q / p.heads_kv);
   all.head_splits = !splits_heads(p, tile) ? 1 : group % tile.heads == 0 ? group / tile.heads : group;
   if (all.head_splits > 1) return all;
-  const int64_t room = int64_t{p.causal ? 2 : 1} * tile.blocks * multiprocessors,
-                wanted = std::max<int64_t>(1, room / all.key_blocks);
+  const int64_t max_blocks = int64_t{p.causal ? 2 : 1} * tile.blocks * multiprocessors,
+                splits = std::max<int64_t>(1, max_blocks / all.key_blocks);
   all.split_tiles =
-      static_cast<int>(std::max<int64_t>(std::min(all.tiles, tile.min_tiles), (all.tiles + wanted - 1) / wanted));
+      static_cast<int>(std::max<int64_t>(std::min(all.tiles, tile.min_tiles), (all.tiles + splits - 1) / splits));
   const int64_t heads = p.batch * p.heads_kv, blocks = all.key_blocks / heads,
                 in_block = tile.keys / (tile.rows * all.split_tiles);
   const int64_t busy = heads * (blocks * all.count() - in_block * blocks * (blocks - 1) / 2);

@@ -26,15 +26,15 @@ using enum Path;
 enum Tiling {
   kPlain,
   kPipelined,  // never uses a tile counter
-  kSplitKv,    // split-KV: selected automatically only if it pays and a workspace is given
+  kSplitKv,    // split-KV: selected automatically only if it is faster and a workspace is given
   kDecode      // at most kDecodeRows query rows
 };
 enum Masks { kFull = 1, kCausal = 2, kAnyMask = 3 };
 constexpr size_t kCounterBytes = 256;  // one counter of the tiles taken
 constexpr int64_t kAnyLength = int64_t{1} << 40;
 
-/// A row serves calls of its path with d <= max_d, one of its masks and fewer than `below` keys. Rows with below = 0
-/// are selected by index only (Forward::variant), for measurements; there are none at present.
+/// A row supports calls of its path with d <= max_d and one of its masks. It is selected automatically for fewer than
+/// `below` keys, and by its index (Forward::variant) for any number.
 struct ForwardRow {
   const char* name;
   LaunchForward* launch;
@@ -45,10 +45,10 @@ struct ForwardRow {
   int64_t below = kAnyLength;
   bool few = false;  // selected automatically only with at most two tiles of 128 queries per SM
 };
-// Based on the times in docs/kernels/attention_forward.md. Few tiles: split-KV where it pays. d 64: three consumers
-// hide the exponentials, which have twice the weight there; but below 1536 keys a causal mask wastes too much of 192
-// rows, below 1k the prologue and epilogue of a tile weigh more, and few tiles of 192 rows load the GPU too unevenly.
-// d 192 and 256: 112 and 80 keys are the largest tiles that fit twice. Pipelined, d 192 has registers for 80.
+// Based on the times in docs/kernels/attention_forward.md. Few tiles: split-KV where it is faster. d 64: three
+// consumers hide the exponentials, which have twice the weight there; but below 1536 keys a causal mask wastes too much
+// of 192 rows, below 1k the prologue and epilogue of a tile weigh more, and few tiles of 192 rows load the GPU too
+// unevenly. d 192 and 256: 112 and 80 keys are the largest tiles that fit twice. Pipelined, d 192 has registers for 80.
 constexpr auto kForward = std::to_array<ForwardRow>({
     {KERNEL(hopper_decode_d64), kHopper, 64, kDecode, kFull},
     {KERNEL(hopper_forward_d64_splitkv128x128), kHopper, 64, kSplitKv},
@@ -78,12 +78,12 @@ constexpr auto kForward = std::to_array<ForwardRow>({
     {KERNEL(float_forward_d256_64x16), kFloat, 256},
 });
 
-enum Sums {
+enum Accumulation {
   kDeterministic,  // supports deterministic calls
-  kNoSums,         // the same, without a workspace (ShortTile): selected automatically only if it pays
-  kNoSumsInPairs,  // the same, for fits_pairs()
+  kShort,          // the same, without a workspace (ShortTile): selected automatically only if it is faster
+  kShortPairs,     // the same, for fits_pairs()
   kAtomic,
-  kSplitQ,     // atomic and split-Q: selected automatically only if it pays
+  kSplitQ,     // atomic and split-Q: selected automatically only if it is faster
   kSplitHeads  // the same, only if query heads are split
 };
 
@@ -92,25 +92,25 @@ struct BackwardRow {
   LaunchBackward* launch;
   Path path;
   int max_d;
-  Sums sums;                     // how the contributions to a gradient are added
+  Accumulation accumulation;     // of the contributions to a gradient
   int64_t below = kAnyLength;    // as in ForwardRow
   int shared_kb = kMinSharedKb;  // required per block
   bool lockstep = false;         // tiles of kLockstepRows queries
 
   /// Columns of the fp32 accumulator of dQ.
   int columns() const { return path == kHopper ? max_d : 0; }
-  bool has_workspace() const { return sums != kNoSums && sums != kNoSumsInPairs; }
-  bool reproducible() const { return sums == kDeterministic || !has_workspace(); }
-  bool splits() const { return sums == kSplitQ || sums == kSplitHeads; }
+  bool has_workspace() const { return accumulation != kShort && accumulation != kShortPairs; }
+  bool reproducible() const { return accumulation == kDeterministic || !has_workspace(); }
+  bool splits() const { return accumulation == kSplitQ || accumulation == kSplitHeads; }
 };
 // Based on the times in docs/kernels/attention_backward.md. fp32: `small` for GPUs with too little shared memory per
 // block for the others, and at d 256 below 512 keys, where blocks of half the size fill the GPU sooner.
 constexpr auto kBackward = std::to_array<BackwardRow>({
-    {KERNEL(hopper_backward_d64_pairs), kHopper, 64, kNoSumsInPairs},
-    {KERNEL(hopper_backward_d64_short), kHopper, 64, kNoSums},
+    {KERNEL(hopper_backward_d64_pairs), kHopper, 64, kShortPairs},
+    {KERNEL(hopper_backward_d64_short), kHopper, 64, kShort},
     {KERNEL(hopper_backward_d64_splitq), kHopper, 64, kSplitQ},
     {KERNEL(hopper_backward_d64), kHopper, 64, kDeterministic},
-    {KERNEL(hopper_backward_d128_short), kHopper, 128, kNoSums},
+    {KERNEL(hopper_backward_d128_short), kHopper, 128, kShort},
     {KERNEL(hopper_backward_d128_lockstep_splitq), kHopper, 128, kSplitHeads, kAnyLength, kMinSharedKb, true},
     {KERNEL(hopper_backward_d128_splitq), kHopper, 128, kSplitQ},
     {KERNEL(hopper_backward_d128_lockstep_early), kHopper, 128, kAtomic, kAnyLength, kMinSharedKb, true},
@@ -147,7 +147,7 @@ struct NamedTensor {
 };
 Input as_input(const Output& t) { return {t.at, t.batch_stride, t.head_stride, t.row_stride}; }
 
-std::string wrong_sizes(const Problem& p) {
+std::string size_error(const Problem& p) {
   const auto text = [](int64_t number) { return std::to_string(number); };
   if (p.batch < 1 || p.heads_q < 1 || p.heads_kv < 1 || p.seq_q < 1 || p.seq_k < 1)
     return "batch, heads and lengths must be at least 1";
@@ -162,7 +162,7 @@ std::string wrong_sizes(const Problem& p) {
   return {};
 }
 
-std::string wrong_rows(const Problem& p, std::initializer_list<NamedTensor> tensors) {
+std::string alignment_error(const Problem& p, std::initializer_list<NamedTensor> tensors) {
   const int64_t size = p.element == Element::kFloat32 ? 4 : 2;
   const auto uneven = [&](int64_t stride, int64_t count) { return count > 1 && stride * size % 16 != 0; };
   for (const NamedTensor& t : tensors) {
@@ -187,26 +187,27 @@ bool fits_tma(const Problem& p, std::initializer_list<NamedTensor> tensors) {
 }
 
 /// Compute capability of the current device: 10 * major + minor.
-int capability(std::string& wrong) {
+int capability(std::string& error) {
   int device = 0, major = 0, minor = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
-  if (error != cudaSuccess) wrong = std::string("no CUDA device: ") + cudaGetErrorString(error);
+  cudaError_t code = cudaGetDevice(&device);
+  if (code == cudaSuccess) code = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  if (code == cudaSuccess) code = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  if (code != cudaSuccess) error = std::string("no CUDA device: ") + cudaGetErrorString(code);
   return major * 10 + minor;
 }
 
-/// Path of a call for which the Hopper kernels support d up to hopper_d; kAutomatic and a reason in `wrong` if there is
-/// none.
-Path path_of(const Problem& p, Path asked, bool tma, int hopper_d, std::string& wrong) {
-  const int device = capability(wrong);
-  if (!wrong.empty()) return kAutomatic;
-  if (device < 80) return wrong = "a GPU of compute capability 8.0 or later is required", kAutomatic;
+/// Path of a call for which the Hopper kernels support d up to hopper_d; kAutomatic and a reason in `error` if no
+/// path supports it.
+Path path_of(const Problem& p, Path requested, bool tma, int hopper_d, std::string& error) {
+  const int device = capability(error);
+  if (!error.empty()) return kAutomatic;
+  if (device < 80) return error = "a GPU of compute capability 8.0 or later is required", kAutomatic;
   const bool wide = p.element == Element::kFloat32, hopper = device == 90 && !wide && tma && p.d <= hopper_d;
   const Path best = wide ? kFloat : hopper ? kHopper : kPortable;
-  if (asked == kAutomatic || asked == best || (asked == kPortable && !wide)) return asked == kAutomatic ? best : asked;
-  wrong =
-      asked == kHopper
+  if (requested == kAutomatic || requested == best || (requested == kPortable && !wide))
+    return requested == kAutomatic ? best : requested;
+  error =
+      requested == kHopper
           ? "the Hopper kernels require compute capability 9.0, 16-bit elements, strides above 0 and d of at most " +
                 std::to_string(hopper_d)
       : wide ? "fp32 is supported on the float path only"
@@ -214,15 +215,15 @@ Path path_of(const Problem& p, Path asked, bool tma, int hopper_d, std::string& 
   return kAutomatic;
 }
 
-/// The matching row with this index, or the first automatic one if it is -1. Null if there is none, with a
-/// reason if an index was given (an existing reason is kept).
+/// The row with index `variant`, or, if that is -1, the first one that is selected automatically. Null if no row
+/// supports the call; for an index, `error` then contains a reason.
 template <class Rows, class Fits, class Automatic>
-auto pick(const Rows& rows, int variant, const Fits& fits, const Automatic& automatic, std::string& wrong) -> const
-    typename Rows::value_type* {
+auto select_row(const Rows& rows, int variant, const Fits& fits, const Automatic& automatic, std::string& error)
+    -> const typename Rows::value_type* {
   if (variant >= 0) {
     if (variant < static_cast<int>(rows.size()) && fits(rows[static_cast<size_t>(variant)]))
       return &rows[static_cast<size_t>(variant)];
-    if (wrong.empty()) wrong = "kernel variant " + std::to_string(variant) + " does not support this call";
+    if (error.empty()) error = "kernel variant " + std::to_string(variant) + " does not support this call";
     return nullptr;
   }
   for (const auto& row : rows)
@@ -230,13 +231,13 @@ auto pick(const Rows& rows, int variant, const Fits& fits, const Automatic& auto
   return nullptr;
 }
 
-/// 1 if the query fails: then hardly any call counts as having few tiles.
-int multiprocessors_now() {
+/// 1 if the query fails.
+int multiprocessor_count() {
   int count = 1;
   return count_multiprocessors(count) == cudaSuccess ? count : 1;
 }
 /// Shared memory per block in KB; the minimum if the query fails.
-int shared_kb_now() {
+int shared_kb_per_block() {
   int bytes = 0;
   return shared_memory_of_block(bytes) == cudaSuccess ? bytes / 1024 : kMinSharedKb;
 }
@@ -274,32 +275,32 @@ Forward packed(Forward call) {
   return call;
 }
 
-/// `workspace`: whether the call has or will get its workspace.
-const ForwardRow* choose(const Forward& call, std::string& wrong, bool workspace = true) {
+/// `workspace`: the call has a workspace, or will receive one.
+const ForwardRow* select_kernel(const Forward& call, std::string& error, bool workspace = true) {
   const Problem& p = call.problem;
   const std::initializer_list<NamedTensor> tensors = {{"q", call.q, p.heads_q, p.seq_q},
                                                       {"k", call.k, p.heads_kv, p.seq_k},
                                                       {"v", call.v, p.heads_kv, p.seq_k},
                                                       {"o", as_input(call.o), p.heads_q, p.seq_q}};
-  wrong = wrong_sizes(p);
-  if (wrong.empty()) wrong = wrong_rows(p, tensors);
-  if (wrong.empty() && !call.lse) wrong = "lse is a null pointer";
-  if (!wrong.empty()) return nullptr;
-  const Path path = path_of(p, call.path, fits_tma(p, tensors), 256, wrong);
+  error = size_error(p);
+  if (error.empty()) error = alignment_error(p, tensors);
+  if (error.empty() && !call.lse) error = "lse is a null pointer";
+  if (!error.empty()) return nullptr;
+  const Path path = path_of(p, call.path, fits_tma(p, tensors), 256, error);
   const auto fits = [&](const ForwardRow& row) {
     return row.path == path && p.d <= row.max_d && (row.masks & (p.causal ? kCausal : kFull)) &&
            (row.tiling != kDecode || p.seq_q <= kDecodeRows);
   };
-  const int multiprocessors = multiprocessors_now();
+  const int multiprocessors = multiprocessor_count();
   const bool few = has_few_tiles(p, multiprocessors);
   const auto automatic = [&](const ForwardRow& row) {
     if (p.seq_k >= row.below || (row.few && !few)) return false;
     return row.tiling != kSplitKv || (workspace && splits_of(call, row, multiprocessors).chunks > 1);
   };
-  return pick(kForward, call.variant, fits, automatic, wrong);
+  return select_row(kForward, call.variant, fits, automatic, error);
 }
 
-const BackwardRow* choose(const Backward& call, std::string& wrong) {
+const BackwardRow* select_kernel(const Backward& call, std::string& error) {
   const Problem& p = call.problem;
   const std::initializer_list<NamedTensor> tensors = {{"q", call.q, p.heads_q, p.seq_q},
                                                       {"k", call.k, p.heads_kv, p.seq_k},
@@ -309,42 +310,43 @@ const BackwardRow* choose(const Backward& call, std::string& wrong) {
                                                       {"dq", as_input(call.dq), p.heads_q, p.seq_q},
                                                       {"dk", as_input(call.dk), p.heads_kv, p.seq_k},
                                                       {"dv", as_input(call.dv), p.heads_kv, p.seq_k}};
-  wrong = wrong_sizes(p);
-  if (wrong.empty()) wrong = wrong_rows(p, tensors);
-  if (wrong.empty() && !call.lse) wrong = "lse is a null pointer";
-  if (!wrong.empty()) return nullptr;
+  error = size_error(p);
+  if (error.empty()) error = alignment_error(p, tensors);
+  if (error.empty() && !call.lse) error = "lse is a null pointer";
+  if (!error.empty()) return nullptr;
   int hopper_d = 0;  // maximum of all Hopper rows
   for (const BackwardRow& row : kBackward)
     if (row.path == kHopper && (call.variant >= 0 || p.seq_k < row.below)) hopper_d = std::max(hopper_d, row.max_d);
-  const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, wrong);
+  const Path path = path_of(p, call.path, fits_tma(p, tensors), hopper_d, error);
   const auto fits = [&](const BackwardRow& row) {
     return row.path == path && p.d <= row.max_d && (row.reproducible() || !call.deterministic) &&
-           (row.has_workspace() || short_tile(row.max_d).fits(p)) && (row.sums != kNoSumsInPairs || fits_pairs(p)) &&
-           (!row.lockstep || lockstep_fits(p)) && (row.shared_kb <= kMinSharedKb || row.shared_kb <= shared_kb_now());
+           (row.has_workspace() || short_tile(row.max_d).fits(p)) &&
+           (row.accumulation != kShortPairs || fits_pairs(p)) && (!row.lockstep || lockstep_fits(p)) &&
+           (row.shared_kb <= kMinSharedKb || row.shared_kb <= shared_kb_per_block());
   };
   const auto automatic = [&](const BackwardRow& row) {
-    if (row.sums == kNoSumsInPairs) return pairs_are_faster(p, multiprocessors_now());
-    if (row.sums == kNoSums) return short_is_faster(p, multiprocessors_now());
-    if (row.sums == kSplitHeads) return splits_heads(p, split_q_tile_of(row));
+    if (row.accumulation == kShortPairs) return pairs_are_faster(p, multiprocessor_count());
+    if (row.accumulation == kShort) return short_is_faster(p, multiprocessor_count());
+    if (row.accumulation == kSplitHeads) return splits_heads(p, split_q_tile_of(row));
     if (row.lockstep) return lockstep_is_faster(p, call.deterministic);
     return p.seq_k < row.below &&
-           (row.sums != kSplitQ || split_q_is_faster(p, split_q_tile_of(row), multiprocessors_now()));
+           (row.accumulation != kSplitQ || split_q_is_faster(p, split_q_tile_of(row), multiprocessor_count()));
   };
-  return pick(kBackward, call.variant, fits, automatic, wrong);
+  return select_row(kBackward, call.variant, fits, automatic, error);
 }
 
-/// options: passed to choose().
+/// options: passed to select_kernel().
 template <class Call, class... Options>
 bool supports(const Call& call, std::string* reason, Options... options) {
-  std::string wrong;
-  const bool fits = choose(call, wrong, options...) != nullptr;
-  if (reason) *reason = std::move(wrong);
+  std::string error;
+  const bool fits = select_kernel(call, error, options...) != nullptr;
+  if (reason) *reason = std::move(error);
   return fits;
 }
 template <class Call>
 std::string name_of(const Call& call) {
-  std::string wrong;
-  const auto* row = choose(call, wrong);
+  std::string error;
+  const auto* row = select_kernel(call, error);
   return row ? row->name : "";
 }
 
@@ -358,33 +360,33 @@ std::string kernel_name(const Backward& call) { return name_of(call); }
 
 size_t workspace_bytes(const Forward& unpacked) {
   const Forward call = packed(unpacked);
-  std::string wrong;
-  const ForwardRow* row = choose(call, wrong);
+  std::string error;
+  const ForwardRow* row = select_kernel(call, error);
   if (row && row->tiling == kSplitKv)
-    return forward_space(splits_of(call, *row, multiprocessors_now()), row->max_d).bytes();
-  return row && row->path == kHopper && row->tiling == kPlain && wants_counter(call.problem) ? kCounterBytes : 0;
+    return forward_space(splits_of(call, *row, multiprocessor_count()), row->max_d).bytes();
+  return row && row->path == kHopper && row->tiling == kPlain && uses_tile_counter(call.problem) ? kCounterBytes : 0;
 }
 
 size_t workspace_bytes(const Backward& call) {
-  std::string wrong;
-  const BackwardRow* row = choose(call, wrong);
+  std::string error;
+  const BackwardRow* row = select_kernel(call, error);
   if (row && !row->has_workspace()) return 0;
   return row ? backward_space(call, row->columns(), row->splits(), row->lockstep).bytes() : 0;
 }
 
 std::string launch_forward(const Forward& unpacked, Stream stream) {
   const Forward call = packed(unpacked);
-  std::string wrong;
-  const ForwardRow* row = choose(call, wrong, call.workspace != nullptr);
+  std::string error;
+  const ForwardRow* row = select_kernel(call, error, call.workspace != nullptr);
   if (row && (reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0 || (row->tiling == kSplitKv && !call.workspace)))
     return "the workspace must be 256-byte aligned device memory";
-  return row ? row->launch(call, stream) : wrong;
+  return row ? row->launch(call, stream) : error;
 }
 
 std::string launch_backward(const Backward& call, Stream stream) {
-  std::string wrong;
-  const BackwardRow* row = choose(call, wrong);
-  if (!row) return wrong;
+  std::string error;
+  const BackwardRow* row = select_kernel(call, error);
+  if (!row) return error;
   if (row->has_workspace() && (!call.workspace || reinterpret_cast<uintptr_t>(call.workspace) % 256 != 0))
     return "the workspace must be 256-byte aligned device memory";
   return row->launch(call, stream);

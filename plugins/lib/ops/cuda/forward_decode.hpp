@@ -31,8 +31,8 @@ struct DecodePlan {
 };
 
 /// Whether blocks of the next kernel may start early, which saves 1 us. If that kernel is another call of decoding with
-/// no more blocks than SMs, its early blocks take the places that happen to be free instead of evenly distributed ones,
-/// and a long call loses more by that than it saves. bytes: of K and V.
+/// no more blocks than SMs, its early blocks run on the SMs that happen to be free and are unevenly distributed,
+/// which costs a long call more than it saves. bytes: of K and V.
 inline bool decode_overlaps(int64_t blocks, const DecodePlan& plan, int64_t bytes, int multiprocessors) {
   if (blocks > multiprocessors) return true;
   if (plan.warps == kWideDecode) return bytes < 200'000'000;

@@ -32,7 +32,7 @@ __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) 
 }
 
 // ---------------------------------------------------------------- thread block clusters
-/// Orders nothing but mbarriers that were made ready before.
+/// Orders only the initialization of mbarriers.
 __device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;"); }
 __device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 /// Address of the same shared memory in another block of the cluster.
@@ -52,7 +52,7 @@ __device__ __forceinline__ void send(uint32_t to, uint32_t barrier, float2 x) {
                "f"(x.y), "r"(barrier)
                : "memory");
 }
-/// As barrier_wait(), for what other blocks of the cluster sent.
+/// Like barrier_wait(), for data that other blocks of the cluster sent.
 __device__ __forceinline__ void barrier_wait_cluster(uint32_t barrier, uint32_t parity) {
   asm volatile(
       "{ .reg .pred done;\n"

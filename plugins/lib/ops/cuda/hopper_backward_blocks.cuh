@@ -44,7 +44,7 @@ struct BlockOf {
   __device__ __forceinline__ int end_tile() const { return words[5]; }
   /// Query head within the group; a block has call.block_heads of them.
   __device__ __forceinline__ int first_head() const { return words[6]; }
-  /// Of the key blocks that this thread block has processed before.
+  /// Number of tiles of the key blocks that this thread block has processed before.
   __device__ __forceinline__ int tiles_before() const { return words[kTilesBefore]; }
 };
 constexpr int kBlockWords = 8;

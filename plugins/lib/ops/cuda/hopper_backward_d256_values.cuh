@@ -25,7 +25,7 @@ __device__ __forceinline__ void consume_values(const HopperBackwardCall& call, c
     barrier_wait(barriers.q_full + 8 * (i & 1), (i >> 1) & 1);
     consumer.issue_rows(s, shared, shared + Tiles::kQ + (i & 1) * Tiles::kQBytes);
   };
-  // S(i) is pending, followed by kLater MMA groups. Leaves P in p16 and a copy for the other consumer.
+  // S(i) is pending, followed by `later` MMA groups. Leaves P in p16 and a copy for the other consumer.
   auto probabilities = [&](int i, auto later) {
     const uint32_t lse_at = shared + Tiles::kLse + (i & 1) * (kRows * 4) + 8 * (lane & 3);
     product_wait<decltype(later)::value>();

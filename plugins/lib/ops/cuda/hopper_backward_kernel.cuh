@@ -100,19 +100,19 @@ template <class Tiles>
 std::string describe_tensors(const Backward& call, HopperBackwardCall& device) {
   const Problem& p = call.problem;
   const MapSizes of_queries{p.batch, p.heads_q, p.seq_q, p.d}, of_keys{p.batch, p.heads_kv, p.seq_k, p.d};
-  std::string wrong = make_map(device.q, call.q, of_queries, p.element, Tiles::kRows);
-  if (wrong.empty()) wrong = make_map(device.d_o, call.d_o, of_queries, p.element, Tiles::kRows);
-  if (wrong.empty()) wrong = make_map(device.k, call.k, of_keys, p.element, Tiles::kKeys);
-  if (wrong.empty()) wrong = make_map(device.v, call.v, of_keys, p.element, Tiles::kKeys);
-  if (wrong.empty()) wrong = make_map(device.dk, call.dk, of_keys, p.element, 64);
-  if (wrong.empty()) wrong = make_map(device.dv, call.dv, of_keys, p.element, 64);
+  std::string message = make_map(device.q, call.q, of_queries, p.element, Tiles::kRows);
+  if (message.empty()) message = make_map(device.d_o, call.d_o, of_queries, p.element, Tiles::kRows);
+  if (message.empty()) message = make_map(device.k, call.k, of_keys, p.element, Tiles::kKeys);
+  if (message.empty()) message = make_map(device.v, call.v, of_keys, p.element, Tiles::kKeys);
+  if (message.empty()) message = make_map(device.dk, call.dk, of_keys, p.element, 64);
+  if (message.empty()) message = make_map(device.dv, call.dv, of_keys, p.element, 64);
   device.seq_k = static_cast<int>(p.seq_k), device.shift = static_cast<int>(p.seq_k - p.seq_q);
   device.heads_q = static_cast<int>(p.heads_q), device.heads_kv = static_cast<int>(p.heads_kv);
   device.group = device.block_heads = static_cast<int>(p.heads_q / p.heads_kv), device.head_splits = 1;
   device.query_tiles = static_cast<int>((p.seq_q + Tiles::kRows - 1) / Tiles::kRows);
   device.key_blocks = static_cast<int>((p.seq_k + Tiles::kKeys - 1) / Tiles::kKeys);
   device.scale = p.scale, device.scale_log2 = p.scale * kLog2E;
-  return wrong;
+  return message;
 }
 
 template <class Tiles>
@@ -120,10 +120,10 @@ std::string launch_hopper_backward(const Backward& call, Stream stream) {
   using T = typename Tiles::T;
   const Problem& p = call.problem;
   HopperBackwardCall device{};
-  if (std::string wrong = describe_tensors<Tiles>(call, device); !wrong.empty()) return wrong;
+  if (std::string message = describe_tensors<Tiles>(call, device); !message.empty()) return message;
   const BackwardSpace space = backward_space(call, Tiles::kD, Tiles::kSplitQ, Tiles::kLockstep);
   const RowSums sums = row_sums(call, space, Tiles::kLockstep);
-  // Of the counters, the first one is that of the key blocks; the others are used by the early finish only.
+  // The first counter is that of the key blocks; the others are used by the early finish only.
   const int64_t counters = Tiles::kEarlyFinish ? space.counters : std::min<int64_t>(space.counters, Tiles::kPersistent);
   const int64_t zeroes = space.gradients + space.semaphores + counters;
   float* const accumulator = static_cast<float*>(call.workspace) + space.sums;

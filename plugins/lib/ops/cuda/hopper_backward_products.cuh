@@ -6,7 +6,7 @@
 
 namespace kymo::flash {
 
-/// Where a consumer's 64 rows of dK or dV are staged: its first row, and the distance between panels of 64 columns.
+/// Staging buffer of a consumer's 64 rows of dK or dV: address of the first row, distance of panels of 64 columns.
 struct Staging {
   uint32_t to;
   int panel_bytes;
@@ -90,8 +90,8 @@ __global__ void __launch_bounds__(256)
 __device__ __forceinline__ uint32_t uniform(int number) {
   return __reduce_max_sync(kWholeWarp, static_cast<unsigned>(number));
 }
-/// Of the scores of 8 queries, in numbers 4 j to 4 j + 3 (keys x queries), to probabilities; lse: of this thread's two
-/// queries, times log2(e).
+/// Converts the scores of 8 queries, numbers 4 j to 4 j + 3 (keys x queries), to probabilities. lse: the log-sum-exp of
+/// this thread's two queries times log2(e).
 template <int kNumbers>
 __device__ __forceinline__ void exponentials(float (&s)[kNumbers], int j, float2 lse, float scale_log2) {
 #pragma unroll
@@ -109,7 +109,7 @@ __device__ __forceinline__ void round_ds(uint32_t (&ds16)[kNumbers / 2], const f
   ds16[2 * j] = pack<T>(p[4 * j] * (dp[4 * j] - delta.x), p[4 * j + 1] * (dp[4 * j + 1] - delta.y));
   ds16[2 * j + 1] = pack<T>(p[4 * j + 2] * (dp[4 * j + 2] - delta.x), p[4 * j + 3] * (dp[4 * j + 3] - delta.y));
 }
-/// Where this thread's stmatrix stores a consumer's half of dS (queries x 64 keys), in the first of its buffers.
+/// Address for this thread's stmatrix of a consumer's half of dS (queries x 64 keys), in the first of its buffers.
 template <class Tiles>
 __device__ __forceinline__ uint32_t ds_half(uint32_t shared, int consumer, int warp, int lane) {
   const int matrix = lane >> 3, in_matrix = lane & 7;

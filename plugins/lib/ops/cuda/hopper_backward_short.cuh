@@ -160,7 +160,7 @@ template <class Tiles, bool kPaired>
 std::string launch_hopper_backward_short(const Backward& call, Stream stream) {
   static_assert(short_tile(Tiles::kD).rows == Tiles::kRows && ShortTile::keys == Tiles::kKeys);
   HopperBackwardCall device{};
-  if (std::string wrong = describe_tensors<Tiles>(call, device); !wrong.empty()) return wrong;
+  if (std::string message = describe_tensors<Tiles>(call, device); !message.empty()) return message;
   const Problem& p = call.problem;
   device.blocks = static_cast<int>(key_blocks(p, Tiles::kKeys));
   const int64_t blocks = device.blocks + (kPaired ? 0 : query_blocks(p, ShortTile::queries));

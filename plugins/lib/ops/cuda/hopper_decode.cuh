@@ -142,9 +142,9 @@ std::string launch_hopper_decode(const Forward& call, const DecodePlan& plan, St
   const Problem& p = call.problem;
   DecodeCall of{};
   const MapSizes sizes{p.batch, p.heads_kv, p.seq_k, p.d};
-  std::string wrong = make_map(of.k, call.k, sizes, p.element, decode_keys(kD));
-  if (wrong.empty()) wrong = make_map(of.v, call.v, sizes, p.element, decode_keys(kD));
-  if (!wrong.empty()) return wrong;
+  std::string message = make_map(of.k, call.k, sizes, p.element, decode_keys(kD));
+  if (message.empty()) message = make_map(of.v, call.v, sizes, p.element, decode_keys(kD));
+  if (!message.empty()) return message;
   of.q = call.q, of.o = call.o, of.lse = call.lse, of.scale_log2 = p.scale * kLog2E;
   of.heads_q = static_cast<int>(p.heads_q), of.group = static_cast<int>(p.heads_q / p.heads_kv);
   of.seq_q = static_cast<int>(p.seq_q), of.seq_k = static_cast<int>(p.seq_k), of.d = static_cast<int>(p.d);

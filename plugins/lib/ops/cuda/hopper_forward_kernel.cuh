@@ -44,10 +44,10 @@ __global__ void __launch_bounds__(Tiles::kThreads, 1)
 template <class Tiles>
 std::string forward_maps(HopperForwardMaps& maps, const Forward& call) {
   const Problem& p = call.problem;
-  std::string wrong = make_map(maps.q, call.q, {p.batch, p.heads_q, p.seq_q, p.d}, p.element, 64);
-  if (wrong.empty()) wrong = make_map(maps.k, call.k, {p.batch, p.heads_kv, p.seq_k, p.d}, p.element, Tiles::kKeys);
-  if (wrong.empty()) wrong = make_map(maps.v, call.v, {p.batch, p.heads_kv, p.seq_k, p.d}, p.element, Tiles::kKeys);
-  return wrong;
+  std::string message = make_map(maps.q, call.q, {p.batch, p.heads_q, p.seq_q, p.d}, p.element, 64);
+  if (message.empty()) message = make_map(maps.k, call.k, {p.batch, p.heads_kv, p.seq_k, p.d}, p.element, Tiles::kKeys);
+  if (message.empty()) message = make_map(maps.v, call.v, {p.batch, p.heads_kv, p.seq_k, p.d}, p.element, Tiles::kKeys);
+  return message;
 }
 
 inline HopperForwardOutput forward_output(const Problem& p, const Output& o, float* lse) {
@@ -59,12 +59,12 @@ template <class Tiles>
 std::string launch_hopper_forward(const Forward& call, Stream stream) {
   const Problem& p = call.problem;
   HopperForwardMaps maps;
-  if (std::string wrong = forward_maps<Tiles>(maps, call); !wrong.empty()) return wrong;
+  if (std::string message = forward_maps<Tiles>(maps, call); !message.empty()) return message;
   int multiprocessors = 0;
   cudaError_t error = count_multiprocessors(multiprocessors);
   if (error != cudaSuccess) return failure("hopper_forward", error);
   ForwardSchedule schedule = forward_schedule(p, Tiles::kRows, static_cast<int*>(call.workspace));
-  if (Tiles::kPipelined || schedule.tiles <= multiprocessors || !wants_counter(p)) schedule.counter = nullptr;
+  if (Tiles::kPipelined || schedule.tiles <= multiprocessors || !uses_tile_counter(p)) schedule.counter = nullptr;
   if (schedule.counter) error = cudaMemsetAsync(schedule.counter, 0, sizeof(int), stream);
   if (error != cudaSuccess) return failure("hopper_forward's counter", error);
   const HopperForwardOutput out = forward_output(p, call.o, call.lse);
@@ -80,7 +80,7 @@ template <class Tiles>
 std::string launch_split_forward(const Forward& call, Stream stream) {
   const Problem& p = call.problem;
   HopperForwardMaps maps;
-  if (std::string wrong = forward_maps<Tiles>(maps, call); !wrong.empty()) return wrong;
+  if (std::string message = forward_maps<Tiles>(maps, call); !message.empty()) return message;
   int multiprocessors = 0;
   if (const cudaError_t error = count_multiprocessors(multiprocessors); error != cudaSuccess)
     return failure("hopper_forward", error);
@@ -92,8 +92,8 @@ std::string launch_split_forward(const Forward& call, Stream stream) {
   float* const sums = outputs + forward_space(schedule.splits, Tiles::kD).outputs;
   const HopperForwardOutput out = forward_output(p, {outputs}, sums);
   const LaunchShape shape{schedule.tiles, Tiles::kThreads, Tiles::kShared, stream, true};
-  const std::string wrong = failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
-  return wrong.empty() ? launch_combine<typename Tiles::T, Tiles::kD>(call, schedule.splits, stream) : wrong;
+  const std::string message = failure("hopper_forward", queue(hopper_forward<Tiles>, shape, maps, schedule, out));
+  return message.empty() ? launch_combine<typename Tiles::T, Tiles::kD>(call, schedule.splits, stream) : message;
 }
 
 /// The instantiation for the call's element type, with or without a causal mask.

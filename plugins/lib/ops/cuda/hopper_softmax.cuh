@@ -11,7 +11,7 @@
 
 namespace kymo::flash {
 
-/// For PieceSoftmax, by the host: 0 unless the scale is positive, and finite if multiplied by the largest exponent.
+/// Computed by the host for PieceSoftmax: 0 unless the scale is positive; finite if multiplied by the largest exponent.
 inline float inverse_scale(float scale_log2) { return scale_log2 > 0 ? std::min(1 / scale_log2, FLT_MAX / 8) : 0; }
 
 /// The pieces keep their source order until ptxas, which needs order_after().
@@ -97,7 +97,7 @@ struct PieceSoftmax {
     reference[r] = score;
     minus[r] = score == -INFINITY ? 0.f : -score * c;  // -inf: every column so far is masked
   }
-  /// Of the tile; `of_thread`: this thread's, as integers.
+  /// The maxima of the rows of the tile. `of_thread`: those of this thread's elements, as integers.
   __device__ __forceinline__ void maxima_of_rows(float (&now)[2], int2 of_thread) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {

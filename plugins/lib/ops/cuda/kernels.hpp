@@ -51,11 +51,12 @@ LaunchBackward float_backward_d64_atomic, float_backward_d64_splitq, float_backw
 
 /// Whether a Hopper forward without cross-tile pipelining distributes its tiles with a counter. Measured faster,
 /// despite the memset, for short calls that are causal or have small heads.
-inline bool wants_counter(const Problem& p) { return p.seq_k < 4096 && (p.causal || p.d <= 64); }
+inline bool uses_tile_counter(const Problem& p) { return p.seq_k < 4096 && (p.causal || p.d <= 64); }
 
-/// Layout of Backward::workspace: what begin computes for each row (RowSums), then (Hopper) the fp32 accumulator of dQ
-/// with padded head size `columns`, then (split-Q) fp32 sums of dK and dV, then (Hopper) the number of key blocks
-/// taken, followed by the semaphores (deterministic) or the number of finished contributions per key/value head.
+/// Layout of Backward::workspace: the results of the kernel begin for each row (RowSums), then (Hopper) the fp32
+/// accumulator of dQ with padded head size `columns`, then (split-Q) fp32 sums of dK and dV, then (Hopper) the number
+/// of key blocks taken, followed by the semaphores (deterministic) or the number of finished contributions per
+/// key/value head.
 struct BackwardSpace {
   int64_t padded, rows;                                        // rows of a head, padded; of all heads
   int64_t sums, accumulator, gradients, semaphores, counters;  // 4-byte words of each part

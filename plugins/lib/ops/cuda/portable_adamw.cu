@@ -28,25 +28,24 @@ struct Settings {
 // Kernels have 32,764 bytes of parameters since CUDA 12.1.
 static_assert(sizeof(Table) + sizeof(Settings) < 32000);
 
-/// What is the same for all elements of a tensor. Differences from 1 are rounded once: in fp32, 1 - 0.999 would be off
-/// by 1e-5.
+/// Constants of a tensor. Differences from 1 are computed in fp64, because in fp32, 1 - 0.999 has an error of 1e-5.
 struct Factors {
   float beta1, beta1_rest, beta2, beta2_rest, epsilon, decay, step_size, inverse_root, clip;
 };
 
 __device__ Factors factors_of(const Settings& settings, float steps_before) {
   const double step = static_cast<double>(steps_before) + 1;
-  Factors made;
-  made.beta1 = static_cast<float>(settings.beta1);
-  made.beta1_rest = static_cast<float>(1 - settings.beta1);
-  made.beta2 = static_cast<float>(settings.beta2);
-  made.beta2_rest = static_cast<float>(1 - settings.beta2);
-  made.epsilon = settings.epsilon;
-  made.decay = static_cast<float>(1 - settings.learning_rate * settings.weight_decay);
-  made.step_size = static_cast<float>(settings.learning_rate / (1 - pow(settings.beta1, step)));
-  made.inverse_root = static_cast<float>(rsqrt(1 - pow(settings.beta2, step)));
-  made.clip = settings.gradient_norm ? fminf(1.f, settings.max_norm / (*settings.gradient_norm + 1e-6f)) : 1.f;
-  return made;
+  Factors factors;
+  factors.beta1 = static_cast<float>(settings.beta1);
+  factors.beta1_rest = static_cast<float>(1 - settings.beta1);
+  factors.beta2 = static_cast<float>(settings.beta2);
+  factors.beta2_rest = static_cast<float>(1 - settings.beta2);
+  factors.epsilon = settings.epsilon;
+  factors.decay = static_cast<float>(1 - settings.learning_rate * settings.weight_decay);
+  factors.step_size = static_cast<float>(settings.learning_rate / (1 - pow(settings.beta1, step)));
+  factors.inverse_root = static_cast<float>(rsqrt(1 - pow(settings.beta2, step)));
+  factors.clip = settings.gradient_norm ? fminf(1.f, settings.max_norm / (*settings.gradient_norm + 1e-6f)) : 1.f;
+  return factors;
 }
 
 /// With explicit fused multiply-adds: otherwise the compiler chooses which product to fuse, and the result could depend

@@ -45,9 +45,9 @@ __global__ void __launch_bounds__(kMaxThreads) cross_entropy(const CrossEntropy 
   const int64_t row = blockIdx.x;
   T* const logits = static_cast<T*>(call.logits) + row * call.row_stride;
   const int classes = static_cast<int>(call.classes), vectors = (classes + kV - 1) / kV;
-  const int64_t wanted = call.target[row];
-  const bool valid = wanted >= 0 && wanted < classes;
-  const float hit = valid ? to_float(logits[wanted]) : __int_as_float(0x7fffffff);  // NaN
+  const int64_t label = call.target[row];
+  const bool valid = label >= 0 && label < classes;
+  const float hit = valid ? to_float(logits[label]) : __int_as_float(0x7fffffff);  // NaN
 
   Softmax own;
 #pragma unroll 2
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kMaxThreads) cross_entropy(const CrossEntropy 
   if (threadIdx.x == 0) call.losses[row] = normaliser - hit;
   if constexpr (!kGradient) return;
 
-  const int target = valid ? static_cast<int>(wanted) : -1, threads = static_cast<int>(blockDim.x);
+  const int target = valid ? static_cast<int>(label) : -1, threads = static_cast<int>(blockDim.x);
   const int last = (vectors - 1 - static_cast<int>(threadIdx.x)) / threads;  // negative without vectors: no round
   if (static_cast<int>(threadIdx.x) >= vectors) return;
 #pragma unroll 2

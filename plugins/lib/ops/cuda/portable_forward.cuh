@@ -248,8 +248,8 @@ std::string launch_split_portable(const Forward& call, Stream stream) {
     return failure("portable_forward", error);
   const ForwardSplits splits = forward_splits(call, Tiles::kRows, Tiles::kKeys, multiprocessors);
   const LaunchShape shape{splits.count(), Tiles::kThreads, Tiles::kShared, stream};
-  const std::string wrong = failure("portable_forward", queue(portable_forward<Tiles>, shape, call, splits));
-  return wrong.empty() ? launch_combine<typename Tiles::T, Tiles::kD>(call, splits, stream) : wrong;
+  const std::string message = failure("portable_forward", queue(portable_forward<Tiles>, shape, call, splits));
+  return message.empty() ? launch_combine<typename Tiles::T, Tiles::kD>(call, splits, stream) : message;
 }
 
 }  // namespace kymo::flash

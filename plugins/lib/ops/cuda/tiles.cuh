@@ -35,8 +35,8 @@ __device__ __forceinline__ void copy_rows(uint32_t tile, const T* first, int64_t
   const T* from = first + row * row_stride + chunk * Row::kElements;
 #pragma unroll kUnroll
   for (int i = 0; i < kRows; i += kStep, from += kStep * row_stride) {
-    const bool wanted = inside && row + i < rows_left;
-    copy16(tile + (row + i) * Row::kBytes + ((chunk ^ ((row + i) & 7)) << 4), wanted ? from : first, wanted);
+    const bool valid = inside && row + i < rows_left;
+    copy16(tile + (row + i) * Row::kBytes + ((chunk ^ ((row + i) & 7)) << 4), valid ? from : first, valid);
   }
 }
 

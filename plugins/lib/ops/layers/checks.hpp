@@ -16,16 +16,17 @@ inline void check_type(const char* layer, const char* name, const at::Tensor& te
                    "; it must be Float, BFloat16, Half or Double");
 }
 
-inline void check_same_type(const char* layer, const char* name, const at::Tensor& tensor, at::ScalarType wanted) {
-  TORCH_CHECK_TYPE(tensor.scalar_type() == wanted, layer, ": ", name, " is ", tensor.scalar_type(), "; it must be ",
-                   wanted);
+inline void check_same_type(const char* layer, const char* name, const at::Tensor& tensor, at::ScalarType required) {
+  TORCH_CHECK_TYPE(tensor.scalar_type() == required, layer, ": ", name, " is ", tensor.scalar_type(), "; it must be ",
+                   required);
 }
 
-/// Allows `wanted` and, for bf16 and fp16, also fp32.
-inline void check_type_or_float(const char* layer, const char* name, const at::Tensor& tensor, at::ScalarType wanted) {
-  const bool is_wider = is_narrow(wanted) && tensor.scalar_type() == at::kFloat;
-  TORCH_CHECK_TYPE(tensor.scalar_type() == wanted || is_wider, layer, ": ", name, " is ", tensor.scalar_type(),
-                   "; it must be ", wanted, is_narrow(wanted) ? " or Float" : "");
+/// Allows `required` and, for bf16 and fp16, also fp32.
+inline void check_type_or_float(const char* layer, const char* name, const at::Tensor& tensor,
+                                at::ScalarType required) {
+  const bool is_wider = is_narrow(required) && tensor.scalar_type() == at::kFloat;
+  TORCH_CHECK_TYPE(tensor.scalar_type() == required || is_wider, layer, ": ", name, " is ", tensor.scalar_type(),
+                   "; it must be ", required, is_narrow(required) ? " or Float" : "");
 }
 
 inline void check_device(const char* layer, const char* name, const at::Tensor& tensor, const at::Tensor& first) {
@@ -33,9 +34,9 @@ inline void check_device(const char* layer, const char* name, const at::Tensor& 
                     " but other inputs are on ", first.device(), "; they must be on the same device");
 }
 
-inline void check_sizes(const char* layer, const char* name, const at::Tensor& tensor, c10::SymIntArrayRef wanted) {
-  TORCH_CHECK_VALUE(tensor.sym_sizes().equals(wanted), layer, ": ", name, " is ", tensor.sym_sizes(), "; it must be ",
-                    wanted);
+inline void check_sizes(const char* layer, const char* name, const at::Tensor& tensor, c10::SymIntArrayRef required) {
+  TORCH_CHECK_VALUE(tensor.sym_sizes().equals(required), layer, ": ", name, " is ", tensor.sym_sizes(), "; it must be ",
+                    required);
 }
 
 }  // namespace kymo::ops::layer_checks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chunk of tokens at a time: logits (matrix product) ─► losses and gradient of the logits in their place (one kernel)
+// A chunk of tokens at a time: logits (matrix product) ─► losses and gradient of the logits in place (one kernel)
 // ─► gradient of x, and contribution to the gradient of the weight (two matrix products).
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/addmm.h>
@@ -98,7 +98,7 @@ void accumulate(Tensor& total, const Tensor& left, const Tensor& right, bool fir
 
 /// In the type of sums: what multiplies them later is rounded once only.
 struct Gradients {
-  Tensor x, weight;  ///< undefined if not wanted
+  Tensor x, weight;  ///< undefined if not required
 };
 
 /// Computes `losses` and the gradients of their mean.
@@ -114,9 +114,9 @@ void run_chunks(const Tensor& x, const Tensor& weight, const Tensor& target, std
     const std::int64_t rows = std::min(chunk, tokens - first);
     Tensor logits = buffer.narrow(0, 0, rows).narrow(1, 0, classes);
     const Tensor part = x.narrow(0, first, rows);
-    const Tensor wanted = target.narrow(0, first, rows), to = losses.narrow(0, first, rows);
+    const Tensor labels = target.narrow(0, first, rows), to = losses.narrow(0, first, rows);
     at::mm_out(logits, part, weight.t());
-    if (!layer_kernels::cross_entropy(logits, wanted, to, scale)) reference(logits, wanted, to, scale);
+    if (!layer_kernels::cross_entropy(logits, labels, to, scale)) reference(logits, labels, to, scale);
     if (gradients.x.defined()) {
       Tensor of_part = gradients.x.narrow(0, first, rows);
       accumulate(of_part, logits, weight, true);
@@ -152,9 +152,9 @@ Triple forward_shapes(const Tensor& x, const Tensor& weight, const Tensor& targe
       !weight.unsafeGetTensorImpl()->has_symbolic_sizes_strides())
     return forward(x, weight, target, chunk_rows, x_gradient, weight_gradient);  // with the memory that it takes
   check(x, weight, target, chunk_rows);
-  const auto shaped = [](const Tensor& like, bool wanted) {
+  const auto shaped = [](const Tensor& like, bool required) {
     const auto options = like.options().dtype(layer_checks::sum_type(like.scalar_type()));
-    return wanted ? at::empty_symint(like.sym_sizes(), options) : at::empty({0}, options);
+    return required ? at::empty_symint(like.sym_sizes(), options) : at::empty({0}, options);
   };
   return {at::empty({}, x.options().dtype(layer_checks::sum_type(x.scalar_type()))), shaped(x, x_gradient),
           shaped(weight, weight_gradient)};

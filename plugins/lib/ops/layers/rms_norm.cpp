@@ -55,10 +55,10 @@ void check_weight(const Tensor& x, const Tensor& weight, at::ScalarType stream) 
 }
 
 at::ScalarType checked_type(const Tensor& x, Dtype dtype) {
-  const at::ScalarType own = x.scalar_type(), wanted = dtype.value_or(own);
-  TORCH_CHECK_TYPE(wanted == own || (own == at::kFloat && is_narrow(wanted)), "rms_norm: dtype is ", wanted,
-                   "; it must be the type of x, ", own, own == at::kFloat ? ", BFloat16 or Half" : "");
-  return wanted;
+  const at::ScalarType own = x.scalar_type(), result_type = dtype.value_or(own);
+  TORCH_CHECK_TYPE(result_type == own || (own == at::kFloat && is_narrow(result_type)), "rms_norm: dtype is ",
+                   result_type, "; it must be the type of x, ", own, own == at::kFloat ? ", BFloat16 or Half" : "");
+  return result_type;
 }
 
 void check_residual(const Tensor& x, const Tensor& residual) {

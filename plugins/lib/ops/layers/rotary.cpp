@@ -39,8 +39,8 @@ Tensor call_join(const Tensor& query, const Tensor& key, const Tensor& value, co
 void check_rotation(const Tensor& rotation, const Tensor& like, const c10::SymInt& sequence, const c10::SymInt& width) {
   layer_checks::check_type(kName, "qkv", like);
   TORCH_CHECK_VALUE(width % 2 == 0, "rotary: d is ", width, "; it must be even");
-  const std::array<c10::SymInt, 3> wanted{sequence, width / 2, c10::SymInt(2)};
-  layer_checks::check_sizes(kName, "rotation", rotation, wanted);
+  const std::array<c10::SymInt, 3> sizes{sequence, width / 2, c10::SymInt(2)};
+  layer_checks::check_sizes(kName, "rotation", rotation, sizes);
   layer_checks::check_same_type(kName, "rotation", rotation, layer_checks::sum_type(like.scalar_type()));
   layer_checks::check_device(kName, "rotation", rotation, like);
 }
