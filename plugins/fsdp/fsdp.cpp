@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fully sharded data parallelism: each rank holds a part of the weights, which are gathered shortly before they are
+// Fully sharded data parallelism: each rank holds a shard of the weights, which are gathered shortly before they are
 // used, of their gradients and of the optimizer state.
 #include "training/fsdp.hpp"
 
@@ -65,14 +65,14 @@ class FsdpWorkload final : public training::DataParallelWorkload {
 
  protected:
   std::unique_ptr<training::GradientExchange> make_exchange(const training::Replica& replica) override {
-    training::FsdpHalves halves = training::make_fsdp(
+    training::FsdpStrategy strategy = training::make_fsdp(
         replica, options_, training::wrapped_factory(verifying_ ? "configured" : wrapped_, replica.rule), !verifying_);
-    update_ = std::move(halves.update);
+    update_ = std::move(strategy.update);
     if (!verifying_) {
-      fsdp_ = std::move(halves.fsdp);
+      fsdp_ = std::move(strategy.fsdp);
       communicator_ = replica.communicator;
     }
-    return std::move(halves.exchange);
+    return std::move(strategy.exchange);
   }
 
   /// Called after make_exchange() for the same replica.

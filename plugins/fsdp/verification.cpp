@@ -26,11 +26,11 @@ constexpr int kRepeats = 5, kSteps = 4;
 constexpr std::int64_t kExamples = 2;  // per rank
 
 void run(const Context& ctx, TrainedModel& model, const Batch& part, const training::ModelSetting& setting) {
-  training::StepDefinition parts;
-  parts.mode = training::Mode::kForwardBackward;
-  parts.autocast = setting.operators.autocast;
-  parts.loss = [&](const Context& seen_by) { return model.loss(seen_by, part); };
-  training::run_step(ctx, parts);
+  training::StepDefinition definition;
+  definition.mode = training::Mode::kForwardBackward;
+  definition.autocast = setting.operators.autocast;
+  definition.loss = [&](const Context& step_ctx) { return model.loss(step_ctx, part); };
+  training::run_step(ctx, definition);
 }
 
 /// The training of all ranks in one process. The masters are those of Fsdp, of each rank.
@@ -67,7 +67,7 @@ class RankOrder {
     for (const Together& each : together_) each.publish();
   }
 
-  /// Those of a rank, in the order of Fsdp::masters().
+  /// The masters of a rank, in the order of Fsdp::masters().
   const std::vector<at::Tensor>& masters(int rank) const { return masters_[static_cast<std::size_t>(rank)]; }
 
  private:
@@ -145,7 +145,7 @@ kymo::transformer::Distance distance_of(const Case& given, const Context& ctx, k
   const auto alone = training::make_model(given.model, device, seed);
   training::Replica replica = training::make_replica(ctx, *sharded, communicator, given.rule);
   replica.master_weights.clear();  // the masters are then those of `alone`: the values of its weights
-  const training::FsdpHalves halves =
+  const training::FsdpStrategy strategy =
       training::make_fsdp(replica, options, training::wrapped_factory("configured", given.rule));
   RankOrder reference(ctx, *alone, options, given.model, given.rule);
 
@@ -153,19 +153,19 @@ kymo::transformer::Distance distance_of(const Case& given, const Context& ctx, k
   const Batch batch = sharded->make_batch(kExamples * ranks);
   for (int i = 0; i < kSteps; ++i) {
     sharded->draw(batch, generator);
-    halves.exchange->begin_step();
+    strategy.exchange->begin_step();
     run(ctx, *sharded, batch.part(ctx.rank(), ranks), given.model);
-    halves.exchange->finish_step();
-    for (const at::Tensor& master : halves.fsdp->masters()) {
+    strategy.exchange->finish_step();
+    for (const at::Tensor& master : strategy.fsdp->masters()) {
       const at::Tensor& gradient = master.grad();
       fitting = fitting && gradient.defined() && gradient.sizes() == master.sizes() &&
                 gradient.scalar_type() == master.scalar_type();
     }
-    halves.update->step();
+    strategy.update->step();
     reference.step(batch);
   }
-  std::vector<at::Tensor> expected = reference.masters(ctx.rank()), actual = halves.fsdp->masters();
-  actual.resize(expected.size());  // parameters that are held whole are those of the first rank only
+  std::vector<at::Tensor> expected = reference.masters(ctx.rank()), actual = strategy.fsdp->masters();
+  actual.resize(expected.size());  // only rank 0 has the replicated parameters
   return kymo::transformer::worst_distance(actual, expected);
 }
 

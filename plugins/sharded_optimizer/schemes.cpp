@@ -21,7 +21,7 @@ class StateReport {
   StateReport(const Context& ctx, bool report) : ctx_(ctx), report_(report) {}
 
   template <typename Sharded>
-  void look(const Sharded& optimizer, bool stepped) {
+  void report(const Sharded& optimizer, bool stepped) {
     if (reported_ || (!stepped && !ctx_.host()->tag)) return;
     const std::vector<at::Tensor> state = state_of(optimizer);
     for (const at::Tensor& tensor : state) kymo::libtorch::tag(ctx_, tensor, kymo::Block::OptimizerState);
@@ -45,19 +45,19 @@ class StateReport {
 };
 
 /// Every rank updates all parameters.
-class WholeUpdate final : public training::ParameterUpdate {
+class ReplicatedUpdate final : public training::ParameterUpdate {
  public:
-  WholeUpdate(const training::Replica& replica, const training::OptimizerFactory& make, bool report)
+  ReplicatedUpdate(const training::Replica& replica, const training::OptimizerFactory& make, bool report)
       : ctx_(replica.ctx),
         optimizer_(training::make_optimizer(make, torch::optim::OptimizerParamGroup(replica.parameters),
                                             replica.master_weights)),
         state_(replica.ctx, report) {
-    state_.look(*optimizer_, false);
+    state_.report(*optimizer_, false);
   }
   void step() override {
     auto scope = ctx_.scope("update");
     optimizer_->step();
-    state_.look(*optimizer_, true);
+    state_.report(*optimizer_, true);
   }
   void warm_up() override { training::warm_up(*optimizer_); }
 
@@ -76,12 +76,12 @@ class BroadcastUpdate final : public training::ParameterUpdate {
   BroadcastUpdate(const Scheme& scheme, const training::Replica& replica, const training::OptimizerFactory& make,
                   bool report)
       : ctx_(replica.ctx),
-        share_(scheme.communicate),
+        communicates_(scheme.communicate),
         optimizer_(replica.parameters, make, *replica.communicator, {.flat = scheme.flat, .pieces = scheme.pieces},
                    replica.master_weights),
         state_(replica.ctx, report) {
     tag_parameters(ctx_, optimizer_.parameter_buffers());
-    state_.look(optimizer_, false);
+    state_.report(optimizer_, false);
   }
   void step() override {
     for (int piece = 0; piece < optimizer_.pieces(); ++piece) {
@@ -89,19 +89,19 @@ class BroadcastUpdate final : public training::ParameterUpdate {
         auto scope = ctx_.scope("update");
         optimizer_.update(piece);
       }
-      if (!share_) continue;
+      if (!communicates_) continue;
       auto scope = ctx_.scope("broadcast");
-      optimizer_.begin_share(piece);
+      optimizer_.begin_broadcast(piece);
     }
-    optimizer_.finish_share();
-    state_.look(optimizer_, true);
+    optimizer_.finish_broadcast();
+    state_.report(optimizer_, true);
   }
   void warm_up() override { optimizer_.warm_up(); }
   std::int64_t owned_bytes() const { return training::bytes_of(optimizer_.owned_parameters()); }
 
  private:
   Context ctx_;
-  bool share_;
+  bool communicates_;
   training::ShardedOptimizer optimizer_;
   StateReport state_;
 };
@@ -121,11 +121,11 @@ class Zero1Exchange final : public training::GradientExchange, private transform
   void begin_step() override { zero_->begin_step(); }
   void finish_step() override { zero_->finish_step(); }
   void complete_parameters() override {
-    if (gathered_) zero_->share();
+    if (gathered_) zero_->gather_parameters();
   }
 
  private:
-  void begin(const at::Tensor& weight) override { zero_->need(weight); }
+  void begin(const at::Tensor& weight) override { zero_->await_parameter(weight); }
   void end(const at::Tensor& /*weight*/, const at::Tensor& /*result*/, bool /*in_backward*/) override {}
 
   std::shared_ptr<training::Zero1> zero_;
@@ -134,29 +134,29 @@ class Zero1Exchange final : public training::GradientExchange, private transform
 
 class Zero1Update final : public training::ParameterUpdate {
  public:
-  Zero1Update(const Context& ctx, std::shared_ptr<training::Zero1> zero, bool share, bool report)
-      : ctx_(ctx), zero_(std::move(zero)), share_(share), state_(ctx, report) {
+  Zero1Update(const Context& ctx, std::shared_ptr<training::Zero1> zero, bool communicates, bool report)
+      : ctx_(ctx), zero_(std::move(zero)), communicates_(communicates), state_(ctx, report) {
     tag_parameters(ctx_, zero_->parameter_buffers());
     for (const at::Tensor& buffer : zero_->gradient_buffers()) kymo::libtorch::tag(ctx_, buffer, kymo::Block::Gradient);
-    state_.look(*zero_, false);
+    state_.report(*zero_, false);
   }
   void step() override {
     {
       auto scope = ctx_.scope("update");
       zero_->update();
     }
-    if (share_) {
+    if (communicates_) {
       auto scope = ctx_.scope("all_gather");
-      zero_->share();
+      zero_->gather_parameters();
     }
-    state_.look(*zero_, true);
+    state_.report(*zero_, true);
   }
   void warm_up() override { zero_->warm_up(); }
 
  private:
   Context ctx_;
   std::shared_ptr<training::Zero1> zero_;
-  bool share_;
+  bool communicates_;
   StateReport state_;
 };
 
@@ -193,7 +193,7 @@ Halves make_halves(const Scheme& scheme, const training::Replica& replica, const
     halves.owned_bytes = update->owned_bytes();
     halves.update = std::move(update);
   } else if (scheme.name == "none") {
-    halves.update = std::make_unique<WholeUpdate>(replica, make, report);
+    halves.update = std::make_unique<ReplicatedUpdate>(replica, make, report);
     halves.owned_bytes = training::bytes_of(replica.parameters);
   } else {
     throw std::invalid_argument("unknown scheme '" + scheme.name + "', must be one of none, broadcast, zero1");

@@ -95,7 +95,7 @@ Side by_zero1(std::vector<at::Tensor> parameters, const training::OptimizerFacto
   side.step = [zero] {
     zero->finish_step();
     zero->update();
-    zero->share();
+    zero->gather_parameters();
   };
   return side;
 }

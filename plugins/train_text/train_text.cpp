@@ -116,7 +116,7 @@ class TrainText final : public kymo::Workload {
     }
     set_learning_rate();
     const bool replays = graph_ && steps_ >= lr_warmup_;
-    const at::Tensor loss = replays ? graph_->run_step(ctx) : training::run_step(ctx, parts_);
+    const at::Tensor loss = replays ? graph_->run_step(ctx) : training::run_step(ctx, definition_);
     // Reading the loss waits for the device, as in any training that logs its loss. The loader relies on it.
     if (!ctx.on_meta()) ctx.metric("loss", loss.item<double>(), "nat", kymo::Per::Step);
     if (ctx.host()->tag) tag_step(ctx);
@@ -182,10 +182,10 @@ class TrainText final : public kymo::Workload {
     model_ = std::make_unique<transformer::LanguageModel>(settings_.model, weights.model, settings_.attention,
                                                           settings_.fused, settings_.checkpoint);
     master_weights_ = training::master_weights(weights);
-    parts_.autocast = settings_.autocast;
-    parts_.parameters = transformer::parameters(model_->weights());
-    parts_.loss = [this](const Context& seen_by) { return model_->loss(seen_by, batch_[0], batch_[1]); };
-    for (const at::Tensor& parameter : parts_.parameters) kymo::libtorch::tag(ctx, parameter, Block::Parameter);
+    definition_.autocast = settings_.autocast;
+    definition_.parameters = transformer::parameters(model_->weights());
+    definition_.loss = [this](const Context& step_ctx) { return model_->loss(step_ctx, batch_[0], batch_[1]); };
+    for (const at::Tensor& parameter : definition_.parameters) kymo::libtorch::tag(ctx, parameter, Block::Parameter);
     ctx.mark("model_ready");
   }
 
@@ -193,16 +193,16 @@ class TrainText final : public kymo::Workload {
     training::AdamWSetting setting = settings_.adamw();
     setting.learning_rate = learning_rate_;
     if (settings_.fused_optimizer)
-      optimizer_ = training::make_fused_adamw(ctx, parts_.parameters, setting, master_weights_);
+      optimizer_ = training::make_fused_adamw(ctx, definition_.parameters, setting, master_weights_);
     else
-      optimizer_ = training::make_adamw(/*fused=*/false, parts_.parameters, setting);
+      optimizer_ = training::make_adamw(/*fused=*/false, definition_.parameters, setting);
     master_weights_.clear();  // the optimizer holds them
-    parts_.update = [this] { optimizer_->step(); };
-    parts_.update_scope = "adamw";
+    definition_.update = [this] { optimizer_->step(); };
+    definition_.update_scope = "adamw";
   }
 
   void make_graph(const Context& ctx) {
-    graph_ = std::make_unique<training::StepGraph>(device_, parts_);
+    graph_ = std::make_unique<training::StepGraph>(device_, definition_);
     graph_->warm_up(ctx);
     dynamic_cast<training::FusedAdamW&>(*optimizer_).warm_up();
     ctx.mark("graph_warm");
@@ -214,7 +214,8 @@ class TrainText final : public kymo::Workload {
   }
 
   void tag_step(const Context& ctx) {
-    for (const at::Tensor& parameter : parts_.parameters) kymo::libtorch::tag(ctx, parameter.grad(), Block::Gradient);
+    for (const at::Tensor& parameter : definition_.parameters)
+      kymo::libtorch::tag(ctx, parameter.grad(), Block::Gradient);
     for (const auto& [parameter, state] : optimizer_->state()) {  // the plain optimizer allocates it in the first step
       const auto* adamw = dynamic_cast<const torch::optim::AdamWParamState*>(state.get());
       if (!adamw) continue;
@@ -232,7 +233,7 @@ class TrainText final : public kymo::Workload {
     double sum = 0;
     for (std::int64_t i = 0; i < validation_.size(0); ++i) {
       const at::Tensor batch = validation_[i];
-      forward.loss = [&](const Context& seen_by) { return model_->loss(seen_by, batch[0], batch[1]); };
+      forward.loss = [&](const Context& step_ctx) { return model_->loss(step_ctx, batch[0], batch[1]); };
       sum += training::run_step(quiet.context(), forward).item<double>();
     }
     const double loss = sum / static_cast<double>(validation_.size(0));
@@ -246,11 +247,10 @@ class TrainText final : public kymo::Workload {
     if (steps_to_target_) ctx.metric("steps_to_target", static_cast<double>(*steps_to_target_), "steps");
     if (target_loss_ <= 0 || loss <= target_loss_) return;
     char message[160];
-    std::snprintf(
-        message, sizeof message,
-        "the training missed its target: after %lld steps, the loss on held-out text is %.4f nat; target_loss "
-        "is %.4f nat",
-        static_cast<long long>(steps_), loss, target_loss_);
+    std::snprintf(message, sizeof message,
+                  "the training missed its target: after %lld steps, the loss on held-out text is %.4f nat; "
+                  "target_loss is %.4f nat",
+                  static_cast<long long>(steps_), loss, target_loss_);
     ctx.host()->fail(ctx.handle(), KYMO_FAILED, message);
   }
 
@@ -264,7 +264,7 @@ class TrainText final : public kymo::Workload {
   std::unique_ptr<transformer::LanguageModel> model_;
   std::vector<at::Tensor> master_weights_;  // until there is an optimizer
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
-  training::StepDefinition parts_;
+  training::StepDefinition definition_;
   std::unique_ptr<training::StepGraph> graph_;  // none in eager execution
   at::Tensor batch_;                            // [2, batch, context]: tokens and targets
   at::Tensor validation_;                       // [batches, 2, batch, context]

@@ -89,10 +89,11 @@ class TransformerLm final : public kymo::Workload {
 
   void step(Context& ctx) override {
     // The loss stays on the device: reading it would synchronize.
-    loss_ = graph_ ? graph_->run_step(ctx) : training::run_step(ctx, parts_);
+    loss_ = graph_ ? graph_->run_step(ctx) : training::run_step(ctx, definition_);
     ++steps_;
     if (!ctx.host()->tag) return;
-    for (const at::Tensor& parameter : parts_.parameters) kymo::libtorch::tag(ctx, parameter.grad(), Block::Gradient);
+    for (const at::Tensor& parameter : definition_.parameters)
+      kymo::libtorch::tag(ctx, parameter.grad(), Block::Gradient);
   }
 
   kymo::Verification verify(Context& ctx) override { return training::verify_language_model(ctx, settings_, device_); }
@@ -114,21 +115,21 @@ class TransformerLm final : public kymo::Workload {
     model_ = std::make_unique<transformer::LanguageModel>(settings_.model, weights.model, settings_.attention,
                                                           settings_.fused, settings_.checkpoint);
     if (settings_.mode == training::Mode::kTrain) master_weights_ = training::master_weights(weights);
-    parts_.mode = settings_.mode;
-    parts_.autocast = settings_.autocast;
-    parts_.parameters = transformer::parameters(model_->weights());
-    parts_.loss = [this](const Context& seen_by) { return model_->loss(seen_by, tokens_, targets_); };
-    for (const at::Tensor& parameter : parts_.parameters) kymo::libtorch::tag(ctx, parameter, Block::Parameter);
+    definition_.mode = settings_.mode;
+    definition_.autocast = settings_.autocast;
+    definition_.parameters = transformer::parameters(model_->weights());
+    definition_.loss = [this](const Context& step_ctx) { return model_->loss(step_ctx, tokens_, targets_); };
+    for (const at::Tensor& parameter : definition_.parameters) kymo::libtorch::tag(ctx, parameter, Block::Parameter);
     ctx.mark("model_ready");
   }
 
   void make_optimizer(Context& ctx) {
     training::AdamWSetting setting = settings_.adamw();
     setting.learning_rate = 1e-4;
-    optimizer_ = training::make_fused_adamw(ctx, parts_.parameters, setting, master_weights_);
+    optimizer_ = training::make_fused_adamw(ctx, definition_.parameters, setting, master_weights_);
     master_weights_.clear();  // the optimizer holds them
-    parts_.update = [this] { optimizer_->step(); };
-    parts_.update_scope = "adamw";
+    definition_.update = [this] { optimizer_->step(); };
+    definition_.update_scope = "adamw";
     ctx.mark("optimizer_ready");
   }
 
@@ -142,7 +143,7 @@ class TransformerLm final : public kymo::Workload {
   }
 
   void make_graph(Context& ctx) {
-    graph_ = std::make_unique<training::StepGraph>(device_, parts_);
+    graph_ = std::make_unique<training::StepGraph>(device_, definition_);
     graph_->warm_up(ctx);
     if (optimizer_) optimizer_->warm_up();
     ctx.mark("graph_warm");
@@ -159,7 +160,7 @@ class TransformerLm final : public kymo::Workload {
   std::unique_ptr<transformer::LanguageModel> model_;
   std::vector<at::Tensor> master_weights_;  // until there is an optimizer
   std::unique_ptr<training::FusedAdamW> optimizer_;
-  training::StepDefinition parts_;
+  training::StepDefinition definition_;
   std::unique_ptr<training::StepGraph> graph_;  // none in eager execution
   at::Tensor drawn_, tokens_, targets_;         // [batch, context + 1], and its first and last `context` columns
   at::Tensor loss_;

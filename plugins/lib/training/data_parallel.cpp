@@ -68,7 +68,8 @@ class NoExchange final : public GradientExchange {
 class FlatExchange final : public GradientExchange {
  public:
   explicit FlatExchange(const Replica& replica) : communicator_(*replica.communicator) {
-    for (std::vector<at::Tensor>& alike : split_by_type(replica.parameters)) layouts_.emplace_back(std::move(alike));
+    for (std::vector<at::Tensor>& same_type : split_by_type(replica.parameters))
+      layouts_.emplace_back(std::move(same_type));
     begin_step();  // allocates the buffers
   }
 
@@ -106,28 +107,28 @@ Replica make_replica(const Context& ctx, TrainedModel& model, comm::Communicator
   return replica;
 }
 
-StepDefinition make_step(TrainedModel& model, const Batch& part, GradientExchange* exchange, ParameterUpdate& update) {
-  StepDefinition parts;
-  parts.loss = [&model, part](const Context& ctx) { return model.loss(ctx, part); };
-  parts.update = [&update] { update.step(); };
+StepDefinition make_step(TrainedModel& model, const Batch& batch, GradientExchange* exchange, ParameterUpdate& update) {
+  StepDefinition step;
+  step.loss = [&model, batch](const Context& ctx) { return model.loss(ctx, batch); };
+  step.update = [&update] { update.step(); };
   if (!exchange) {
-    parts.parameters = model.parameters();
-    return parts;
+    step.parameters = model.parameters();
+    return step;
   }
-  parts.before_forward = [exchange] { exchange->begin_step(); };
-  parts.after_backward = [exchange](const Context& ctx) {
+  step.before_forward = [exchange] { exchange->begin_step(); };
+  step.after_backward = [exchange](const Context& ctx) {
     auto phase = libtorch::phase(ctx, "communication");
     exchange->finish_step();
   };
-  return parts;
+  return step;
 }
 
-std::unique_ptr<StepGraph> make_graph(const Context& ctx, const at::Device& device, const StepDefinition& parts,
+std::unique_ptr<StepGraph> make_graph(const Context& ctx, const at::Device& device, const StepDefinition& step,
                                       const Batch& batch, ParameterUpdate& update) {
   batch.input.zero_();  // valid tokens
   batch.target.zero_();
   update.warm_up();
-  auto graph = std::make_unique<StepGraph>(device, parts);
+  auto graph = std::make_unique<StepGraph>(device, step);
   graph->warm_up(ctx);
   return graph;
 }
@@ -137,7 +138,7 @@ std::unique_ptr<GradientExchange> make_flat_exchange(const Replica& replica) {
 }
 
 struct DataParallelWorkload::State {
-  explicit State(const Context& given) : ctx(given) {}
+  explicit State(const Context& context) : ctx(context) {}
 
   Context ctx;
   DataParallelSettings settings;
@@ -148,9 +149,9 @@ struct DataParallelWorkload::State {
   std::optional<Replica> replica;
   std::unique_ptr<GradientExchange> exchange;
   std::unique_ptr<ParameterUpdate> update;
-  StepDefinition parts;
+  StepDefinition definition;
   std::unique_ptr<StepGraph> graph;  // none in eager execution
-  Batch batch, share;                // of all ranks, and this rank's part of it
+  Batch batch, local_batch;          // of all ranks, and this rank's part of it
   at::Tensor loss;
 };
 
@@ -204,7 +205,7 @@ Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t orde
 }
 
 std::unique_ptr<ParameterUpdate> DataParallelWorkload::make_update(const Replica& replica) {
-  return make_whole_update(replica.ctx, replica.rule, replica.parameters, replica.master_weights);
+  return make_replicated_update(replica.ctx, replica.rule, replica.parameters, replica.master_weights);
 }
 
 std::string DataParallelWorkload::other_optimizer(const Context& ctx) const {
@@ -235,7 +236,7 @@ void DataParallelWorkload::make_replica() {
 
   state.generator = libtorch::make_generator(state.device, ctx.seed());
   state.batch = state.model->make_batch(state.settings.batch * ctx.world_size());
-  state.share = state.batch.part(ctx.rank(), ctx.world_size());
+  state.local_batch = state.batch.part(ctx.rank(), ctx.world_size());
   for (const at::Tensor& tensor : {state.batch.input, state.batch.target}) libtorch::tag(ctx, tensor, Block::Input);
 }
 
@@ -247,18 +248,18 @@ void DataParallelWorkload::make_training() {
   else
     state.exchange = std::make_unique<NoExchange>(state.replica->parameters);
   state.update = make_update(*state.replica);
-  state.replica->master_weights.clear();  // the optimizer holds them, or this rank's part of them
+  state.replica->master_weights.clear();  // the optimizer holds them, or this rank's shard
   ctx.mark("optimizer_ready");
 
-  state.parts = make_step(*state.model, state.share, state.exchange.get(), *state.update);
-  state.parts.autocast = state.settings.model.operators.autocast;
-  state.parts.update = [&state] {
+  state.definition = make_step(*state.model, state.local_batch, state.exchange.get(), *state.update);
+  state.definition.autocast = state.settings.model.operators.autocast;
+  state.definition.update = [&state] {
     state.ctx.mark("before_optimizer");
     state.update->step();
   };
-  state.parts.update_scope = state.settings.rule.name;
+  state.definition.update_scope = state.settings.rule.name;
   if (!state.settings.graph) return;
-  state.graph = make_graph(ctx, state.device, state.parts, state.batch, *state.update);
+  state.graph = make_graph(ctx, state.device, state.definition, state.batch, *state.update);
   ctx.mark("graph_warm");
 }
 
@@ -290,7 +291,7 @@ void DataParallelWorkload::before_step(Context&) { state_->model->draw(state_->b
 void DataParallelWorkload::step(Context& ctx) {
   State& state = *state_;
   // The loss stays on the device: reading it would synchronize.
-  state.loss = state.graph ? state.graph->run_step(ctx) : run_step(ctx, state.parts);
+  state.loss = state.graph ? state.graph->run_step(ctx) : run_step(ctx, state.definition);
   ctx.mark("after_optimizer");
   if (ctx.host()->tag) tag_gradients(ctx, state.replica->parameters);
 }

@@ -42,9 +42,9 @@ std::vector<std::string> rule_names();
 /// exists when this returns. Parameters without a gradient are unchanged. The parameters, or their fp32 master weights
 /// (see FusedAdamW::set_master_weights()), share device and type. Throws std::invalid_argument for an unknown name, and
 /// for master weights of a rule that does not use them.
-std::unique_ptr<ParameterUpdate> make_whole_update(const Context& ctx, const UpdateRule& rule,
-                                                   std::vector<at::Tensor> parameters,
-                                                   const std::vector<at::Tensor>& masters = {});
+std::unique_ptr<ParameterUpdate> make_replicated_update(const Context& ctx, const UpdateRule& rule,
+                                                        std::vector<at::Tensor> parameters,
+                                                        const std::vector<at::Tensor>& masters = {});
 
 /// Interface of a data-parallel strategy: averages the gradients of all ranks. Created once per training, after the
 /// parameters of all ranks are equal.
@@ -56,7 +56,7 @@ class GradientExchange {
   /// Called in the phase communication, after backward. When it returns, in the order of the current stream, every
   /// gradient is the mean over ranks.
   virtual void finish_step() = 0;
-  /// Gives each parameter its whole value until the next step, if a strategy holds only parts. Not called in steps.
+  /// Gathers all parameters until the next step, if a strategy shards them. Not called in steps.
   virtual void complete_parameters() {}
 };
 
@@ -70,18 +70,18 @@ struct Replica {
   TrainedModel* model = nullptr;
 };
 
-/// Gives all ranks the parameters and master weights of rank 0.
+/// Broadcasts the parameters and master weights of rank 0 to all ranks.
 Replica make_replica(const Context& ctx, TrainedModel& model, comm::Communicator& communicator, const UpdateRule& rule);
 
 /// One all-reduce of all gradients of a type, which are views of one buffer, so that nothing is copied.
 std::unique_ptr<GradientExchange> make_flat_exchange(const Replica& replica);
 
-/// A training step of a model on a part of a batch, all of which it must not outlive. Without an exchange, gradients
-/// stay those of the part.
-StepDefinition make_step(TrainedModel& model, const Batch& part, GradientExchange* exchange, ParameterUpdate& update);
+/// A training step of a model on a batch or on this rank's part of it. It must not outlive its arguments. Without an
+/// exchange, gradients are not averaged.
+StepDefinition make_step(TrainedModel& model, const Batch& batch, GradientExchange* exchange, ParameterUpdate& update);
 
-/// A graph of the step, ready to be captured. The batch, which contains the part, is zeroed.
-std::unique_ptr<StepGraph> make_graph(const Context& ctx, const at::Device& device, const StepDefinition& parts,
+/// A graph of the step, ready to be captured. Zeroes the batch of all ranks.
+std::unique_ptr<StepGraph> make_graph(const Context& ctx, const at::Device& device, const StepDefinition& step,
                                       const Batch& batch, ParameterUpdate& update);
 
 /// A training step on each rank's part of a batch: forward, backward, communication, optimizer. A strategy's plugin
@@ -101,7 +101,7 @@ class DataParallelWorkload : public Workload {
   /// its own parameters.
   static Descriptor descriptor(const char* name, std::uint32_t order, const char* documentation);
   virtual std::unique_ptr<GradientExchange> make_exchange(const Replica& replica) = 0;
-  /// Default: make_whole_update(), in which every rank updates all parameters by the replica's rule.
+  /// Default: make_replicated_update(), in which every rank updates all parameters by the replica's rule.
   virtual std::unique_ptr<ParameterUpdate> make_update(const Replica& replica);
   /// The parameter that selects another optimizer than FusedAdamW, such as "optimizer=sgd"; empty if none does.
   virtual std::string other_optimizer(const Context& ctx) const;

@@ -21,8 +21,8 @@ namespace {
 
 const OperatorSetting kLibraryInDouble{.dtype = at::kDouble};
 
-constexpr std::int64_t kLargestChecked = 2'000'000;
-constexpr std::int64_t kElementsAtOnce = std::int64_t{1} << 22;  // bounds the temporary memory of a checksum
+constexpr std::int64_t kMaxCheckedElements = 2'000'000;
+constexpr std::int64_t kChunkElements = std::int64_t{1} << 22;  // bounds the temporary memory of a checksum
 
 at::ScalarType bits_type(const at::Tensor& tensor) {
   switch (tensor.element_size()) {
@@ -42,8 +42,8 @@ at::ScalarType bits_type(const at::Tensor& tensor) {
 at::Tensor checksum(const at::Tensor& tensor) {
   const at::Tensor bits = tensor.detach().contiguous().view(-1).view(bits_type(tensor));
   at::Tensor sum = at::zeros({}, bits.options().dtype(at::kLong));
-  for (std::int64_t from = 0; from < bits.numel(); from += kElementsAtOnce) {
-    const std::int64_t count = std::min(kElementsAtOnce, bits.numel() - from);
+  for (std::int64_t from = 0; from < bits.numel(); from += kChunkElements) {
+    const std::int64_t count = std::min(kChunkElements, bits.numel() - from);
     const at::Tensor odd = at::arange(2 * from + 1, 2 * (from + count) + 1, 2, sum.options());
     sum += (bits.narrow(0, from, count).to(at::kLong) * odd).sum();
   }
@@ -64,7 +64,7 @@ std::vector<std::int64_t> checksums(const std::vector<at::Tensor>& tensors) {
 ModelSetting small_model(const ModelSetting& configured) {
   ModelSetting small = configured;
   small.context = std::min<std::int64_t>(configured.context, 16);
-  if (parameter_count(configured) <= kLargestChecked) return small;
+  if (parameter_count(configured) <= kMaxCheckedElements) return small;
   small.name = "tiny";
   small.vocabulary = 1000;
   return small;
@@ -90,18 +90,18 @@ class ReferenceModel {
   }
 
   void draw() { model->draw(batch, generator_); }
-  /// Prepares step(), which trains on a part of the batch.
-  void train(const Batch& part, GradientExchange* exchange, ParameterUpdate& update) {
-    parts_ = make_step(*model, part, exchange, update);
-    parts_.autocast = autocast_;
+  /// Prepares step(), which trains on the batch or a part of it.
+  void train(const Batch& examples, GradientExchange* exchange, ParameterUpdate& update) {
+    step_ = make_step(*model, examples, exchange, update);
+    step_.autocast = autocast_;
   }
-  /// The same on this rank's part by a strategy.
+  /// The same on this rank's part of the batch, by a strategy.
   void train(const Strategy& strategy, GradientExchange* exchange, ParameterUpdate& update) {
     const Context& ctx = strategy.ctx;
     train(batch.part(ctx.rank(), ctx.world_size()), exchange, update);
-    if (strategy.graph) graph_ = make_graph(ctx, strategy.device, parts_, batch, update);
+    if (strategy.graph) graph_ = make_graph(ctx, strategy.device, step_, batch, update);
   }
-  void step(const Context& ctx) { graph_ ? graph_->run_step(ctx) : run_step(ctx, parts_); }
+  void step(const Context& ctx) { graph_ ? graph_->run_step(ctx) : run_step(ctx, step_); }
 
   std::unique_ptr<TrainedModel> model;
   Batch batch;
@@ -109,7 +109,7 @@ class ReferenceModel {
  private:
   at::Generator generator_;
   std::optional<at::ScalarType> autocast_;
-  StepDefinition parts_;
+  StepDefinition step_;
   std::unique_ptr<StepGraph> graph_;
 };
 
@@ -123,7 +123,7 @@ struct Trajectory {
   double tolerance;
 };
 
-/// Runs the same trajectory on all ranks together and on this rank alone.
+/// Runs the same trajectory on all ranks and in a single process.
 void expect_equal_trajectory(Verification& result, const Strategy& strategy, const ModelSetting& setting,
                              std::int64_t batch, const Trajectory& trajectory) {
   const Context& ctx = strategy.ctx;
@@ -133,27 +133,28 @@ void expect_equal_trajectory(Verification& result, const Strategy& strategy, con
   const OperatorSetting operators = in_double(setting.operators);
   ReferenceModel data_parallel(setting, operators, strategy.device, batch * ranks,
                                seed + static_cast<std::uint64_t>(ctx.rank()), seed);
-  ReferenceModel alone(setting, kLibraryInDouble, strategy.device, batch * ranks, seed, seed);
+  ReferenceModel single(setting, kLibraryInDouble, strategy.device, batch * ranks, seed, seed);
 
   UpdateRule rule = trajectory.rule;
   rule.adamw = operators.adamw();
   const Replica replica = make_replica(ctx, *data_parallel.model, *strategy.communicator, rule);
   const std::unique_ptr<GradientExchange> exchange = strategy.make_exchange(replica);
   const std::unique_ptr<ParameterUpdate> update = strategy.make_update(replica);
-  const std::unique_ptr<ParameterUpdate> update_alone = make_whole_update(ctx, trajectory.rule, alone.model->trained());
+  const std::unique_ptr<ParameterUpdate> single_update =
+      make_replicated_update(ctx, trajectory.rule, single.model->trained());
   data_parallel.train(strategy, exchange.get(), *update);
-  alone.train(alone.batch, nullptr, *update_alone);
+  single.train(single.batch, nullptr, *single_update);
   for (int i = 0; i < trajectory.steps; ++i) {
     data_parallel.draw();
-    alone.draw();
+    single.draw();
     data_parallel.step(ctx);
-    alone.step(ctx);
+    single.step(ctx);
   }
   if (exchange) exchange->complete_parameters();
   const std::string what =
       setting.name + " in float64, " + std::to_string(trajectory.steps) + " steps of " + trajectory.rule.name;
   transformer::expect_close(result, what, "single process, whole batch of " + std::to_string(batch * ranks),
-                            transformer::worst_distance(data_parallel.model->parameters(), alone.model->parameters()),
+                            transformer::worst_distance(data_parallel.model->parameters(), single.model->parameters()),
                             trajectory.tolerance);
   expect_bitwise_equal(result, what + ", bits", ctx, data_parallel.model->parameters());
 }
@@ -168,16 +169,16 @@ std::vector<at::Tensor> exact_values(const Replica& replica) {
   return exact;
 }
 
-/// What a step added to the parameters.
+/// The changes of the parameters in a step.
 std::vector<at::Tensor> changes(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& before) {
   std::vector<at::Tensor> all;
   for (std::size_t i = 0; i < parameters.size(); ++i) all.push_back(parameters[i].to(at::kDouble) - before[i]);
   return all;
 }
 
-/// One step of AdamW in the data types of the run, on all ranks, and in float64 with LibTorch's operators on this rank
-/// alone. With this epsilon, the update is nearly proportional to the gradient, and with this learning rate, it is much
-/// larger than a weight and thus than what rounding the weight changes.
+/// One step of AdamW in the data types of the run, on all ranks, and in float64 with LibTorch's operators in a single
+/// process. With this epsilon, the update is nearly proportional to the gradient, and with this learning rate, it is
+/// much larger than a weight and thus than what rounding the weight changes.
 void expect_equal_update(Verification& result, const Strategy& strategy, const ModelSetting& setting,
                          std::int64_t batch) {
   const c10::NoGradGuard no_gradients;
@@ -186,34 +187,34 @@ void expect_equal_update(Verification& result, const Strategy& strategy, const M
   const std::uint64_t seed = ctx.seed() + 6;
   ReferenceModel data_parallel(setting, setting.operators, strategy.device, batch * ranks,
                                seed + static_cast<std::uint64_t>(ctx.rank()), seed);
-  ReferenceModel alone(setting, kLibraryInDouble, strategy.device, batch * ranks, seed, seed);
+  ReferenceModel single(setting, kLibraryInDouble, strategy.device, batch * ranks, seed, seed);
   UpdateRule rule{"adamw", 1e4, setting.operators.adamw()};
   rule.adamw.epsilon = 1;
   rule.adamw.weight_decay = 0;
   const Replica replica = make_replica(ctx, *data_parallel.model, *strategy.communicator, rule);
   if (replica.master_weights.empty()) return;  // a perceptron under autocast, whose weights are cast
   const std::vector<at::Tensor> before = exact_values(replica);
-  copy_all(data_parallel.model->parameters(), alone.model->parameters());
-  copy_all(before, alone.model->trained());
+  copy_all(data_parallel.model->parameters(), single.model->parameters());
+  copy_all(before, single.model->trained());
 
   const std::unique_ptr<GradientExchange> exchange = strategy.make_exchange(replica);
   const std::unique_ptr<ParameterUpdate> update = strategy.make_update(replica);
   rule.adamw.own_kernel = false;
-  const std::unique_ptr<ParameterUpdate> update_alone = make_whole_update(ctx, rule, alone.model->trained());
+  const std::unique_ptr<ParameterUpdate> single_update = make_replicated_update(ctx, rule, single.model->trained());
   {
     const c10::AutoGradMode with_gradients(true);
     data_parallel.train(strategy, exchange.get(), *update);
-    alone.train(alone.batch, nullptr, *update_alone);
+    single.train(single.batch, nullptr, *single_update);
     data_parallel.draw();
-    copy_all({data_parallel.batch.input, data_parallel.batch.target}, {alone.batch.input, alone.batch.target});
+    copy_all({data_parallel.batch.input, data_parallel.batch.target}, {single.batch.input, single.batch.target});
     data_parallel.step(ctx);
-    alone.step(ctx);
+    single.step(ctx);
   }
   if (exchange) exchange->complete_parameters();
   const std::string what = setting.name + " with master weights, a step of adamw";
   transformer::expect_close(
       result, what, "float64 model in a single process, whole batch of " + std::to_string(batch * ranks),
-      transformer::worst_distance(changes(replica.parameters, before), changes(alone.model->trained(), before)),
+      transformer::worst_distance(changes(replica.parameters, before), changes(single.model->trained(), before)),
       tolerance_of(setting.operators));
   expect_bitwise_equal(result, what + ", bits", ctx, replica.parameters);
 }
@@ -229,15 +230,15 @@ void broadcast_parameters(comm::Communicator& communicator, const std::vector<at
 void expect_bitwise_equal(Verification& result, const std::string& name, const Context& ctx,
                           const std::vector<at::Tensor>& tensors) {
   const std::vector<std::int64_t> all = ctx.all_gather(checksums(tensors));
-  std::size_t wrong = 0;
+  std::size_t different = 0;
   std::string first;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i] == all[i % tensors.size()]) continue;
-    if (wrong++ == 0)
+    if (different++ == 0)
       first = "parameter " + std::to_string(i % tensors.size()) + " of rank " + std::to_string(i / tensors.size());
   }
-  result.that(wrong == 0, name, "parameters of rank 0, bitwise",
-              wrong == 0 ? "" : std::to_string(wrong) + " differ; first: " + first);
+  result.that(different == 0, name, "parameters of rank 0, bitwise",
+              different == 0 ? "" : std::to_string(different) + " differ; first: " + first);
 }
 
 void expect_equal_to_one_process(Verification& result, const Strategy& strategy, const ModelSetting& model,

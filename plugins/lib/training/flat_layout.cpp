@@ -88,7 +88,7 @@ void FlatLayout::zero_gradients() {
   }
 }
 
-std::vector<at::Tensor> each_once(const std::vector<at::Tensor>& tensors) {
+std::vector<at::Tensor> unique_tensors(const std::vector<at::Tensor>& tensors) {
   std::unordered_set<const void*> seen;
   std::vector<at::Tensor> once;
   for (const at::Tensor& tensor : tensors)
@@ -136,7 +136,7 @@ std::vector<std::vector<at::Tensor>> split_by_type(const std::vector<at::Tensor>
   return split_by_bytes(tensors, std::numeric_limits<double>::infinity());
 }
 
-at::Tensor as_line(const at::Tensor& tensor) {
+at::Tensor as_1d(const at::Tensor& tensor) {
   require_dense(tensor);
   return at::as_strided(tensor.detach(), {tensor.numel()}, {1}, tensor.storage_offset());
 }

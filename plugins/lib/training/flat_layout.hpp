@@ -51,7 +51,7 @@ class FlatLayout {
 };
 
 /// Removes duplicates: a tied parameter is trained once.
-std::vector<at::Tensor> each_once(const std::vector<at::Tensor>& tensors);
+std::vector<at::Tensor> unique_tensors(const std::vector<at::Tensor>& tensors);
 
 /// Total bytes of all tensors.
 std::int64_t bytes_of(const std::vector<at::Tensor>& tensors);
@@ -67,6 +67,6 @@ std::vector<std::vector<at::Tensor>> split_by_bytes(const std::vector<at::Tensor
 std::vector<std::vector<at::Tensor>> split_by_type(const std::vector<at::Tensor>& tensors);
 
 /// The values of a dense tensor in memory order, as a contiguous view.
-at::Tensor as_line(const at::Tensor& tensor);
+at::Tensor as_1d(const at::Tensor& tensor);
 
 }  // namespace kymo::training

@@ -21,15 +21,15 @@ constexpr std::size_t kReductions = 2;
 
 using MasterOf = std::unordered_map<const void*, at::Tensor>;
 
-/// Views share the storage of a tensor, which stays the same while its memory comes and goes.
-void give_memory(const at::Tensor& tensor) {
+/// Allocates the memory of a tensor and of its views, which keep sharing its storage.
+void allocate_memory(const at::Tensor& tensor) {
   c10::StorageImpl* const storage = tensor.storage().unsafeGetStorageImpl();
   const std::size_t bytes = tensor.nbytes();
   storage->set_data_ptr_noswap(storage->allocator()->allocate(bytes));
   storage->set_nbytes(bytes);
 }
 
-void take_memory(const at::Tensor& tensor) {
+void free_memory(const at::Tensor& tensor) {
   c10::StorageImpl* const storage = tensor.storage().unsafeGetStorageImpl();
   storage->set_data_ptr_noswap(c10::DataPtr(nullptr, storage->device()));
   storage->set_nbytes(0);
@@ -126,7 +126,7 @@ Fsdp::Fsdp(const Replica& replica, const FsdpOptions& options)
   const c10::NoGradGuard no_gradients;
   const MasterOf masters = masters_of(replica);
   for (FsdpUnit& unit : fsdp_units(model_, options.by_block, communicator_.size())) add_unit(std::move(unit), masters);
-  for (std::vector<at::Tensor>& alike : fsdp_replicated(model_)) add_replicated(std::move(alike), masters);
+  for (std::vector<at::Tensor>& same_type : fsdp_replicated(model_)) add_replicated(std::move(same_type), masters);
   for (const at::Tensor& parameter : model_.trained())
     parameter_bytes_ += static_cast<std::int64_t>(parameter.nbytes());
   model_.watch(this);
@@ -134,32 +134,33 @@ Fsdp::Fsdp(const Replica& replica, const FsdpOptions& options)
 
 Fsdp::~Fsdp() { model_.watch(nullptr); }
 
-void Fsdp::add_unit(FsdpUnit given, const MasterOf& masters) {
+void Fsdp::add_unit(FsdpUnit description, const MasterOf& masters) {
   const std::size_t index = units_.size();
-  Unit& unit = *units_.emplace_back(std::make_unique<Unit>(std::move(given)));
+  Unit& unit = *units_.emplace_back(std::make_unique<Unit>(std::move(description)));
   const std::vector<at::Tensor>& weights = unit.layout.tensors();
-  unit.whole = unit.layout.make_buffer();
-  const at::Tensor exact = unit.whole.to(fsdp_master_type(unit.whole.scalar_type()), false, /*copy=*/true);
+  unit.gathered = unit.layout.make_buffer();
+  const at::Tensor exact = unit.gathered.to(fsdp_master_type(unit.gathered.scalar_type()), false, /*copy=*/true);
   for (std::size_t i = 0; i < weights.size(); ++i) {
     unit_of_.emplace(weights[i].unsafeGetTensorImpl(), index);
     unit.layout.view(exact, i).copy_(initial_master(weights[i], masters));
   }
   unit.master = unit.layout.shard(exact, communicator_.rank()).clone();
   libtorch::tag(ctx_, unit.master, Block::Parameter);
-  unit.layout.move_into(unit.whole);
-  take_memory(unit.whole);
-  order_.push_back({index, true});
+  unit.layout.move_into(unit.gathered);
+  free_memory(unit.gathered);
+  expected_uses_.push_back({index, true});
   if (!unit.is_trained()) return;
   masters_.push_back(unit.master);
   unit.hooks = std::make_unique<GradientHooks>(weights, [this, index](std::size_t) { gradient_is_ready(index); });
 }
 
 void Fsdp::add_replicated(std::vector<at::Tensor> parameters, const MasterOf& masters) {
-  Replicated& made = replicated_.emplace_back(Replicated{FlatLayout(std::move(parameters)), {}});
-  for (const at::Tensor& parameter : made.layout.tensors()) {
-    made.masters.push_back(initial_master(parameter, masters));  // the parameter itself if it has the type of masters
-    libtorch::tag(ctx_, made.masters.back(), Block::Parameter);
-    masters_.push_back(made.masters.back());
+  Replicated& replicated = replicated_.emplace_back(Replicated{FlatLayout(std::move(parameters)), {}});
+  for (const at::Tensor& parameter : replicated.layout.tensors()) {
+    replicated.masters.push_back(
+        initial_master(parameter, masters));  // shares memory if the parameter has the type of masters
+    libtorch::tag(ctx_, replicated.masters.back(), Block::Parameter);
+    masters_.push_back(replicated.masters.back());
   }
 }
 
@@ -168,62 +169,63 @@ at::ScalarType Fsdp::reduce_type(const at::Tensor& weight) const {
 }
 
 void Fsdp::begin_step() {
-  if (!seen_.empty()) order_ = std::exchange(seen_, {});
+  if (!uses_.empty()) expected_uses_ = std::exchange(uses_, {});
   forward_next_ = 0;
   backward_first_.reset();
   for (const auto& unit : units_) {
-    if (unit->is_whole) release(*unit);
+    if (unit->is_gathered) release(*unit);
     unit->uses = 0;
-    unit->missing = unit->layout.tensors().size();
+    unit->missing_gradients = unit->layout.tensors().size();
   }
   drop_gradients(masters_);
   drop_gradients(model_.trained());
 }
 
-/// Starts the gather unless the unit has been gathered, or is being.
-void Fsdp::start(Unit& unit) {
-  if (unit.is_whole || unit.gather) return;
+/// Starts the gather of a unit unless it has been gathered or is in flight.
+void Fsdp::start_gather(Unit& unit) {
+  if (unit.is_gathered || unit.gather) return;
   const c10::NoGradGuard no_gradients;
-  give_memory(unit.whole);
-  libtorch::tag(ctx_, unit.whole, Block::Communication);
-  const at::Tensor part = unit.master.to(unit.whole.scalar_type());
+  allocate_memory(unit.gathered);
+  libtorch::tag(ctx_, unit.gathered, Block::Communication);
+  const at::Tensor part = unit.master.to(unit.gathered.scalar_type());
   if (!part.is_same(unit.master)) libtorch::tag(ctx_, part, Block::Communication);
-  unit.gather = communicator_.all_gather(unit.whole, part);
+  unit.gather = communicator_.all_gather(unit.gathered, part);
 }
 
-void Fsdp::need(Unit& unit) {
-  start(unit);
-  if (unit.is_whole) return;
+void Fsdp::finish_gather(Unit& unit) {
+  start_gather(unit);
+  if (unit.is_gathered) return;
   unit.gather->needed(unit.name.c_str());
   unit.gather->wait();
   unit.gather.reset();
-  unit.is_whole = true;
+  unit.is_gathered = true;
 }
 
 void Fsdp::release(Unit& unit) {
-  take_memory(unit.whole);
-  unit.is_whole = false;
+  free_memory(unit.gathered);
+  unit.is_gathered = false;
 }
 
 void Fsdp::start_forward(std::size_t end) {
-  for (; forward_next_ < std::min(end, order_.size()); ++forward_next_) start(*units_[order_[forward_next_].unit]);
+  for (; forward_next_ < std::min(end, expected_uses_.size()); ++forward_next_)
+    start_gather(*units_[expected_uses_[forward_next_].unit]);
 }
 
 void Fsdp::start_backward(std::size_t first) {
-  if (!backward_first_) backward_first_ = seen_.size();
+  if (!backward_first_) backward_first_ = uses_.size();
   while (*backward_first_ > first) {
-    const Use& use = seen_[--*backward_first_];
-    if (use.in_backward) start(*units_[use.unit]);
+    const Use& use = uses_[--*backward_first_];
+    if (use.in_backward) start_gather(*units_[use.unit]);
   }
 }
 
-/// Whether the unit at a place of the forward pass is used again before a gather that starts now would be needed.
+/// Whether the unit of a use in the forward pass is used again before a gather that starts now would be needed.
 bool Fsdp::is_used_soon(std::size_t position) const {
-  const std::size_t unit = seen_[position].unit;
-  if (position + 1 >= order_.size()) return seen_[position].in_backward;  // backward begins with it
-  const std::size_t end = std::min(order_.size(), position + 1 + static_cast<std::size_t>(options_.prefetch));
+  const std::size_t unit = uses_[position].unit;
+  if (position + 1 >= expected_uses_.size()) return uses_[position].in_backward;  // the first unit of the backward pass
+  const std::size_t end = std::min(expected_uses_.size(), position + 1 + static_cast<std::size_t>(options_.prefetch));
   for (std::size_t i = position + 1; i < end; ++i)
-    if (order_[i].unit == unit) return true;
+    if (expected_uses_[i].unit == unit) return true;
   return false;
 }
 
@@ -232,18 +234,18 @@ void Fsdp::begin(const at::Tensor& weight) {
   if (found == unit_of_.end()) return;
   Unit& unit = *units_[found->second];
   if (unit.uses++ > 0) return;
-  const std::size_t position = seen_.size();
-  seen_.push_back({found->second, false});
+  const std::size_t position = uses_.size();
+  uses_.push_back({found->second, false});
   start_forward(position + static_cast<std::size_t>(std::max(1, options_.prefetch)));
-  need(unit);
+  finish_gather(unit);
 }
 
 void Fsdp::end(const at::Tensor& weight, const at::Tensor& result, bool in_backward) {
   const auto found = unit_of_.find(weight.unsafeGetTensorImpl());
   if (found == unit_of_.end()) return;
   Unit& unit = *units_[found->second];
-  const std::size_t position = seen_.size() - 1;
-  seen_.back().in_backward = seen_.back().in_backward || in_backward;
+  const std::size_t position = uses_.size() - 1;
+  uses_.back().in_backward = uses_.back().in_backward || in_backward;
   if (in_backward && result.requires_grad())
     result.register_hook([this, position](const at::Tensor&) { backward_begins(position); });
   if (unit.uses < unit.layout.tensors().size()) return;
@@ -251,25 +253,25 @@ void Fsdp::end(const at::Tensor& weight, const at::Tensor& result, bool in_backw
   if (options_.reshard_after_forward && !is_used_soon(position)) release(unit);
   const auto ahead = static_cast<std::size_t>(options_.prefetch);
   start_forward(position + 1 + ahead);
-  if (position + 1 >= order_.size() && ahead > 0) start_backward(position + 1 - std::min(position + 1, ahead));
+  if (position + 1 >= expected_uses_.size() && ahead > 0) start_backward(position + 1 - std::min(position + 1, ahead));
 }
 
 void Fsdp::backward_begins(std::size_t position) {
   const auto ahead = static_cast<std::size_t>(std::max(0, options_.prefetch - 1));
   start_backward(position - std::min(position, ahead));
-  Unit& unit = *units_[seen_[position].unit];
-  need(unit);
-  for (const auto& other : units_)  // frozen units have no gradient that ends their use
-    if (other.get() != &unit && other->is_whole && !other->is_trained() && options_.reshard_after_forward)
+  Unit& unit = *units_[uses_[position].unit];
+  finish_gather(unit);
+  for (const auto& other : units_)  // the use of a frozen unit is not ended by a gradient
+    if (other.get() != &unit && other->is_gathered && !other->is_trained() && options_.reshard_after_forward)
       release(*other);
 }
 
 void Fsdp::gradient_is_ready(std::size_t index) {
   Unit& unit = *units_[index];
-  if (--unit.missing > 0) return;
-  if (unit.is_whole) release(unit);
-  const auto use = std::ranges::find(seen_, index, &Use::unit);
-  const auto position = static_cast<std::size_t>(use - seen_.begin());
+  if (--unit.missing_gradients > 0) return;
+  if (unit.is_gathered) release(unit);
+  const auto use = std::ranges::find(uses_, index, &Use::unit);
+  const auto position = static_cast<std::size_t>(use - uses_.begin());
   start_backward(position - std::min(position, static_cast<std::size_t>(options_.prefetch)));
   reduce(index);
 }
@@ -277,22 +279,22 @@ void Fsdp::gradient_is_ready(std::size_t index) {
 void Fsdp::reduce(std::size_t index) {
   const c10::NoGradGuard no_gradients;
   Unit& unit = *units_[index];
-  unit.missing = 0;
+  unit.missing_gradients = 0;
   const std::vector<at::Tensor>& weights = unit.layout.tensors();
   const auto options = weights.front().options().requires_grad(false).dtype(reduce_type(weights.front()));
-  const at::Tensor whole = at::zeros({unit.layout.numel()}, options);
-  libtorch::tag(ctx_, whole, Block::Communication);
+  const at::Tensor gradients = at::zeros({unit.layout.numel()}, options);
+  libtorch::tag(ctx_, gradients, Block::Communication);
   for (std::size_t i = 0; i < weights.size(); ++i) {
     at::Tensor& gradient = weights[i].mutable_grad();
     if (!gradient.defined()) continue;  // the loss does not depend on it
     libtorch::tag(ctx_, gradient, Block::Communication);
-    unit.layout.view(whole, i).copy_(gradient);
+    unit.layout.view(gradients, i).copy_(gradient);
     gradient.reset();
   }
   if (reductions_.size() >= kReductions) finish_reduction();
   const at::Tensor shard = at::empty({unit.master.numel()}, options);
   libtorch::tag(ctx_, shard, Block::Gradient);
-  reductions_.push_back({index, shard, communicator_.reduce_scatter(shard, whole, comm::Reduction::kAverage)});
+  reductions_.push_back({index, shard, communicator_.reduce_scatter(shard, gradients, comm::Reduction::kAverage)});
 }
 
 void Fsdp::finish_reduction() {
@@ -309,24 +311,24 @@ void Fsdp::reduce_replicated() {
   for (const auto& [layout, masters] : replicated_) {
     const std::vector<at::Tensor>& parameters = layout.tensors();
     const auto options = parameters.front().options().requires_grad(false).dtype(reduce_type(parameters.front()));
-    const at::Tensor whole = at::zeros({layout.numel()}, options);
-    libtorch::tag(ctx_, whole, Block::Gradient);
+    const at::Tensor gradients = at::zeros({layout.numel()}, options);
+    libtorch::tag(ctx_, gradients, Block::Gradient);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      if (parameters[i].grad().defined()) layout.view(whole, i).copy_(parameters[i].grad());
+      if (parameters[i].grad().defined()) layout.view(gradients, i).copy_(parameters[i].grad());
       parameters[i].mutable_grad().reset();
     }
-    communicator_.all_reduce(whole, comm::Reduction::kAverage)->wait();
+    communicator_.all_reduce(gradients, comm::Reduction::kAverage)->wait();
     for (std::size_t i = 0; i < parameters.size(); ++i)
-      masters[i].mutable_grad() = layout.view(whole, i).to(masters[i].scalar_type());
+      masters[i].mutable_grad() = layout.view(gradients, i).to(masters[i].scalar_type());
   }
 }
 
 void Fsdp::finish_step() {
   for (std::size_t i = 0; i < units_.size(); ++i) {
     Unit& unit = *units_[i];
-    if (unit.is_trained() && unit.missing > 0) reduce(i);
-    if (unit.gather) need(unit);  // for a use that did not happen
-    if (unit.is_whole) release(unit);
+    if (unit.is_trained() && unit.missing_gradients > 0) reduce(i);
+    if (unit.gather) finish_gather(unit);  // of a unit that was not used
+    if (unit.is_gathered) release(unit);
   }
   reduce_replicated();
   while (!reductions_.empty()) finish_reduction();
@@ -341,16 +343,16 @@ void Fsdp::publish() const {
 }
 
 void Fsdp::complete_parameters() {
-  for (const auto& unit : units_) need(*unit);
+  for (const auto& unit : units_) finish_gather(*unit);
 }
 
-FsdpHalves make_fsdp(const Replica& replica, const FsdpOptions& options, const OptimizerFactory& make, bool report) {
+FsdpStrategy make_fsdp(const Replica& replica, const FsdpOptions& options, const OptimizerFactory& make, bool report) {
   auto fsdp = std::make_shared<Fsdp>(replica, options);
-  FsdpHalves halves;
-  halves.exchange = std::make_unique<FsdpExchange>(fsdp);
-  halves.update = std::make_unique<FsdpUpdate>(replica, fsdp, make, report);
-  halves.fsdp = std::move(fsdp);
-  return halves;
+  FsdpStrategy strategy;
+  strategy.exchange = std::make_unique<FsdpExchange>(fsdp);
+  strategy.update = std::make_unique<FsdpUpdate>(replica, fsdp, make, report);
+  strategy.fsdp = std::move(fsdp);
+  return strategy;
 }
 
 }  // namespace kymo::training

@@ -30,8 +30,8 @@ struct FsdpOptions {
 
 /// Weights that are gathered together.
 struct FsdpUnit {
-  FsdpUnit(std::string given, std::vector<at::Tensor> weights, int ranks)
-      : name(std::move(given)), layout(std::move(weights), ranks) {}
+  FsdpUnit(std::string unit_name, std::vector<at::Tensor> weights, int ranks)
+      : name(std::move(unit_name)), layout(std::move(weights), ranks) {}
 
   std::string name;
   FlatLayout layout;
@@ -41,7 +41,7 @@ struct FsdpUnit {
 /// The units of a model in the order of the forward pass: its weights with two dimensions. Weights of a unit have one
 /// type and are either all trained or all frozen.
 std::vector<FsdpUnit> fsdp_units(const TrainedModel& model, bool by_block, int ranks);
-/// The other trained parameters, which every rank holds whole, by type.
+/// The other trained parameters, which are replicated on every rank, by type.
 std::vector<std::vector<at::Tensor>> fsdp_replicated(const TrainedModel& model);
 /// The type of the master weights of weights of this type: at least fp32.
 at::ScalarType fsdp_master_type(at::ScalarType weight);
@@ -49,7 +49,7 @@ at::ScalarType fsdp_master_type(at::ScalarType weight);
 /// Fully sharded data parallelism (ZeRO stage 3; Zhao et al., "PyTorch FSDP: Experiences on Scaling Fully Sharded Data
 /// Parallel", 2023). Of each weight with two dimensions, a rank holds 1/N of the master, the gradient and the optimizer
 /// state, in fp32. A unit is gathered in the type of its weights before it is used, some units ahead, and freed
-/// afterwards; its gradients are reduce-scattered as soon as they are complete. Other parameters are held whole, and
+/// afterwards; its gradients are reduce-scattered as soon as they are complete. Other parameters are replicated, and
 /// their gradients are all-reduced after backward.
 ///
 /// A weight stays the same tensor, but has memory only while its unit is gathered. All memory is allocated and freed in
@@ -69,12 +69,12 @@ class Fsdp final : public transformer::WeightUse {
   void end(const at::Tensor& weight, const at::Tensor& result, bool in_backward) override;
   /// Call after backward: afterwards, all masters have their gradients.
   void finish_step();
-  /// Call after the update of the masters: rounds those of parameters that are held whole.
+  /// Call after the update of the masters: rounds the masters of replicated parameters.
   void publish() const;
   /// Gathers all units until the next step.
   void complete_parameters();
 
-  /// What the optimizer updates: the trained shards, one line of values for each unit, and the other trained
+  /// The tensors that the optimizer updates: the trained shards, one 1D tensor for each unit, and the other trained
   /// parameters.
   const std::vector<at::Tensor>& masters() const { return masters_; }
   /// Bytes of all trained parameters, in the type of the weights.
@@ -83,12 +83,12 @@ class Fsdp final : public transformer::WeightUse {
  private:
   struct Unit : FsdpUnit {
     explicit Unit(FsdpUnit unit) : FsdpUnit(std::move(unit)) {}
-    at::Tensor whole;   // all parts; has memory only while it is gathered
-    at::Tensor master;  // this rank's part
+    at::Tensor gathered;  // all shards; has memory only while it is gathered
+    at::Tensor master;    // this rank's shard
     std::unique_ptr<comm::Work> gather;
-    bool is_whole = false;
-    std::size_t uses = 0;     // of its weights, at this place of the forward pass
-    std::size_t missing = 0;  // gradients, in this step
+    bool is_gathered = false;
+    std::size_t uses = 0;               // of its weights, in the current use of the unit
+    std::size_t missing_gradients = 0;  // in this step
     std::unique_ptr<GradientHooks> hooks;
   };
   struct Use {
@@ -100,7 +100,7 @@ class Fsdp final : public transformer::WeightUse {
     at::Tensor shard;
     std::unique_ptr<comm::Work> work;
   };
-  /// Parameters of one type that are held whole.
+  /// Replicated parameters of one type.
   struct Replicated {
     FlatLayout layout;
     std::vector<at::Tensor> masters;
@@ -109,8 +109,8 @@ class Fsdp final : public transformer::WeightUse {
   void add_unit(FsdpUnit unit, const std::unordered_map<const void*, at::Tensor>& masters);
   void add_replicated(std::vector<at::Tensor> parameters, const std::unordered_map<const void*, at::Tensor>& masters);
   at::ScalarType reduce_type(const at::Tensor& weight) const;
-  void start(Unit& unit);
-  void need(Unit& unit);
+  void start_gather(Unit& unit);
+  void finish_gather(Unit& unit);
   static void release(Unit& unit);
   void start_forward(std::size_t end);
   void start_backward(std::size_t first);
@@ -131,8 +131,8 @@ class Fsdp final : public transformer::WeightUse {
   std::vector<at::Tensor> masters_;
   std::int64_t parameter_bytes_ = 0;
 
-  std::vector<Use> order_;                     // expected: the uses of the previous step, at first the units in order
-  std::vector<Use> seen_;                      // in this step
+  std::vector<Use> expected_uses_;             // those of the previous step, at first the units in order
+  std::vector<Use> uses_;                      // in this step
   std::size_t forward_next_ = 0;               // first use whose gather was not started in forward
   std::optional<std::size_t> backward_first_;  // last use whose gather was started for backward
   std::deque<Reduction> reductions_;
@@ -140,12 +140,12 @@ class Fsdp final : public transformer::WeightUse {
 
 /// The exchange, and the update of the masters by an optimizer. With `report`, also reports optimizer_state_bytes to
 /// the host after the first update.
-struct FsdpHalves {
+struct FsdpStrategy {
   std::unique_ptr<GradientExchange> exchange;
   std::unique_ptr<ParameterUpdate> update;
   std::shared_ptr<const Fsdp> fsdp;
 };
-FsdpHalves make_fsdp(const Replica& replica, const FsdpOptions& options, const OptimizerFactory& make,
-                     bool report = false);
+FsdpStrategy make_fsdp(const Replica& replica, const FsdpOptions& options, const OptimizerFactory& make,
+                       bool report = false);
 
 }  // namespace kymo::training

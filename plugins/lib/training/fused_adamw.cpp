@@ -236,12 +236,12 @@ void FusedAdamW::update(const OptimizerParamGroup& group, const at::Tensor& norm
 AdamWState& FusedAdamW::state_for(const at::Tensor& parameter, const AdamWSetting& setting, const at::Tensor& master) {
   auto& slot = state_[parameter.unsafeGetTensorImpl()];
   if (!slot) {
-    auto made = std::make_unique<AdamWState>();
-    made->step = at::zeros({}, parameter.options().dtype(at::kFloat).requires_grad(false));
-    made->mean = at::zeros_like(parameter, adamw::moment_type(parameter, setting, master.defined()));
-    made->square_mean = at::zeros_like(made->mean);
-    made->master_weight = master;
-    slot = std::move(made);
+    auto state = std::make_unique<AdamWState>();
+    state->step = at::zeros({}, parameter.options().dtype(at::kFloat).requires_grad(false));
+    state->mean = at::zeros_like(parameter, adamw::moment_type(parameter, setting, master.defined()));
+    state->square_mean = at::zeros_like(state->mean);
+    state->master_weight = master;
+    slot = std::move(state);
   }
   return static_cast<AdamWState&>(*slot);
 }

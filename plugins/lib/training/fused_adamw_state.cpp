@@ -106,11 +106,11 @@ void check_count(const std::string& owner, const char* counted, std::size_t save
                               std::to_string(present) + "; load a state that was saved for the same parameters");
 }
 
-void check_moment(const char* name, const at::Tensor& moment, const at::Tensor& parameter, at::ScalarType wanted) {
-  if (moment.defined() && moment.scalar_type() == wanted && moment.sizes() == parameter.sizes()) return;
+void check_moment(const char* name, const at::Tensor& moment, const at::Tensor& parameter, at::ScalarType required) {
+  if (moment.defined() && moment.scalar_type() == required && moment.sizes() == parameter.sizes()) return;
   throw std::invalid_argument(std::string("its saved ") + name + " is " +
                               (moment.defined() ? adamw::described(moment) : "missing") + "; it must be " +
-                              c10::toString(wanted) +
+                              c10::toString(required) +
                               " of the same shape: load a state that was saved for parameters of the same type");
 }
 

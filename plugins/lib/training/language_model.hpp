@@ -11,10 +11,10 @@
 #include "training/step.hpp"
 #include "transformer/model.hpp"
 
-/// What the workloads that train a language model have in common.
+/// Settings, metrics and verification of the workloads that train a language model.
 namespace kymo::training {
 
-/// How a Transformer language model is trained.
+/// Settings for training a Transformer language model.
 struct LanguageModelSetting : OperatorSetting {
   transformer::Config model;
   std::int64_t batch = 4;

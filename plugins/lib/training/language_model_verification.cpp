@@ -37,27 +37,27 @@ void check_model(Context& ctx, const LanguageModelSetting& run, const at::Device
   };
   const at::Tensor tokens = draw(), targets = draw();
 
-  StepDefinition parts;
-  parts.mode = Mode::kForward;
-  parts.autocast = settings.autocast;
-  parts.loss = [&](const Context& seen_by) { return model.logits(seen_by, tokens); };
-  const at::Tensor logits = run_step(ctx, parts);
-  parts.mode = Mode::kForwardBackward;
-  parts.parameters = transformer::parameters(model.weights());
-  parts.loss = [&](const Context& seen_by) { return model.loss(seen_by, tokens, targets); };
-  const at::Tensor loss = run_step(ctx, parts);
+  StepDefinition definition;
+  definition.mode = Mode::kForward;
+  definition.autocast = settings.autocast;
+  definition.loss = [&](const Context& step_ctx) { return model.logits(step_ctx, tokens); };
+  const at::Tensor logits = run_step(ctx, definition);
+  definition.mode = Mode::kForwardBackward;
+  definition.parameters = transformer::parameters(model.weights());
+  definition.loss = [&](const Context& step_ctx) { return model.loss(step_ctx, tokens, targets); };
+  const at::Tensor loss = run_step(ctx, definition);
 
   const transformer::ModelReference expected =
       transformer::reference_model(settings.model, weights.exact, tokens, targets);
   std::vector<at::Tensor> gradients;
-  for (const at::Tensor& parameter : parts.parameters) gradients.push_back(parameter.grad());
+  for (const at::Tensor& parameter : definition.parameters) gradients.push_back(parameter.grad());
   const std::string reference = "float64 model of 2 blocks, computed per head";
-  const auto held = [&](const char* name, const transformer::Distance& far) {
-    transformer::expect_close(result, name, reference, far, tolerance_of(settings));
+  const auto expect_equal = [&](const char* name, const transformer::Distance& distance) {
+    transformer::expect_close(result, name, reference, distance, tolerance_of(settings));
   };
-  held("logits", transformer::distance(logits, expected.logits));
-  held("loss", transformer::distance(loss, expected.loss));
-  held("gradients", transformer::worst_distance(gradients, expected.gradients));
+  expect_equal("logits", transformer::distance(logits, expected.logits));
+  expect_equal("loss", transformer::distance(loss, expected.loss));
+  expect_equal("gradients", transformer::worst_distance(gradients, expected.gradients));
 }
 
 /// One AdamW step by the formula in float64, in place.
@@ -116,11 +116,11 @@ class ReferenceModel {
         optimizer_(transformer::parameters(model_.weights()), large_steps(settings.adamw())) {
     if (settings.has_master_weights()) optimizer_.set_master_weights(master_weights(weights_));
     optimizer_.make_state();
-    parts.mode = settings.mode;
-    parts.autocast = settings.autocast;
-    parts.parameters = transformer::parameters(model_.weights());
-    parts.update = [this] { optimizer_.step(); };
-    parts.loss = [this](const Context& seen_by) { return model_.loss(seen_by, batch_[0], batch_[1]); };
+    definition.mode = settings.mode;
+    definition.autocast = settings.autocast;
+    definition.parameters = transformer::parameters(model_.weights());
+    definition.update = [this] { optimizer_.step(); };
+    definition.loss = [this](const Context& step_ctx) { return model_.loss(step_ctx, batch_[0], batch_[1]); };
   }
   ReferenceModel(const ReferenceModel&) = delete;
   ReferenceModel& operator=(const ReferenceModel&) = delete;
@@ -128,11 +128,11 @@ class ReferenceModel {
   void draw() { batch_.random_(0, model_.config().vocab_size, generator_); }
   std::vector<at::Tensor> gradients() const {
     std::vector<at::Tensor> all;
-    for (const at::Tensor& parameter : parts.parameters) all.push_back(parameter.grad());
+    for (const at::Tensor& parameter : definition.parameters) all.push_back(parameter.grad());
     return all;
   }
 
-  StepDefinition parts;
+  StepDefinition definition;
 
  private:
   /// The learning rate is large enough for one missing or extra step to change the second digit of the next gradients.
@@ -156,13 +156,13 @@ void check_graph(Context& ctx, const LanguageModelSetting& run, const at::Device
   constexpr int kSteps = 5;
   const LanguageModelSetting settings = small_settings(run);
   ReferenceModel eager(settings, device, ctx.seed() + 3), replayed(settings, device, ctx.seed() + 3);
-  StepGraph graph(device, replayed.parts);
+  StepGraph graph(device, replayed.definition);
   graph.warm_up(ctx);
   std::vector<at::Tensor> losses, expected;
   for (int i = 0; i < kSteps; ++i) {
     eager.draw();
     replayed.draw();
-    expected.push_back(run_step(ctx, eager.parts));
+    expected.push_back(run_step(ctx, eager.definition));
     losses.push_back(graph.run_step(ctx).clone());  // the next replay overwrites it
   }
   const std::string reference = "eager steps with the same weights and batches, " + std::to_string(kSteps) + " steps";

@@ -55,8 +55,7 @@ const char* const kCheckpointText =
     "activations that are not kept for the backward pass, but computed again in the phase recompute, which interrupts "
     "it; blocks: all but the inputs of segments of checkpoint_blocks blocks; nested: the same for halves of the model, "
     "and recursively for their halves; selective: what is cheap to compute, namely the norms (not with fused norms), "
-    "the "
-    "activation of the feed-forward part, and the attention weights of attention=naive";
+    "the activation of the feed-forward part, and the attention weights of attention=naive";
 const char* const kCheckpointBlocksText =
     "size of the segments of checkpoint=blocks, and smallest size of those of checkpoint=nested";
 

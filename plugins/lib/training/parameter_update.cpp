@@ -55,9 +55,9 @@ AdamWSetting UpdateRule::adamw_setting() const {
 
 std::vector<std::string> rule_names() { return {"adamw", "sgd"}; }
 
-std::unique_ptr<ParameterUpdate> make_whole_update(const Context& ctx, const UpdateRule& rule,
-                                                   std::vector<at::Tensor> parameters,
-                                                   const std::vector<at::Tensor>& masters) {
+std::unique_ptr<ParameterUpdate> make_replicated_update(const Context& ctx, const UpdateRule& rule,
+                                                        std::vector<at::Tensor> parameters,
+                                                        const std::vector<at::Tensor>& masters) {
   if (rule.name == "adamw")
     return std::make_unique<AdamWUpdate>(make_fused_adamw(ctx, parameters, rule.adamw_setting(), masters));
   if (!masters.empty())

@@ -26,14 +26,14 @@ using torch::optim::OptimizerParamGroup;
 
 /// Restricts an optimizer to these parameters until the end of the scope. An optimizer that updates parameters
 /// independently gives the same results as for all of them.
-class Narrowed {
+class ParameterSubset {
  public:
-  Narrowed(OptimizerParamGroup& group, const std::vector<at::Tensor>& to) : group_(group), all_(group.params()) {
+  ParameterSubset(OptimizerParamGroup& group, const std::vector<at::Tensor>& to) : group_(group), all_(group.params()) {
     group_.params() = to;
   }
-  Narrowed(const Narrowed&) = delete;
-  Narrowed& operator=(const Narrowed&) = delete;
-  ~Narrowed() { group_.params() = std::move(all_); }
+  ParameterSubset(const ParameterSubset&) = delete;
+  ParameterSubset& operator=(const ParameterSubset&) = delete;
+  ~ParameterSubset() { group_.params() = std::move(all_); }
 
  private:
   OptimizerParamGroup& group_;
@@ -59,7 +59,7 @@ std::vector<std::size_t> piece_of_each(const std::vector<at::Tensor>& tensors, c
 }
 
 OptimizerParamGroup without_repeats(const OptimizerParamGroup& group) {
-  OptimizerParamGroup once(each_once(group.params()));
+  OptimizerParamGroup once(unique_tensors(group.params()));
   if (group.has_options()) once.set_options(group.options().clone());
   return once;
 }
@@ -113,8 +113,8 @@ std::vector<at::Tensor> MasterWeights::of(const std::vector<at::Tensor>& paramet
   std::vector<at::Tensor> found;
   bool has_one = false;
   for (const at::Tensor& parameter : parameters) {
-    const auto place = masters_.find(parameter.unsafeGetTensorImpl());
-    found.push_back(place == masters_.end() ? at::Tensor() : place->second);
+    const auto master = masters_.find(parameter.unsafeGetTensorImpl());
+    found.push_back(master == masters_.end() ? at::Tensor() : master->second);
     has_one = has_one || found.back().defined();
   }
   return has_one ? found : std::vector<at::Tensor>{};
@@ -172,7 +172,7 @@ ShardedOptimizer::ShardedOptimizer(std::vector<at::Tensor> parameters, Optimizer
       masters_(parameters, masters) {
   if (options_.pieces < 1) throw std::invalid_argument("the number of pieces must be at least 1");
   add_param_group(OptimizerParamGroup(std::move(parameters)));
-  masters_ = {};  // those of other ranks' parameters are not held
+  masters_ = {};  // drops the master weights of other ranks
 }
 
 void ShardedOptimizer::add_param_group(const OptimizerParamGroup& group) {
@@ -189,7 +189,7 @@ void ShardedOptimizer::check_new(const std::vector<at::Tensor>& parameters) cons
     if (known_.count(parameter.unsafeGetTensorImpl()))
       throw std::invalid_argument("a parameter appears in two groups; it must be in one");
     if (!parameter.is_leaf()) throw std::invalid_argument("a parameter is not a leaf tensor; pass the leaf tensor");
-    as_line(parameter);  // throws unless it can be sent without a copy
+    as_1d(parameter);  // throws unless it can be sent without a copy
   }
 }
 
@@ -197,7 +197,7 @@ void ShardedOptimizer::check_new(const std::vector<at::Tensor>& parameters) cons
 void ShardedOptimizer::register_groups() {
   while (shards_.size() < param_groups_.size()) {
     OptimizerParamGroup& group = param_groups_[shards_.size()];
-    group.params() = each_once(group.params());
+    group.params() = unique_tensors(group.params());
     check_new(group.params());
     shards_.push_back(make_shard(group));
   }
@@ -229,15 +229,15 @@ std::vector<ShardedOptimizer::Piece> ShardedOptimizer::make_pieces(const std::ve
       piece_of_each(parameters, owners, communicator_.size(), options_.pieces);
   std::vector<Piece> pieces(static_cast<std::size_t>(options_.pieces));
   for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
-    std::vector<at::Tensor> here;
-    std::vector<int> here_owners;
+    std::vector<at::Tensor> in_piece;
+    std::vector<int> in_piece_owners;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (piece_indices[i] != piece) continue;
-      here.push_back(parameters[i]);
-      here_owners.push_back(owners[i]);
+      in_piece.push_back(parameters[i]);
+      in_piece_owners.push_back(owners[i]);
       if (owners[i] == communicator_.rank()) pieces[piece].owned.push_back(parameters[i]);
     }
-    pieces[piece].messages = make_messages(here, here_owners);
+    pieces[piece].messages = make_messages(in_piece, in_piece_owners);
   }
   return pieces;
 }
@@ -247,13 +247,13 @@ std::vector<ShardedOptimizer::Message> ShardedOptimizer::make_messages(const std
   std::vector<Message> messages;
   if (!options_.flat || communicator_.size() == 1) {
     for (std::size_t i = 0; i < parameters.size(); ++i)
-      if (parameters[i].numel() > 0) messages.push_back({as_line(parameters[i]), owners[i], false});
+      if (parameters[i].numel() > 0) messages.push_back({as_1d(parameters[i]), owners[i], false});
     return messages;
   }
-  std::map<std::pair<int, at::ScalarType>, std::vector<at::Tensor>> together;
+  std::map<std::pair<int, at::ScalarType>, std::vector<at::Tensor>> by_owner;
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (parameters[i].numel() > 0) together[{owners[i], parameters[i].scalar_type()}].push_back(parameters[i]);
-  for (const auto& [key, tensors] : together) {
+    if (parameters[i].numel() > 0) by_owner[{owners[i], parameters[i].scalar_type()}].push_back(parameters[i]);
+  for (const auto& [key, tensors] : by_owner) {
     const FlatLayout layout(tensors);
     messages.push_back({layout.make_buffer(), key.first, true});
     layout.move_into(messages.back().values);
@@ -269,9 +269,9 @@ at::Tensor ShardedOptimizer::step(LossClosure closure) {
   }
   for (int piece = 0; piece < options_.pieces; ++piece) {
     update(piece);
-    begin_share(piece);
+    begin_broadcast(piece);
   }
-  finish_share();
+  finish_broadcast();
   return loss;
 }
 
@@ -282,21 +282,21 @@ void ShardedOptimizer::update(int piece) {
     if (owned.empty()) continue;
     OptimizerParamGroup& group = shards_[i].optimizer->param_groups().front();
     group.set_options(param_groups_[i].options().clone());
-    const Narrowed narrowed(group, owned);
+    const ParameterSubset subset(group, owned);
     shards_[i].optimizer->step();
   }
 }
 
-void ShardedOptimizer::begin_share(int piece) {
+void ShardedOptimizer::begin_broadcast(int piece) {
   if (communicator_.size() == 1) return;
   const c10::NoGradGuard no_gradients;
-  const comm::Communicator::Group together(communicator_);
+  const comm::Communicator::Group group(communicator_);
   for (const Shard& shard : shards_)
     for (const Message& message : shard.pieces.at(static_cast<std::size_t>(piece)).messages)
       pending_.push_back(communicator_.broadcast(message.values, message.owner));
 }
 
-void ShardedOptimizer::finish_share() {
+void ShardedOptimizer::finish_broadcast() {
   const auto sent = std::exchange(pending_, {});
   for (const auto& work : sent) work->wait();
 }
@@ -304,8 +304,8 @@ void ShardedOptimizer::finish_share() {
 void ShardedOptimizer::warm_up() {
   for (const Shard& shard : shards_)
     if (shard.optimizer) training::warm_up(*shard.optimizer);
-  for (int piece = 0; piece < options_.pieces; ++piece) begin_share(piece);
-  finish_share();
+  for (int piece = 0; piece < options_.pieces; ++piece) begin_broadcast(piece);
+  finish_broadcast();
 }
 
 std::vector<at::Tensor> ShardedOptimizer::owned_parameters() const {

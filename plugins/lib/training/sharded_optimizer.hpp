@@ -51,7 +51,7 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const OptimizerFactory& 
                                                         torch::optim::OptimizerParamGroup group,
                                                         const std::vector<at::Tensor>& masters = {});
 
-/// Runs the kernels of a FusedAdamW once (see FusedAdamW::warm_up()); those of other optimizers stay as they are.
+/// Runs the kernels of a FusedAdamW once (see FusedAdamW::warm_up()); does nothing for other optimizers.
 void warm_up(const torch::optim::Optimizer& optimizer);
 
 /// The master weight of each parameter, where it has one.
@@ -60,18 +60,18 @@ class MasterWeights {
   MasterWeights() = default;
   /// Two lists of the same order; `masters` may be empty.
   MasterWeights(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& masters);
-  /// Those of some of the parameters, undefined where one has none; empty if none has one.
+  /// The master weights of some parameters, undefined where one has none; empty if none has one.
   std::vector<at::Tensor> of(const std::vector<at::Tensor>& parameters) const;
 
  private:
   std::unordered_map<const void*, at::Tensor> masters_;
 };
 
-/// Throws std::invalid_argument for settings that need all gradients together: clipping by their norm.
+/// Throws std::invalid_argument for settings that need all gradients: clipping by their norm.
 void check_shardable(const torch::optim::OptimizerOptions& settings);
 
-/// Settings for groups without their own. Throws std::invalid_argument for LBFGS, whose update needs all parameters
-/// together, and like check_shardable().
+/// Settings for groups without their own. Throws std::invalid_argument for LBFGS, whose update needs all
+/// parameters, and like check_shardable().
 std::unique_ptr<torch::optim::OptimizerOptions> default_settings(const OptimizerFactory& make);
 
 /// State tensors of an optimizer: FusedAdamW and LibTorch's SGD, Adam, AdamW, Adagrad and RMSprop. Many are allocated
@@ -84,9 +84,9 @@ std::vector<at::Tensor> state_tensors(const torch::optim::Optimizer& optimizer);
 /// and make the same calls in the same order.
 ///
 /// Any optimizer that updates parameters independently can be wrapped: all of LibTorch's C++ optimizers except LBFGS,
-/// and FusedAdamW. To the caller, it behaves like them: param_groups() contains the whole groups, and settings changed
-/// there (such as a learning rate schedule) apply from the next step on. A parameter that appears twice in a group
-/// (tied weights) is updated once.
+/// and FusedAdamW. To the caller, it behaves like them: param_groups() contains the complete groups, and settings
+/// changed there (such as a learning rate schedule) apply from the next step on. A parameter that appears twice in a
+/// group (tied weights) is updated once.
 class ShardedOptimizer : public torch::optim::Optimizer {
  public:
   struct Options {
@@ -118,9 +118,9 @@ class ShardedOptimizer : public torch::optim::Optimizer {
   /// Updates the parameters of a piece that this rank owns. Does not communicate.
   void update(int piece);
   /// Starts to broadcast the parameters of a piece from their owners, ordered after the current stream.
-  void begin_share(int piece);
+  void begin_broadcast(int piece);
   /// Waits for the started broadcasts. With NCCL, only the current stream waits.
-  void finish_share();
+  void finish_broadcast();
   /// Runs the kernels and broadcasts of a step without changing parameters or state.
   void warm_up();
 

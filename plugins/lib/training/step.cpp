@@ -17,16 +17,16 @@
 namespace kymo::training {
 namespace {
 
-void begin(const StepDefinition& parts) {
-  drop_gradients(parts.parameters);
-  if (parts.before_forward) parts.before_forward();
+void begin(const StepDefinition& definition) {
+  drop_gradients(definition.parameters);
+  if (definition.before_forward) definition.before_forward();
 }
 
-at::Tensor forward(const Context& ctx, const StepDefinition& parts) {
+at::Tensor forward(const Context& ctx, const StepDefinition& definition) {
   auto phase = libtorch::phase(ctx, "forward");
   std::optional<libtorch::Autocast> autocast;
-  if (parts.autocast) autocast.emplace(ctx.is_cuda() ? at::kCUDA : at::kCPU, *parts.autocast);
-  return parts.loss(ctx);
+  if (definition.autocast) autocast.emplace(ctx.is_cuda() ? at::kCUDA : at::kCPU, *definition.autocast);
+  return definition.loss(ctx);
 }
 
 const at::Device& checked(const at::Device& device) {
@@ -53,25 +53,25 @@ QuietContext::QuietContext(const Context& ctx) : host_(*ctx.host()), context_(&h
   host_.scope_begin = nullptr;
 }
 
-at::Tensor run_step(const Context& ctx, const StepDefinition& parts) {
-  if (!parts.loss) throw std::invalid_argument("the training step has no loss function; set StepDefinition::loss");
-  if (parts.mode == Mode::kTrain && !parts.update)
+at::Tensor run_step(const Context& ctx, const StepDefinition& definition) {
+  if (!definition.loss) throw std::invalid_argument("the training step has no loss function; set StepDefinition::loss");
+  if (definition.mode == Mode::kTrain && !definition.update)
     throw std::invalid_argument("a training step with mode train has no update; set StepDefinition::update");
-  if (parts.mode == Mode::kForward) {
+  if (definition.mode == Mode::kForward) {
     const c10::NoGradGuard no_gradients;
-    return forward(ctx, parts);
+    return forward(ctx, definition);
   }
-  begin(parts);
-  at::Tensor loss = forward(ctx, parts);
+  begin(definition);
+  at::Tensor loss = forward(ctx, definition);
   {
     auto phase = libtorch::phase(ctx, "backward");
     loss.backward();
   }
-  if (parts.after_backward) parts.after_backward(ctx);
-  if (parts.mode == Mode::kTrain) {
+  if (definition.after_backward) definition.after_backward(ctx);
+  if (definition.mode == Mode::kTrain) {
     auto phase = libtorch::phase(ctx, "optimizer");
-    auto scope = ctx.scope(parts.update_scope);
-    parts.update();
+    auto scope = ctx.scope(definition.update_scope);
+    definition.update();
   }
   return loss.detach();
 }
@@ -85,14 +85,14 @@ struct StepGraph::State {
   at::Tensor loss;  // defined once there is a graph
 };
 
-StepGraph::StepGraph(const at::Device& device, StepDefinition parts)
-    : parts_(std::move(parts)), state_(std::make_unique<State>(checked(device))) {}
+StepGraph::StepGraph(const at::Device& device, StepDefinition definition)
+    : definition_(std::move(definition)), state_(std::make_unique<State>(checked(device))) {}
 
 StepGraph::~StepGraph() = default;
 
 void StepGraph::warm_up(const Context& ctx, int passes) {
   const QuietContext unseen(ctx);
-  StepDefinition without_update = parts_;
+  StepDefinition without_update = definition_;
   if (without_update.mode == Mode::kTrain) without_update.mode = Mode::kForwardBackward;
 
   c10::cuda::device_synchronize();  // work of other streams is read on this one
@@ -100,7 +100,7 @@ void StepGraph::warm_up(const Context& ctx, int passes) {
     const c10::cuda::CUDAStreamGuard on_stream(state_->stream);
     for (int i = 0; i < passes; ++i) training::run_step(unseen.context(), without_update);
   }
-  begin(parts_);
+  begin(definition_);
   c10::cuda::device_synchronize();
   // The graph allocates from its own pool: memory cached in the default pool would only be held twice.
   c10::cuda::CUDACachingAllocator::emptyCache();
@@ -115,12 +115,12 @@ at::Tensor StepGraph::run_step(const Context& ctx) {
 
 void StepGraph::capture(const Context& ctx) {
   const c10::cuda::CUDAStreamGuard on_stream(state_->stream);
-  begin(parts_);  // gradients are in the default pool and must not be freed during capture
+  begin(definition_);  // gradients are in the default pool and must not be freed during capture
   // Thread-local: another thread, such as a collector's, may call CUDA meanwhile without invalidating the capture.
   state_->graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
   at::Tensor loss;
   try {
-    loss = training::run_step(ctx, parts_);
+    loss = training::run_step(ctx, definition_);
   } catch (...) {
     try {
       state_->graph.capture_end();

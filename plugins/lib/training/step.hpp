@@ -55,7 +55,7 @@ class QuietContext {
 /// Runs one training step: drops the gradients, then runs the phases forward, backward and optimizer as far as the mode
 /// requires. Returns the loss, detached and without synchronizing. Throws std::invalid_argument if a component required
 /// by the mode is missing.
-at::Tensor run_step(const Context& ctx, const StepDefinition& parts);
+at::Tensor run_step(const Context& ctx, const StepDefinition& definition);
 
 /// A training step that is captured once into a CUDA graph and then replayed, which leaves almost no work for the host.
 /// Inputs must keep their addresses: write a batch into the tensors that the loss reads. Host variables, such as the
@@ -65,7 +65,7 @@ at::Tensor run_step(const Context& ctx, const StepDefinition& parts);
 class StepGraph {
  public:
   /// Throws std::invalid_argument unless `device` is a CUDA device.
-  StepGraph(const at::Device& device, StepDefinition parts);
+  StepGraph(const at::Device& device, StepDefinition definition);
   StepGraph(const StepGraph&) = delete;
   StepGraph& operator=(const StepGraph&) = delete;
   ~StepGraph();
@@ -86,7 +86,7 @@ class StepGraph {
   struct State;
   void capture(const Context& ctx);
 
-  StepDefinition parts_;
+  StepDefinition definition_;
   std::unique_ptr<State> state_;  // keeps CUDA headers out of this header
 };
 

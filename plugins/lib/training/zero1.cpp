@@ -18,11 +18,11 @@ Zero1::Zero1(const torch::optim::OptimizerParamGroup& group, OptimizerFactory ma
 
 void Zero1::add_group(const torch::optim::OptimizerParamGroup& group, const std::vector<at::Tensor>& masters) {
   if (group.has_options()) check_shardable(group.options());
-  const std::vector<at::Tensor> parameters = each_once(group.params());
+  const std::vector<at::Tensor> parameters = unique_tensors(group.params());
   for (const at::Tensor& parameter : parameters) {
     if (known_.count(parameter.unsafeGetTensorImpl()))
       throw std::invalid_argument("a parameter appears in two groups; it must be in one");
-    as_line(parameter);  // throws unless it is dense
+    as_1d(parameter);  // throws unless it is dense
   }
   auto settings = group.has_options() ? group.options().clone() : default_settings(make_);
   const MasterWeights whole_masters(group.params(), masters);
@@ -50,10 +50,10 @@ void Zero1::order_forward(const std::vector<at::Tensor>& parameters) {
   for (const at::Tensor& parameter : parameters) {
     first = std::min(first, bucket_of.at(parameter.unsafeGetTensorImpl()));
     if (parameter.dim() != 2) continue;
-    if (previous) needs_[previous] = first;
+    if (previous) first_bucket_for_[previous] = first;
     previous = parameter.unsafeGetTensorImpl();
   }
-  if (previous) needs_[previous] = 0;
+  if (previous) first_bucket_for_[previous] = 0;
 }
 
 /// This rank's part of the master weights of a bucket, whose parameters have one type; undefined if they have none.
@@ -96,7 +96,7 @@ void Zero1::expect_gradients(Bucket& bucket) {
 void Zero1::begin_step() {
   const c10::NoGradGuard no_gradients;
   next_ = 0;
-  is_shared_ = false;
+  has_begun_gathers_ = false;
   for (const auto& bucket : buckets_) expect_gradients(*bucket);
 }
 
@@ -146,7 +146,7 @@ void Zero1::update() {
   for (const auto& optimizer : optimizers_) optimizer->step();
 }
 
-void Zero1::share() {
+void Zero1::gather_parameters() {
   const c10::NoGradGuard no_gradients;
   std::vector<std::unique_ptr<comm::Work>> gathered;
   {
@@ -157,21 +157,21 @@ void Zero1::share() {
   for (const auto& work : gathered) work->wait();
 }
 
-void Zero1::need(const at::Tensor& parameter) {
-  if (!is_shared_) {
+void Zero1::await_parameter(const at::Tensor& parameter) {
+  if (!has_begun_gathers_) {
     const c10::NoGradGuard no_gradients;
-    waiting_ = buckets_.size();
-    for (std::size_t i = waiting_; i-- > 0;)  // in the order of the forward pass
+    awaited_ = buckets_.size();
+    for (std::size_t i = awaited_; i-- > 0;)  // in the order of the forward pass
       buckets_[i]->gather = communicator_.all_gather(buckets_[i]->parameters, buckets_[i]->parameter_shard);
-    is_shared_ = true;
+    has_begun_gathers_ = true;
   }
-  const auto found = needs_.find(parameter.unsafeGetTensorImpl());
-  if (found != needs_.end()) await_gathers(found->second);
+  const auto found = first_bucket_for_.find(parameter.unsafeGetTensorImpl());
+  if (found != first_bucket_for_.end()) await_gathers(found->second);
 }
 
 void Zero1::await_gathers(std::size_t first) {
-  while (waiting_ > first) {
-    Bucket& bucket = *buckets_[--waiting_];
+  while (awaited_ > first) {
+    Bucket& bucket = *buckets_[--awaited_];
     bucket.gather->wait();
     bucket.gather.reset();
   }
@@ -179,7 +179,7 @@ void Zero1::await_gathers(std::size_t first) {
 
 void Zero1::warm_up() {
   for (const auto& optimizer : optimizers_) training::warm_up(*optimizer);
-  share();
+  gather_parameters();
 }
 
 std::vector<at::Tensor> Zero1::state_tensors() const {

@@ -60,12 +60,12 @@ class Zero1 {
   /// Updates this rank's parts. Does not communicate.
   void update();
   /// All-gathers the parts into every parameter buffer.
-  void share();
-  /// Instead of share(), so that the all-gathers overlap with the next forward pass: call with each parameter of two
-  /// dimensions before it is used. The first call after begin_step() starts the all-gathers, and each waits for the
-  /// parameters up to the next one of two dimensions.
-  void need(const at::Tensor& parameter);
-  /// Runs the kernels and all-gathers of update() and share() without changing parameters or state.
+  void gather_parameters();
+  /// Instead of gather_parameters(), so that the all-gathers overlap with the next forward pass: call with each
+  /// parameter of two dimensions before it is used. The first call after begin_step() starts the all-gathers, and each
+  /// waits for the parameters up to the next one of two dimensions.
+  void await_parameter(const at::Tensor& parameter);
+  /// Runs the kernels and all-gathers of update() and gather_parameters() without changing parameters or state.
   void warm_up();
 
   /// Current state tensors: many optimizers allocate them in the first step, FusedAdamW at construction.
@@ -78,14 +78,14 @@ class Zero1 {
 
  private:
   struct Bucket {
-    explicit Bucket(FlatLayout made) : layout(std::move(made)) {}
+    explicit Bucket(FlatLayout flat) : layout(std::move(flat)) {}
     FlatLayout layout;
-    at::Tensor parameters;                       // flat, whole
+    at::Tensor parameters;                       // flat, all shards
     at::Tensor parameter_shard, gradient_shard;  // this rank's
     std::vector<bool> ready;                     // per parameter, in this step
     std::size_t missing = 0;                     // gradients that are not ready
     std::unique_ptr<comm::Work> work;            // in this step
-    std::unique_ptr<comm::Work> gather;          // that need() started
+    std::unique_ptr<comm::Work> gather;          // that await_parameter() started
     std::unique_ptr<GradientHooks> hooks;
   };
 
@@ -106,9 +106,10 @@ class Zero1 {
   std::unordered_set<const void*> known_;  // parameters
   std::size_t next_ = 0;                   // first bucket whose reduction has not started
 
-  std::unordered_map<const void*, std::size_t> needs_;  // first bucket that need() waits for, by parameter
-  std::size_t waiting_ = 0;                             // buckets before this one were not waited for by need()
-  bool is_shared_ = false;                              // need() was called in this step
+  std::unordered_map<const void*, std::size_t>
+      first_bucket_for_;            // first bucket that await_parameter() waits for, by parameter
+  std::size_t awaited_ = 0;         // first bucket whose gather await_parameter() has awaited
+  bool has_begun_gathers_ = false;  // await_parameter() was called in this step
 };
 
 }  // namespace kymo::training

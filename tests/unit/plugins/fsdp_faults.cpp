@@ -97,10 +97,10 @@ class FsdpFaults final : public training::DataParallelWorkload {
     communicator_ = std::make_unique<Faulty>(replica.ctx, *replica.communicator);
     training::Replica faulty = replica;
     faulty.communicator = communicator_.get();
-    training::FsdpHalves halves =
+    training::FsdpStrategy strategy =
         training::make_fsdp(faulty, {}, training::wrapped_factory("configured", replica.rule));
-    update_ = std::move(halves.update);
-    return std::make_unique<FaultyExchange>(std::move(halves.exchange), *communicator_);
+    update_ = std::move(strategy.update);
+    return std::make_unique<FaultyExchange>(std::move(strategy.exchange), *communicator_);
   }
   std::unique_ptr<training::ParameterUpdate> make_update(const training::Replica&) override {
     return std::move(update_);

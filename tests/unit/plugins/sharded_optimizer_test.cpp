@@ -203,8 +203,8 @@ TEST(ShardedOptimizer, SendsOneMessageAnOwnerOrOneAParameter) {
       set_mean_gradients(all, 0, 2);
       sharded.update(0);
       EXPECT_EQ(rank.calls["broadcast"], 0);
-      sharded.begin_share(0);
-      sharded.finish_share();
+      sharded.begin_broadcast(0);
+      sharded.finish_broadcast();
       EXPECT_EQ(rank.calls["broadcast"], flat ? 2 : 6);
       rank.calls.clear();
     }

@@ -117,7 +117,7 @@ TEST_P(Zero1LikeUnsharded, AfterStepsWithAGroupAddedLater) {
           }
           zero.finish_step();
           zero.update();
-          zero.share();
+          zero.gather_parameters();
         }
         EXPECT_LE(difference(all, expected), 1e-12);
         std::int64_t state = 0;
@@ -174,14 +174,14 @@ void expect_training_like_one_process(bool overlap, double bucket_bytes) {
     for (int step = 0; step < kSteps; ++step) {
       zero.begin_step();
       if (overlap)
-        for (const at::Tensor& used : {all[0], all[0], all[2]}) zero.need(used);
+        for (const at::Tensor& used : {all[0], all[0], all[2]}) zero.await_parameter(used);
       EXPECT_EQ(rank.calls["all_gather"], overlap ? buckets * (step + 1) : buckets * step);
       training_loss_of(all, values({2 * kRanks, 6}, step).narrow(0, 2 * communicator.rank(), 2)).backward();
       EXPECT_EQ(rank.calls["reduce_scatter"], overlap ? buckets * (step + 1) : buckets * step);
       zero.finish_step();
       EXPECT_EQ(rank.calls["reduce_scatter"], buckets * (step + 1));
       zero.update();
-      if (!overlap || step + 1 == kSteps) zero.share();
+      if (!overlap || step + 1 == kSteps) zero.gather_parameters();
     }
     const c10::NoGradGuard no_gradients;
     EXPECT_LE(difference(all, expected), 1e-9);
@@ -208,7 +208,7 @@ TEST(Zero1, ReducesBucketsOfUnusedParametersAtTheEnd) {
       zero.finish_step();
       EXPECT_EQ(rank.calls["reduce_scatter"], 4 * (step + 1));
       zero.update();
-      zero.share();
+      zero.gather_parameters();
     }
     EXPECT_TRUE(at::equal(all[3].detach(), before));
   });
@@ -271,7 +271,7 @@ TEST(Zero1, HoldsMasterWeightsOfItsParts) {
           for (const WithMasters* side : {&ours, &alone}) side->set_gradients(step);
           zero.finish_step();
           zero.update();
-          zero.share();
+          zero.gather_parameters();
           whole->step();
         }
         expect_equal_bits(ours.parameters, alone.parameters);
@@ -302,7 +302,7 @@ TEST(Zero1, TakesTiedParametersOnce) {
     all[0].mutable_grad().fill_(1);
     zero.finish_step();
     zero.update();
-    zero.share();
+    zero.gather_parameters();
     EXPECT_LE(difference({all[0]}, {alone[0] - 0.1}), 1e-15);
   });
 }
