@@ -63,7 +63,12 @@ class Tags:
                 self._tag(gradient, "communication")
 
     def _tag(self, tensor: Any, category: str) -> None:
-        if not isinstance(tensor, self.torch.Tensor) or tensor.layout is not self.torch.strided:
+        if not isinstance(tensor, self.torch.Tensor):
+            return
+        if tensor.layout is self.torch.sparse_coo:
+            self._tag(tensor._values(), category)  # the indices may be an input, as in the gradient of an embedding
+            return
+        if tensor.layout is not self.torch.strided:
             return
         if hasattr(tensor, "__tensor_flatten__"):  # a subclass around other tensors, such as DTensor
             for name in tensor.__tensor_flatten__()[0]:

@@ -25,21 +25,29 @@ SELECT
   sum(CASE t.memory WHEN 'input' THEN t.counted_bytes ELSE 0 END) AS input_bytes,
   -- memory from before the step, such as buffers
   sum(CASE t.memory WHEN 'other' THEN t.counted_bytes ELSE 0 END) AS other_bytes,
-  -- for comparison: growth of the allocated memory from the begin of the phase forward to that of the phase backward;
-  -- NULL without
-  -- these phases and for a checkpoint. It includes what the program itself keeps, such as its outputs
+  -- for comparison: memory allocated since the begin of the phase forward that exists at the begin of the phase
+  -- backward; NULL without these phases, for a checkpoint, and without records of blocks (--keep summary). It includes
+  -- what the program itself keeps, such as its outputs
   (
-    SELECT sum(CASE m.phase WHEN 'backward' THEN m.begin_allocated_bytes ELSE -m.begin_allocated_bytes END)
-    FROM memory_phase m
-    JOIN run r ON r.run_id = m.run_id AND r.device_kind = m.device
-    WHERE
-      m.run_id = t.run_id
-      AND m.rank = t.rank
-      AND m.pass = t.pass
-      AND m.step = t.step
-      AND t.nested = 0
-      AND m.phase IN ('forward', 'backward')
-    HAVING count(*) = 2
+    SELECT sum(a.allocated_bytes)
+    FROM (
+      SELECT
+        min(CASE n.text WHEN 'forward' THEN g.start_ns END) AS forward_ns,
+        min(CASE n.text WHEN 'backward' THEN g.start_ns END) AS backward_ns
+      FROM "range" g
+      JOIN string n ON n.string_id = g.name_id
+      WHERE g.run_id = t.run_id AND g.rank = t.rank AND g.pass = t.pass AND g.step = t.step AND g.kind = 'phase'
+    ) p
+    JOIN run r ON r.run_id = t.run_id
+    JOIN allocation a
+      ON a.run_id = t.run_id
+      AND a.rank = t.rank
+      AND a.pass = t.pass
+      AND a.device = r.device_kind
+      AND a.alloc_ns >= p.forward_ns
+      AND a.alloc_ns < p.backward_ns
+      AND coalesce(a.free_ns, p.backward_ns) >= p.backward_ns
+    WHERE t.nested = 0
   ) AS growth_bytes
 FROM saved_tensor t
 GROUP BY t.run_id, t.rank, t.pass, t.nested, t.step;

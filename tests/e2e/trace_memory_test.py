@@ -67,6 +67,14 @@ class TensorsTest(TraceTest):
     def test_lbfgs_with_lists_in_its_state(self):
         self.assertGreater(self.peak("tensors_with_closure"), 2 * 768 * 5)  # vectors of five steps
 
+    def test_sparse_gradients(self):
+        self.environment.pop("KYMO_TEST_LIGHT_TORCH")
+        words = [PROGRAMS / "saved.py", "embedding", STEPS]
+        done = self.trace(*words, options=["--passes", "memory", "--steps", "5:10"])
+        self.assertEqual(self.outcome(), ("ok", ""), done.stderr)
+        parameters, gradients, *_ = [size for (size,) in self.rows(CATEGORIES, 0, "optimizer")]
+        self.assertEqual((parameters, gradients), (4096 * 64 * 4, 32 * 64 * 4))
+
 
 if __name__ == "__main__":
     unittest.main()

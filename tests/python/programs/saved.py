@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python saved.py norm|compiled|function|gpt|checkpointed STEPS: trains a small model in plain PyTorch. Prints the
-bytes of its result, which the program keeps during the backward pass."""
+"""python saved.py norm|compiled|function|gpt|checkpointed|embedding STEPS: trains a model in plain PyTorch. Prints
+the bytes of its results, which the program keeps during the backward pass."""
 
 import sys
 
@@ -68,10 +68,14 @@ class Gpt(nn.Module):
         for block in self.blocks:
             x = checkpoint(block, x, use_reentrant=False) if kind == "checkpointed" else block(x)
         logits = self.head(self.norm(x)).flatten(0, 1)
+        self.logits = logits.detach()  # until the next step, as programs keep outputs
         return functional.cross_entropy(logits, targets.flatten())
 
 
-if kind in ("gpt", "checkpointed"):
+if kind == "embedding":
+    model = nn.Embedding(4096, 64, sparse=True)
+    inputs, gradient = (torch.randint(4096, (32,)),), torch.ones(32, 64)
+elif kind in ("gpt", "checkpointed"):
     model = Gpt(vocabulary=211, length=64, width=96, heads=4, layers=3)
     batch = torch.randint(211, (2, 4, 64))
     inputs = (batch[0], batch[1])
@@ -88,7 +92,7 @@ optimizer = torch.optim.SGD(parameters, lr=0.01)
 for _ in range(steps):
     optimizer.zero_grad()
     result = model(*inputs)
-    held = result.untyped_storage().nbytes()
+    held = sum(each.untyped_storage().nbytes() for each in (result, getattr(model, "logits", None)) if each is not None)
     result.backward(None if result.dim() == 0 else gradient)
     optimizer.step()
 print("held", held)
