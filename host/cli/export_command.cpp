@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/export_formats.hpp"
 #include "cli/run_options.hpp"
 #include "export/export.hpp"
 #include "plan/option_text.hpp"
@@ -83,6 +84,7 @@ void add_export(CLI::App& app, Session& session) {
   CLI::Option* table = csv->add_option("--table", arguments->request.table, "table or view")->type_name("NAME");
   csv->add_option("--query", arguments->request.query, "one SELECT")->type_name("SQL")->excludes(table);
   csv->footer("Example: kymo export csv --table kernel --run 3 -o kernels.csv");
+  add_python_formats(*command, session);
 }
 
 }  // namespace kymo::cli

@@ -18,7 +18,7 @@ from ._structure import problem_of
 
 ROOT = pathlib.Path(__file__).absolute().parents[4]  # contains bin/, lib/ and share/; not resolved: links are allowed
 _SCHEMAS = ROOT / "share" / "kymo" / "schemas"
-_DOCUMENTATION = ROOT / "share" / "doc" / "kymo" / "docs" / "schema.md"
+DOCUMENTATION = ROOT / "share" / "doc" / "kymo" / "docs" / "schema.md"
 
 _APPLICATION_ID = 0x6B796462  # "kydb"
 _INCOMPATIBLE_APPLICATION_IDS = (0x6B796D6F, 0x6B796D72)
@@ -35,7 +35,8 @@ class Error(Exception):
     """An invalid argument or database. The message states the error, its location and a correction."""
 
 
-def _scripts(kind):
+def schema_scripts(kind):
+    """The SQL files of the tables ('migrations', in the order in which they are applied) or of the 'views'."""
     return sorted((_SCHEMAS / kind).glob("*.sql"))
 
 
@@ -79,7 +80,7 @@ def _check_version(connection, path):
     compatible = str(meta.get("compatible_version", ""))
     if version < 1 or str(meta.get("schema_version")) != str(version) or not compatible.isdigit():
         raise damaged
-    known = len(_scripts("migrations"))
+    known = len(schema_scripts("migrations"))
     if int(compatible) > known:
         raise Error(
             f"database '{path}': written by kymo {meta.get('kymo_version')} with schema {version}, but this is kymo "
@@ -95,7 +96,7 @@ def _with_current_schema(connection, path):
     in the program.
     """
     version = _check_version(connection, path)
-    later = _scripts("migrations")[version:]
+    later = schema_scripts("migrations")[version:]
     if later:
         copy = sqlite3.connect(":memory:", check_same_thread=False)
         connection.backup(copy)
@@ -103,7 +104,7 @@ def _with_current_schema(connection, path):
         connection = copy
         for script in later:
             connection.executescript(script.read_text(encoding="utf-8"))
-    for script in _scripts("views"):
+    for script in schema_scripts("views"):
         connection.executescript(script.read_text(encoding="utf-8").replace("\nCREATE VIEW ", "\nCREATE TEMP VIEW "))
     connection.execute("PRAGMA query_only = ON")
     return connection
@@ -127,7 +128,7 @@ def _check_content(connection, path):
     connection.set_progress_handler(lambda: time.thread_time() > end, _INSTRUCTIONS_PER_CHECK)
     _load_schema(connection)
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    migrations = _scripts("migrations")
+    migrations = schema_scripts("migrations")
     known = migrations[:version] if 1 <= version <= len(migrations) else []
     if connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'").fetchone():
         problem = problem_of(connection, [script.read_text(encoding="utf-8") for script in known])
@@ -234,6 +235,16 @@ class Database:
         except sqlite3.DatabaseError as error:
             raise Error(f"database '{self.path}': {self._explain(str(error))}") from None
 
+    def batches(self, sql, size):
+        """Yield the rows of a query in lists of at most `size`, so that memory does not grow with the result."""
+        self._errors.clear()
+        try:
+            cursor = self._connection.execute(sql)
+            while rows := cursor.fetchmany(size):
+                yield rows
+        except sqlite3.DatabaseError as error:
+            raise Error(f"database '{self.path}': {self._explain(str(error))}") from None
+
     def _explain(self, message):
         if self._errors:
             return f"invalid statement: {self._errors[0]}"
@@ -283,19 +294,27 @@ class Database:
         """Return the result of a SELECT statement as a polars.DataFrame, through Arrow."""
         return _module("polars", "polars pyarrow").from_arrow(self.arrow(sql, params))
 
-    def view(self, name, where="", params=()):
-        """Return a view or table as a pandas.DataFrame; `where` is an SQL condition such as "run_id = 3"."""
+    def _check_name(self, name):
         if name not in self._names():
             raise Error(f"database '{self.path}': no view or table '{name}'{self._suggestion(name)}")
+
+    def view(self, name, where="", params=()):
+        """Return a view or table as a pandas.DataFrame; `where` is an SQL condition such as "run_id = 3"."""
+        self._check_name(name)
         return self.query(f'SELECT * FROM "{name}"' + (f" WHERE {where}" if where else ""), params)
 
     __getitem__ = view
 
+    def columns(self, name):
+        """Return the names of the columns of a view or table. Raises Error if there is none of this name."""
+        self._check_name(name)
+        return self.rows(f'SELECT * FROM "{name}" LIMIT 0')[0]
+
     def views(self):
         """Return a dictionary of the names of all views and what they contain."""
         documented = dict(
-            re.findall(r"^### (\w+)\n\n(.+)$", _DOCUMENTATION.read_text(encoding="utf-8"), re.MULTILINE)
-            if _DOCUMENTATION.exists()
+            re.findall(r"^### (\w+)\n\n(.+)$", DOCUMENTATION.read_text(encoding="utf-8"), re.MULTILINE)
+            if DOCUMENTATION.exists()
             else ()
         )
         return {name: documented.get(name, "") for name, kind in self._names().items() if kind == "view"}

@@ -18,7 +18,7 @@ import time
 from contextlib import suppress
 
 from ._database import Error, open
-from ._results import _program
+from ._results import program
 
 _PASSES = ("trace", "ops", "counters", "time")
 _CONNECT_SECONDS = 60
@@ -86,7 +86,7 @@ class Observation:
             os.symlink(os.path.join(os.path.dirname(os.path.abspath(__file__)), "_relay.py"), relay)
             with self._messages().open("wb") as messages:
                 self._observer = subprocess.Popen(
-                    [_program(), "trace", *self._words, "--", sys.executable, relay, *_arguments()],
+                    [program(), "trace", *self._words, "--", sys.executable, relay, *_arguments()],
                     env={**os.environ, "KYMO_RELAY": address},
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,

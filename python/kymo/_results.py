@@ -23,7 +23,7 @@ _RUN_FAILED = 3
 _NS_PER_MS = 1e6
 
 
-def _program():
+def program():
     """The `kymo` program: $KYMO_PROGRAM, that of this installation, or the one on PATH."""
     chosen = os.environ.get("KYMO_PROGRAM")
     if chosen:
@@ -47,11 +47,11 @@ def _wait(child):
         raise
 
 
-def _kymo_json(words):
+def kymo_json(words):
     """Run `kymo WORDS --json` and return what it prints. Shows its messages if it or a run failed."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
         child = subprocess.Popen(
-            [_program(), *words, "--json"], stdin=subprocess.DEVNULL, stdout=output, stderr=messages
+            [program(), *words, "--json"], stdin=subprocess.DEVNULL, stdout=output, stderr=messages
         )
         code = _wait(child)
         output.seek(0)
@@ -181,7 +181,7 @@ def run(
     words += _option_words(
         {"passes": passes, "steps": steps, "repeat": repeat, "device": device, "ranks": ranks, **options}
     )
-    return Results(_kymo_json(words), file, folder)
+    return Results(kymo_json(words), file, folder)
 
 
 def _run_row(run):
@@ -318,7 +318,7 @@ def compare(before, after, *, phase="step", margin=None, database=None):
         words += ["--db", str(common)]
     if margin is not None:
         words += ["--margin", _text(margin)]
-    return _frame_of([_comparison_row(case) for case in _kymo_json(words)["cases"]])
+    return _frame_of([_comparison_row(case) for case in kymo_json(words)["cases"]])
 
 
 def _comparison_row(case):

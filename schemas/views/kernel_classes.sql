@@ -61,7 +61,7 @@ SELECT
   -- floating-point operations per step, as reported by the workload; NULL if not reported
   t.flops,
   -- share of the operations of the three parts
-  t.flops / sum(t.flops) OVER (PARTITION BY t.run_id, t.rank) AS flops_share,
+  1.0 * t.flops / sum(t.flops) OVER (PARTITION BY t.run_id, t.rank) AS flops_share,
   -- operations per second
   t.flops / nullif(t.total_ms / 1e3, 0) AS flops_per_s
 FROM (

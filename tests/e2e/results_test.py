@@ -342,7 +342,7 @@ class RunTest(InWork):
     def test_nothing_is_measured_that_could_not_be_shown(self):
         with mock.patch.dict(sys.modules, {"pandas": None}):
             with (
-                mock.patch.object(_results, "_kymo_json", side_effect=AssertionError),
+                mock.patch.object(_results, "kymo_json", side_effect=AssertionError),
                 self.assertRaisesRegex(_results.Error, "pandas is not installed .* database=FILE"),
             ):
                 _results.run("saxpy", **self.QUICK)
@@ -360,7 +360,7 @@ class RunTest(InWork):
 
     def test_words_of_the_command_line(self):
         with (
-            mock.patch.object(_results, "_kymo_json", return_value={"invocation_id": 1, "runs": []}) as called,
+            mock.patch.object(_results, "kymo_json", return_value={"invocation_id": 1, "runs": []}) as called,
         ):
             _results.run(
                 ["saxpy", Path("/x/y.so")],
