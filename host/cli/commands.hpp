@@ -40,6 +40,7 @@ void add_compare(CLI::App& app, Session& session);
 void add_sql(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
 void add_merge(CLI::App& app, Session& session);
+void add_mcp(CLI::App& app, Session& session);
 void add_verify(CLI::App& app, Session& session);
 void add_peaks(CLI::App& app, Session& session);
 void add_fit(CLI::App& app, Session& session);
