@@ -2,7 +2,7 @@
 """Started by kymo with the interpreter of a Python workload: describes a file, or runs workloads as a worker.
 
 kymo_worker.py describe FILE
-kymo_worker.py worker --connect ADDRESS --rank RANK
+kymo_worker.py worker --connect ADDRESS --rank RANK [--fork-after-import MODULE]
 """
 
 import os

@@ -223,11 +223,12 @@ struct RunExecutor::Impl {
       begin_window(run, pass);
     else
       prepare_start(run, pass);
+    PlannedRun started = run;
+    started.what.ranks = measure::processes_of(pass, run.what.ranks);
     auto team = goes_on ? std::move(program) : reusable ? workers.take_idle() : nullptr;
+    if (!team && keeps_forks(run)) team = workers.take_forks(started);
     const bool reused = team != nullptr && !goes_on;
     try {
-      PlannedRun started = run;
-      started.what.ranks = measure::processes_of(pass, run.what.ranks);
       begin_pass(run_id, run, pass, team ? std::move(team) : workers.start(started));
       for (const auto& [id, hello] : std::exchange(in_next_window, {})) execution->connected(id, hello);
     } catch (const Error& error) {
@@ -241,6 +242,9 @@ struct RunExecutor::Impl {
     if (!program) policy.reset();
     if (again) run_pass(run_id, run, pass, made);
   }
+
+  /// Those of other supervisors serve a single pass.
+  bool keeps_forks(const PlannedRun& run) const { return forks_for_passes(run) && !leader_options; }
 
   void prepare_start(const PlannedRun& run, Pass pass) {
     program_log = scratch.folder() / ("program-log-" + std::to_string(++starts));
@@ -381,7 +385,8 @@ struct RunExecutor::Impl {
     // group is not kept, so that they belong to this run.
     const bool intact_team =
         verdict.status == RunStatus::kOk || (verdict.status == RunStatus::kSkipped && team.count() == 1);
-    const bool keep = reusable && intact_team && !workers.killed() && team.usable() && !reaper->has_detached();
+    const bool can_keep = intact_team && !workers.killed() && team.usable() && !reaper->has_detached();
+    const bool keep = can_keep && (reusable || keeps_forks(run));
     const std::string removed = scratch.lost();
     if (!removed.empty()) add_lost_directory(verdict, removed);
     made.outcome.exit_code = verdict.exit_code;
@@ -395,7 +400,8 @@ struct RunExecutor::Impl {
       end_run(made.outcome, std::move(*lost), pass);
     execution->add_results(result, made);
     if (removed.empty()) policy->add_results(*execution, made);
-    if (keep) workers.keep(execution->take_team(), run);
+    if (keep && reusable) workers.keep(execution->take_team(), run);
+    if (keep && !reusable) workers.keep_for_forks(execution->take_team(), run);
     if (goes_on) keep_program(execution->take_team());
   }
 
@@ -468,6 +474,6 @@ int RunExecutor::interrupted_by() {
   return impl_->signal_number;
 }
 
-void RunExecutor::close() { impl_->workers.end_idle(); }
+void RunExecutor::close() { impl_->workers.end_all(); }
 
 }  // namespace kymo::supervisor

@@ -56,6 +56,8 @@ std::optional<std::string> library_path(const PlannedRun& run) {
 
 }  // namespace
 
+bool forks_for_passes(const PlannedRun& run) { return !run.what.plugin_interpreter.empty() && run.method.wrap.empty(); }
+
 SpawnOptions kymo_worker(const SpawnRequest& request) {
   if (!request.run.program.command.empty()) return observed_program(request);
   SpawnOptions options;
@@ -70,6 +72,10 @@ SpawnOptions kymo_worker(const SpawnRequest& request) {
   for (const std::string& word : {std::string("worker"), std::string("--connect"), request.address,
                                   std::string("--rank"), std::to_string(request.rank)})
     options.command.push_back(word);
+  if (request.shares_cores && forks_for_passes(request.run)) {
+    options.command.emplace_back("--fork-after-import");
+    options.command.emplace_back(request.run.plugin.framework == "libtorch" ? "torch" : "");
+  }
   options.environment.emplace_back(kTokenVariable, request.token);
   if (const auto path = library_path(request.run)) options.environment.emplace_back("LD_LIBRARY_PATH", *path);
   // Ranks that each use all cores compete for them, which is many times slower than giving each rank a share.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <csignal>
 #include <functional>
 
 #include "base/process.hpp"
@@ -20,6 +21,14 @@ using WorkerCommand = std::function<SpawnOptions(const SpawnRequest&)>;
 /// plugin in Python, its interpreter and the program of Python workers take the place of this program. For an observed
 /// program, that program.
 SpawnOptions kymo_worker(const SpawnRequest& request);
+
+/// True if the worker of this run is a process that imports what takes long, once, and serves each pass in a fork of
+/// its own: workloads in Python, unless a command wraps the worker.
+bool forks_for_passes(const PlannedRun& run);
+/// Sent to such a process: the pass is over, and another one may follow. Without it, the process ends as its fork does.
+inline constexpr int kStayAfterFork = SIGUSR1;
+/// Sent to such a process that stays: serve a pass in a new fork.
+inline constexpr int kForkAgain = SIGUSR2;
 
 struct SupervisorConfig {
   WorkerCommand worker_command = kymo_worker;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/worker_pool.hpp"
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <csignal>
 #include <utility>
 
 #include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
 namespace {
+
+constexpr std::size_t kMaxKept = 10;  ///< processes of so many workloads, as of the candidates of `kymo ab`
 
 std::string worker_key(const PlannedRun& run) {
   return (predicts_only(run) ? "predict " : "") + measure::equivalence_key(run, measure::Equivalence::kWorker);
@@ -30,6 +34,44 @@ void WorkerPool::prepare_for(const PlannedRun& run) {
 }
 
 std::unique_ptr<WorkerTeam> WorkerPool::take_idle() { return idle_ && idle_->usable() ? std::move(idle_) : nullptr; }
+
+void WorkerPool::keep_for_forks(std::unique_ptr<WorkerTeam> team, const PlannedRun& run) {
+  for (int rank = 0; rank < team->count(); ++rank) {
+    team->process(rank).signal(kStayAfterFork);
+    team->expect_again(rank);  // closes the connection, at which the fork ends
+  }
+  PlannedRun served = run;
+  served.what.ranks = team->count();
+  for_forks_.push_back({worker_key(served), std::move(team)});
+  if (for_forks_.size() <= kMaxKept) return;
+  Kept oldest = std::move(for_forks_.front());
+  for_forks_.pop_front();
+  end_kept(std::move(oldest));
+}
+
+std::unique_ptr<WorkerTeam> WorkerPool::take_forks(const PlannedRun& run) {
+  const auto found = std::ranges::find(for_forks_, worker_key(run), &Kept::key);
+  if (found == for_forks_.end()) return nullptr;
+  std::unique_ptr<WorkerTeam> team = std::move(found->team);
+  for_forks_.erase(found);
+  for (int rank = 0; rank < team->count(); ++rank) {
+    if (team->process(rank).poll_end()) return nullptr;
+    team->process(rank).signal(kForkAgain);
+  }
+  return team;
+}
+
+void WorkerPool::end_kept(Kept kept) {
+  leaving_ = std::move(kept.team);
+  for (int rank = 0; rank < leaving_->count(); ++rank) leaving_->process(rank).signal(SIGTERM);
+  end(*leaving_, false);
+  leaving_.reset();
+}
+
+void WorkerPool::end_all() {
+  end_idle();
+  for (Kept& kept : std::exchange(for_forks_, {})) end_kept(std::move(kept));
+}
 
 void WorkerPool::end(WorkerTeam& team, bool wrapped) {
   team.send_exit();
@@ -56,6 +98,7 @@ void WorkerPool::kill() {
   killed_ = true;
   for (WorkerTeam* team : {leaving_.get(), idle_.get()})
     if (team) team->kill();
+  for (const Kept& kept : for_forks_) kept.team->kill();
 }
 
 void WorkerPool::closed(WorkerId worker) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace kymo::supervisor {
 
-/// Starts and ends the workers of a supervisor, and keeps those that can serve further runs in between.
+/// Starts and ends the workers of a supervisor, and keeps those that can serve further runs in between: as they are, or
+/// with a new fork for each pass.
 class WorkerPool {
  public:
   WorkerPool(boost::asio::io_context& loop, ControlServer& server, const SupervisorConfig& config,
@@ -30,12 +32,18 @@ class WorkerPool {
   void prepare_for(const PlannedRun& run);
   /// Returns the idle workers, or nullptr if there are none.
   std::unique_ptr<WorkerTeam> take_idle();
+  /// Ends the forks that have served a pass of this run, and keeps the processes that they are forks of.
+  void keep_for_forks(std::unique_ptr<WorkerTeam> team, const PlannedRun& run);
+  /// Returns new forks of processes that were kept for such runs, which connect later, or nullptr if there are none.
+  std::unique_ptr<WorkerTeam> take_forks(const PlannedRun& run);
   /// Tells workers to exit, and kills those that are still running after the grace period.
   void end(WorkerTeam& team, bool wrapped);
   /// Waits for workers to end by themselves, however long that takes.
   void wait_for_end(WorkerTeam& team);
   /// Tells idle workers to exit.
   void end_idle();
+  /// Ends all workers that were kept.
+  void end_all();
   /// Kills the workers of the pool; from now on, end() does not wait for workers to exit by themselves.
   void kill();
   bool killed() const { return killed_; }
@@ -49,6 +57,12 @@ class WorkerPool {
   bool ending() const { return leaving_ && leaving_->ending(); }
 
  private:
+  struct Kept {
+    std::string key;
+    std::unique_ptr<WorkerTeam> team;
+  };
+  void end_kept(Kept kept);
+
   boost::asio::io_context& loop_;
   ControlServer& server_;
   const SupervisorConfig& config_;
@@ -56,7 +70,8 @@ class WorkerPool {
   std::unique_ptr<WorkerTeam> idle_;
   std::string idle_key_;
   bool idle_wrapped_ = false;
-  std::unique_ptr<WorkerTeam> leaving_;  ///< idle workers that were told to exit
+  std::deque<Kept> for_forks_;
+  std::unique_ptr<WorkerTeam> leaving_;  ///< kept workers that were told to exit
   bool killed_ = false;
 };
 

@@ -12,9 +12,11 @@ import os
 import signal
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from . import _describe, _engine, _errors
+from ._forks import serve_in_forks
 from ._run import Run
 from ._workload import Workload
 
@@ -33,7 +35,8 @@ _VECTOR_FUNCTIONS = "acos asin atan cos erf erfc erfinv exp log log10 log2 sin s
 class Worker:
     """Provides the workloads of one file to the engine."""
 
-    def __init__(self) -> None:
+    def __init__(self, import_error: Exception | None) -> None:
+        self.import_error = import_error  # of torch, whose import cannot be repeated
         self.file = ""
         self.sha256 = ""
         self.uses_torch = False
@@ -45,6 +48,8 @@ class Worker:
         plugin = json.loads(description)
         self.file, self.sha256 = file, plugin["sha256"]
         self.uses_torch = plugin["framework"] == "libtorch"
+        if self.import_error:
+            raise self.import_error
         if self.uses_torch:
             importlib.import_module("torch")
         return plugin["framework"], tuple(self._table_of(workload) for workload in plugin["workloads"])
@@ -103,6 +108,15 @@ def _exit(code: int) -> NoReturn:
     os._exit(code)
 
 
+def _exit_with(call: Callable[[], int]) -> NoReturn:
+    """Ends the process with the exit code that the call returns, or 1 after an exception."""
+    try:
+        _exit(call())
+    except Exception as error:
+        print(f"kymo: {_errors.describe(error, __file__)}", file=sys.stderr)
+        _exit(1)
+
+
 def _describe_file(file: str) -> int:
     answer_fd = os.dup(1)
     nothing = os.open(os.devnull, os.O_WRONLY)
@@ -120,7 +134,7 @@ def _describe_file(file: str) -> int:
     return code
 
 
-def _serve(address: str, rank: int, start_ns: int) -> int:
+def _serve(address: str, rank: int, start_ns: int, import_error: Exception | None) -> int:
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the supervisor ends workers; KeyboardInterrupt would end only a step
     with contextlib.suppress(AttributeError):  # not a file if it is closed
@@ -128,24 +142,27 @@ def _serve(address: str, rank: int, start_ns: int) -> int:
     library = _describe.LIBRARY
     engine, root = os.path.join(library, "libkymo_engine.so"), os.path.dirname(os.path.dirname(library))
     token = os.environ.pop("KYMO_WORKER_TOKEN", "")
-    worker = Worker()
+    worker = Worker(import_error)
     return _engine.serve(engine, root, address, rank, token, start_ns, worker.load, worker.report, _flush)
 
 
 def main(arguments: list[str], start_ns: int) -> NoReturn:
-    """Runs `describe FILE` or `worker --connect ADDRESS --rank RANK` and ends the process. `start_ns` is when it began,
-    on CLOCK_MONOTONIC_RAW."""
+    """Runs `describe FILE` or `worker --connect ADDRESS --rank RANK [--fork-after-import MODULE]` and ends the process.
+    `start_ns` is when it began, on CLOCK_MONOTONIC_RAW."""
     parser = argparse.ArgumentParser("kymo_worker.py", description="Started by kymo.")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("describe").add_argument("file")
     worker = commands.add_parser("worker")
     worker.add_argument("--connect", required=True)
     worker.add_argument("--rank", type=int, required=True)
+    worker.add_argument("--fork-after-import", metavar="MODULE")
     options = parser.parse_args(arguments)
-    try:
-        if options.command == "describe":
-            _exit(_describe_file(os.path.abspath(options.file)))
-        _exit(_serve(options.connect, options.rank, start_ns))
-    except Exception as error:
-        print(f"kymo: {_errors.describe(error, __file__)}", file=sys.stderr)
-        _exit(1)
+
+    def serve(begin_ns: int, import_error: Exception | None) -> NoReturn:
+        _exit_with(lambda: _serve(options.connect, options.rank, begin_ns, import_error))
+
+    if options.command == "describe":
+        _exit_with(lambda: _describe_file(os.path.abspath(options.file)))
+    if options.fork_after_import is not None:
+        serve_in_forks(options.fork_after_import, start_ns, serve)
+    serve(start_ns, None)

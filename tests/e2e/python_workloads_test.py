@@ -144,6 +144,22 @@ class PythonWorkloadTest(KymoTest):
         verdict = self.kymo("ab", *candidates, "--min-time", "0.05", "--max-time", "30").stdout
         self.assertIn(" times as long as ", verdict)
 
+    def test_passes_are_forks_of_one_process(self):
+        places = "\nimport os\nprint('imported in', os.getpid(), 'of', os.getppid())\n"
+        self.file.write_text(COUNT + places, encoding="utf-8")
+        for options in (["--repeat", "3", "--fresh"], ["--wrap", "env"]):
+            self.kymo("run", self.file, *QUICK, *options)
+        found = self.rows("SELECT run_id, pid, stdout FROM rank ORDER BY run_id, pass")
+        self.assertEqual(self.statuses(), ["ok"] * 4)
+        self.assertEqual(len({pid for _, pid, _ in found}), 8)  # of the passes verify and time
+        parents = {}
+        for run_id, pid, text in found:
+            ((imported_in, parent),) = re.findall(r"imported in (\d+) of (\d+)", text)  # in each pass, and once
+            self.assertEqual(int(imported_in), pid)
+            parents.setdefault(run_id == 4, set()).add(parent)
+        self.assertEqual(len(parents[False]), 1)
+        self.assertFalse(parents[False] & parents[True])
+
     def test_hot_and_cold_timing(self):
         for timing in ("hot", "cold"):
             self.kymo("run", self.file, *QUICK, "--timing", timing)

@@ -208,6 +208,46 @@ TEST_F(ExecuteRuns, ReusesTimeWorkersOnlyWhereTheyFit) {
       << "each run holds its own output";
 }
 
+/// A run of a workload in Python, of which each pass has a process of its own.
+PlannedRun forked(const std::string& behaviour = "ok", int ranks = 1) {
+  PlannedRun run = behaving(behaviour, ranks);
+  run.what.plugin_interpreter = "/usr/bin/python3";
+  run.method.passes = {Pass::kVerify, Pass::kTime};
+  run.method.fresh = true;
+  return run;
+}
+
+TEST_F(ExecuteRuns, WorkersInPythonServeEachPassInAForkOfOneProcess) {
+  PlannedRun other = forked();
+  other.what.workload = "other";
+  make({forked(), other, forked(), other, forked()}, fake_setup("forks"));
+  EXPECT_THAT(lines("SELECT status FROM run"), ElementsAre("ok", "ok", "ok", "ok", "ok"));
+  EXPECT_EQ(line("SELECT count(DISTINCT pid) FROM rank"), "10");
+  const std::string parents =
+      "SELECT DISTINCT substr(stdout, instr(stdout, 'fork of')) FROM rank JOIN run USING "
+      "(run_id) WHERE workload = '";
+  EXPECT_THAT(lines(parents + "fake'"), SizeIs(1));
+  EXPECT_THAT(lines(parents + "other'"), SizeIs(1));
+  EXPECT_THAT(lines("SELECT count(*) FROM rank WHERE stdout LIKE '%run%run%'"), ElementsAre("0"))
+      << "each pass holds its own output";
+}
+
+TEST_F(ExecuteRuns, AForkThatEndsBadlyEndsItsProcessAlike) {
+  make({forked("crash"), forked("exit7"), forked("killed", 2), forked("wrong_result"), forked()}, fake_setup("forks"));
+  EXPECT_THAT(lines("SELECT status, coalesce(signal, ''), coalesce(exit_code, '') FROM run ORDER BY run_id"),
+              ElementsAre("crashed|11|", "crashed||7", "crashed|9|", "failed||", "ok||"));
+  EXPECT_THAT(line("SELECT stderr FROM rank WHERE run_id = 1"), HasSubstr("the last words"));
+}
+
+TEST_F(ExecuteRuns, WhatAForkLeavesBehindEndsBeforeTheNextOne) {
+  PlannedRun leaving = forked("leave", 2), detaching = forked("detach");
+  make({leaving, forked("count_group", 2), detaching}, fake_setup("forks"));
+  EXPECT_THAT(lines("SELECT status FROM run ORDER BY run_id"), ElementsAre("ok", "ok", "ok"));
+  EXPECT_EQ(line("SELECT count(*) FROM rank WHERE instr(stdout, '2 in the group') > 0"), "4");
+  EXPECT_THAT(lines("SELECT run_id, pass, detail FROM dropped_record WHERE source = 'detached' ORDER BY pass"),
+              ElementsAre("3|time|sleep", "3|verify|sleep"));
+}
+
 TEST_F(ExecuteRuns, ReusesTheWorkerOfASkippedRunUnlessOtherRanksWaitForIt) {
   make({behaving("skip"), fake_run(), behaving("skip", 2, 1), fake_run({}, 2)});
   EXPECT_THAT(lines("SELECT status FROM run ORDER BY run_id"), ElementsAre("skipped", "ok", "skipped", "ok"));

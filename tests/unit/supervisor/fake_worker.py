@@ -7,6 +7,7 @@ elsewhere all is well.
 
 import argparse
 import glob
+import importlib.util
 import json
 import os
 import signal
@@ -242,6 +243,13 @@ class Pass:
     def do_detach(self):
         subprocess.Popen(["sleep", "600"], start_new_session=True)
 
+    def do_leave(self):
+        subprocess.Popen(["sleep", "600"])
+
+    def do_count_group(self):
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        print(f"{sum(map(lives_in_own_group, pids))} in the group", flush=True)
+
     def do_work_a_second(self):
         last = time.monotonic()
         for _ in range(20):
@@ -264,6 +272,24 @@ class Pass:
         self.outcome("ok", "no reference", verification="unavailable")
 
 
+def lives_in_own_group(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            state, _, group = file.read().rpartition(") ")[2].split()[:3]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z" and int(group) == os.getpgrp()
+
+
+def serve_in_forks(serve):
+    """As workers in Python do."""
+    file = os.path.join(SOURCE, "python", "kymo", "_forks.py")
+    spec = importlib.util.spec_from_file_location("forks", file)
+    forks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(forks)
+    forks.serve_in_forks("", 0, serve)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--connect", required=True)
@@ -273,6 +299,12 @@ def main():
     if options.start == "silent exit":
         print("cannot load libnothing.so", file=sys.stderr)
         sys.exit(127)
+    if options.start == "forks":
+        serve_in_forks(lambda *_: os._exit(serve(options)))
+    sys.exit(serve(options))
+
+
+def serve(options):
     control = Control(options.connect)
     token = os.environ["KYMO_WORKER_TOKEN"]
     protocol = 99 if options.start == "wrong version" else 7
@@ -280,10 +312,12 @@ def main():
     while True:
         frame = control.receive()
         if frame["type"] == "exit":
-            return
+            return 0
         if frame["type"] != "assignment":
             continue
         print(f"run {frame['run_id']} pass {frame['pass']} pid {os.getpid()}", flush=True)
+        if options.start == "forks":
+            print(f"fork of {os.getppid()}", flush=True)
         Pass(control, frame).make()
 
 
