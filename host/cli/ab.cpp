@@ -84,7 +84,9 @@ std::vector<supervisor::PlannedRun> planned_workloads(const AbArguments& argumen
     const CaseSpec spec = spec_of(text, arguments, targets, used);
     const catalog::Found found = targets.find(spec.workload);
     runs.push_back(expand(spec, *found.plugin, *found.workload, gpus, MissingDevice::kUsageError).at(0).run);
-    if (!keys.insert(measure::equivalence_key(runs.back(), measure::Equivalence::kPlan)).second)
+    // Equal files in two folders may import different modules.
+    const std::string file = runs.back().what.plugin_file;
+    if (!keys.insert(measure::equivalence_key(runs.back(), measure::Equivalence::kPlan) + file).second)
       throw UsageError("candidate " + quote(text) + " is identical to another one");
   }
   for (const std::string& shared : arguments.set)

@@ -37,6 +37,9 @@ void add_show(CLI::App& app, Session& session);
 void add_ab(CLI::App& app, Session& session);
 void add_report(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
+void add_history(CLI::App& app, Session& session);
+/// `bisect`, and the hidden `bisect-step`, which `git bisect run` starts.
+void add_bisect(CLI::App& app, Session& session);
 void add_sql(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
 void add_merge(CLI::App& app, Session& session);
@@ -54,7 +57,9 @@ void add_hidden(CLI::App& app, Session& session);
 
 /// All commands, in the order of the help.
 inline constexpr std::array kCommands{
-    add_list, add_describe, add_run, add_trace, add_observe, add_suite, add_jobs, add_show, add_ab, add_report, add_compare, add_history, add_bisect, add_sql, add_export, add_merge, add_mcp, add_verify, add_peaks, add_fit, add_doctor, add_new, add_build, add_completion, add_hidden,
+    add_list,   add_describe, add_run,     add_trace,  add_observe, add_suite,      add_jobs,   add_show, add_ab,
+    add_report, add_compare,  add_history, add_bisect, add_sql,     add_export,     add_merge,  add_mcp,  add_verify,
+    add_peaks,  add_fit,      add_doctor,  add_new,    add_build,   add_completion, add_hidden,
 };
 
 /// Parses the command line, runs the command and returns the exit code. Errors are printed as one line on stderr.

@@ -35,7 +35,7 @@ struct CompareArguments {
   double margin = measure::kDefaultMargin;
   std::filesystem::path database = "kymo.db";
   bool fail_on_slower = false;
-  bool wide = false, json = false;
+  bool wide = false, markdown = false, json = false;
 };
 
 bool is_file(const std::string& side) { return side.ends_with(".db") || side.find('/') != side.npos; }
@@ -141,7 +141,7 @@ int compare(const CompareArguments& arguments) {
   const Json rows = comparison_rows(before, after, arguments.phase, arguments.margin);
   const std::string text = arguments.json
                                ? json_text({{"phase", arguments.phase}, {"margin", arguments.margin}, {"cases", rows}})
-                               : text_of(comparison_document(rows), output_style(arguments.wide));
+                               : text_of(comparison_document(rows), output_style(arguments.wide, arguments.markdown));
   print(text);
   std::fflush(stdout);
   if (!arguments.json)
@@ -203,6 +203,7 @@ void add_compare(CLI::App& app, Session& session) {
                "largest relative difference treated as no difference [1%]", relative_error);
   command->add_flag("--fail-on-slower", arguments->fail_on_slower, "exit with 3 if a case is SLOWER");
   add_table_options(*command, arguments->wide, arguments->json);
+  command->add_flag("--markdown", arguments->markdown, "print the table in Markdown, for example for a pull request");
   add_database_option(*command, arguments->database);
   command->footer(
       "A verdict needs 5 runs on each side: run 'kymo run W --repeat 5 --fresh --label before', or 'kymo trace "

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/compared_runs.hpp"
+#include "cli/history.hpp"
 #include "cli/report_files.hpp"
 #include "cli/run_options.hpp"
 #include "cli/typed_option.hpp"
@@ -43,6 +44,11 @@ std::vector<std::string> default_formats(const report::Request& request) {
 void check_sides(const ReportArguments& arguments, const report::ReportDefinition& definition) {
   const std::string& name = arguments.name;
   const auto& selection = arguments.request.selection;
+  if ((definition.compares_runs || definition.shows_commits) &&
+      (selection.label || selection.invocation_id || selection.suite))
+    throw UsageError("the report " + quote(name) + " takes its runs from " +
+                     (definition.compares_runs ? "both sides" : "all commits") +
+                     ", not from --label, --invocation or --suite");
   if (!definition.compares_runs) {
     if (!arguments.sides.empty())
       throw UsageError("the report " + quote(name) + " shows one set of runs and takes no " +
@@ -53,9 +59,6 @@ void check_sides(const ReportArguments& arguments, const report::ReportDefinitio
     throw UsageError("the report " + quote(name) +
                      " compares two sets of runs: pass two labels or invocations, as in 'kymo report " + name +
                      " before after'");
-  if (selection.label || selection.invocation_id || selection.suite)
-    throw UsageError("the report " + quote(name) + " takes its runs from both sides, not from --label, --invocation " +
-                     "or --suite");
 }
 
 int make_report(const ReportArguments& arguments) {
@@ -74,6 +77,7 @@ int make_report(const ReportArguments& arguments) {
   if (request.formats.empty()) request.formats = default_formats(request);
   const auto database = open_results(arguments.database);
   if (!arguments.sides.empty()) request.comparison = compared_runs(*database, arguments.sides[0], arguments.sides[1]);
+  if (definition.shows_commits) request.history = history_here(*database, {});
   request.files_of = ReportFiles(*database);
   for (const auto& file : report::make_report(*database, definition, request)) print(visible(file.string()) + "\n");
   return 0;

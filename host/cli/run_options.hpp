@@ -33,10 +33,10 @@ struct RunOptions {
   std::string filter, label;
   store::Keep keep = store::Keep::kAll;
   std::filesystem::path database = "kymo.db";
-  std::filesystem::path project;  ///< folder whose commit is stored; empty: that of the workload, else the current one
   std::filesystem::path resume_from;  ///< --resume also skips the runs of this database; of jobs of a sweep
   std::filesystem::path saved_copy;   ///< where SavedCopy keeps a copy of the database; of jobs of a sweep
   SweepOptions sweep;
+  std::filesystem::path project;  ///< folder whose commit is stored; empty: that of the workload, else the current one
   catalog::Options plugins;
   bool smoke = false, fail_on_oom = false, resume = false, plan = false, json = false;
   bool wide = false, markdown = false;

@@ -279,6 +279,7 @@ ReportDefinition read_definition(const fs::path& folder) {
   if (!report.profile.empty() && report.suite.empty()) keys.fail("key 'profile' requires key 'suite'");
   report.compares_runs = keys.flag_or("compares_runs", false);
   report.every_run = keys.flag_or("every_run", false);
+  report.shows_commits = keys.flag_or("shows_commits", false);
   report.hides_history = keys.flag_or("hides_history", false);
   report.summary.text = keys.text_or("summary", "");
   report.summary.values = read_values(keys, scope);

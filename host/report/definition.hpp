@@ -122,6 +122,7 @@ struct ReportDefinition {
   std::string profile;         ///< of the suite, in commands of the text, unless that of the runs is known; or empty
   bool compares_runs = false;  ///< of two sets, instead of showing one
   bool every_run = false;      ///< older runs of a plan are selected, too
+  bool shows_commits = false;  ///< the times of cases over commits, instead of the newest runs
   bool hides_history = false;  ///< queries see only the runs of the report and those that they are compared with
   ProseSpec summary;
   std::vector<ProseSpec> banners;  ///< shown if their prose is not empty

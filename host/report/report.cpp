@@ -140,6 +140,7 @@ class Staging {
 std::int64_t select_runs(RunSelection& selected, const std::filesystem::path& database, const Request& request,
                          const ReportDefinition& definition) {
   if (request.comparison) return selected.select_compared(*request.comparison);
+  if (request.history) return selected.select_history(*request.history);
   // Runs are selected within the suite: a newer run of the same plan in another suite must not replace this suite's
   // run.
   Selection selection = request.selection;

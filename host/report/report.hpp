@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "report/definition.hpp"
 #include "report/document.hpp"
 #include "report/run_selection.hpp"
@@ -18,6 +19,7 @@ struct Request {
   std::vector<std::string> formats;  ///< any of known_formats()
   Selection selection;
   std::optional<ComparedRuns> comparison = {};  ///< instead of a selection, to compare
+  std::optional<Json> history = {};             ///< instead of a selection: what terminal::history_of() returns
   bool hand_in = false;  ///< without the appendix, and shortened as by shortened_to_hand_in(); CSV files have all rows
   /// Most runs that a report shows of those selected, if its definition hides the history.
   std::int64_t most_runs = 1'800;

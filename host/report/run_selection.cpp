@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run_selection.hpp"
 
+#include <optional>
+
 #include "store/temporary.hpp"
 
 namespace kymo::report {
@@ -116,6 +118,46 @@ std::int64_t RunSelection::select_compared(const ComparedRuns& runs) {
       "INSERT INTO temp.selected_run (run_id) SELECT run_id FROM run "
       "WHERE run_id IN (SELECT run_id FROM temp.compared_run)");
   changes.run("ANALYZE temp.compared_run");
+  complete_selection(changes);
+  return selected;
+}
+
+std::int64_t RunSelection::select_history(const Json& history) {
+  show_history();
+  TemporaryChanges changes(database_);
+  clear_selection(changes);
+  for (const char* table : {"history_series", "history_commit", "history_change"})
+    changes.run(std::string("DROP TABLE IF EXISTS temp.") + table);
+  changes.run(
+      "CREATE TEMP TABLE history_series (series_id INTEGER PRIMARY KEY, title TEXT, project TEXT, machine TEXT, "
+      "statistic TEXT)");
+  changes.run(
+      "CREATE TEMP TABLE history_commit (series_id INTEGER, position INTEGER, hash TEXT, short_hash TEXT, "
+      "committed_at TEXT, branch TEXT, runs INTEGER, time_ms REAL, min_ms REAL, max_ms REAL, "
+      "PRIMARY KEY (series_id, position))");
+  changes.run(
+      "CREATE TEMP TABLE history_change (series_id INTEGER, position INTEGER, before_ms REAL, after_ms REAL, "
+      "ratio REAL, ratio_low REAL, ratio_high REAL, verdict TEXT, PRIMARY KEY (series_id, position))");
+  const std::optional<std::string> series = dump_json(history.at("series"));
+  changes.run(
+      "INSERT INTO temp.history_series SELECT key + 1, value ->> 'title', value ->> 'project', value ->> 'machine', "
+      "value ->> 'statistic' FROM json_each(?1)",
+      {series});
+  changes.run(
+      "INSERT INTO temp.history_commit SELECT s.key + 1, c.key + 1, c.value ->> 'hash', c.value ->> 'short_hash', "
+      "c.value ->> 'committed_at', c.value ->> 'branch', json_array_length(c.value -> 'run_ids'), "
+      "(c.value ->> 'time_ns') / 1e6, (c.value ->> 'min_ns') / 1e6, (c.value ->> 'max_ns') / 1e6 "
+      "FROM json_each(?1) s, json_each(s.value -> 'commits') c",
+      {series});
+  changes.run(
+      "INSERT INTO temp.history_change SELECT s.key + 1, (c.value ->> 'commit') + 1, (c.value ->> 'before_ns') / 1e6, "
+      "(c.value ->> 'after_ns') / 1e6, c.value ->> 'ratio', c.value ->> 'ratio_low', c.value ->> 'ratio_high', "
+      "c.value ->> 'verdict' FROM json_each(?1) s, json_each(s.value -> 'changes') c",
+      {series});
+  const std::int64_t selected = changes.run(
+      "INSERT INTO temp.selected_run (run_id) SELECT DISTINCT r.value FROM json_each(?1) s, "
+      "json_each(s.value -> 'commits') c, json_each(c.value -> 'run_ids') r",
+      {series});
   complete_selection(changes);
   return selected;
 }

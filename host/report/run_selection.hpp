@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "store/results.hpp"
 
 /// The runs that the queries of a report see.
@@ -50,6 +51,10 @@ class RunSelection {
   /// Does the same with the runs of a comparison, and fills the temporary tables compared_case and compared_run, which
   /// the queries of comparing reports join (docs/write-a-report.md).
   std::int64_t select_compared(const ComparedRuns& runs);
+
+  /// Does the same with the runs of the series of a history, as terminal::history_of() returns it, and fills the
+  /// temporary tables history_series, history_commit and history_change (docs/history.md).
+  std::int64_t select_history(const Json& history);
 
   /// Restricts all later queries to the runs selected before and those that views compare them with: the other runs of
   /// their invocations, for each plan the newest run and the newest with status ok, and the runs of the family `peak`.

@@ -110,11 +110,11 @@ class KymoTest(unittest.TestCase):
         for name in ("KYMO_PLUGIN_PATH", "RANK", "WORLD_SIZE"):
             self.environment.pop(name, None)
 
-    def kymo(self, *words, code=0):
-        """Runs kymo and checks its exit code."""
+    def kymo(self, *words, code=0, folder=None):
+        """Runs kymo, in a folder of the test or another one, and checks its exit code."""
         done = subprocess.run(
             [str(self.program), *map(str, words)],
-            cwd=self.work,
+            cwd=folder or self.work,
             env=self.environment,
             capture_output=True,
             text=True,
