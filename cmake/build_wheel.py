@@ -101,6 +101,7 @@ def assemble(build, folder, version):
     metadata = METADATA.format(version=version, torch=torch_version, minors=", ".join(minors))
     (information / "METADATA").write_text(metadata)
     (information / "WHEEL").write_text(WHEEL.format(tag=TAG))
+    (information / "entry_points.txt").write_text("[pytest11]\nkymo.pytest_plugin = kymo.pytest_plugin\n")
 
 
 def check_symbols(wheel):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import faulthandler
+import functools
 import importlib
 import json
 import os
@@ -15,7 +16,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from . import _describe, _engine, _errors
+from . import _benchmark, _describe, _engine, _errors
 from ._forks import serve_in_forks
 from ._run import Run
 from ._workload import Workload
@@ -159,7 +160,10 @@ def main(arguments: list[str], start_ns: int) -> NoReturn:
     options = parser.parse_args(arguments)
 
     def serve(begin_ns: int, import_error: Exception | None) -> NoReturn:
-        _exit_with(lambda: _serve(options.connect, options.rank, begin_ns, import_error))
+        connect = functools.partial(_serve, options.connect, options.rank, begin_ns, import_error)
+        if test := os.environ.pop(_benchmark.VARIABLE, ""):
+            _exit_with(lambda: _benchmark.run_test(json.loads(test), connect))
+        _exit_with(connect)
 
     if options.command == "describe":
         _exit_with(lambda: _describe_file(os.path.abspath(options.file)))
