@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pytest fixture kymo_benchmark in a fresh project."""
+"""The pytest fixture kymo_benchmark in a fresh project, and the script of the example for continuous integration."""
 
 import importlib.util
 import os
@@ -11,6 +11,7 @@ from pathlib import Path
 from kymo_tool import BUILD, HANG_S, KYMO, KymoTest, needs_installed
 from repository import Repository
 
+COMPARE = Path(__file__).parents[2] / "docs" / "examples" / "ci" / "compare.sh"
 # Sleeping takes at least its time however busy the machine is; 25 times the time is a regression on any machine.
 TEST = """
 import time
@@ -113,6 +114,14 @@ class BenchmarkFixtureTest(KymoTest):
     def test_the_fixture_is_called_exactly_once(self):
         self.commit(0.002, TEST.replace("kymo_benchmark(wait, amount, factor=1)", "wait(amount)"))
         self.assertIn("does not call it", self.pytest(code=1))
+
+    def test_the_script_for_pull_requests_compares_two_commits(self):
+        base = self.project.git("rev-parse", "HEAD")
+        self.commit(0.05)
+        arguments = ["-p", "kymo.pytest_plugin", "--kymo-min-time", "0.05"]
+        comment = self.run_in_project(["sh", str(COMPARE), base, *arguments], 0)
+        self.assertRegex(comment, r"\|.*SLOWER", comment)
+        self.assertEqual(len(self.project.git("worktree", "list").splitlines()), 1)
 
 
 if __name__ == "__main__":
