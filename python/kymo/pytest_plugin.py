@@ -94,7 +94,7 @@ class Benchmark:
             pytest.fail(f"{self._node.nodeid} is slower than before: {_change_text(found)}", pytrace=False)
 
     def _run(self) -> dict[str, Any]:
-        from ._results import Error, kymo_json, _option_words
+        from ._results import Error, _option_words, kymo_json
 
         option = self._config.getoption
         words = ["run", str(_WORKLOAD), "--set", f"test={self._node.nodeid}", "--fresh"]
