@@ -95,6 +95,7 @@ std::string suggest_column(const Connection& connection, const std::string& qual
   std::vector<std::string> owners;
   for (const std::string& table : names_from(connection, kTables))
     if (contains(column_names(connection, table), lowercase(name)) && !contains(owners, table)) owners.push_back(table);
+  std::ranges::sort(owners);
   const bool few = !owners.empty() && owners.size() <= kMaxNamedOwners;
   return suggestion(name, columns) + (few ? "; " + quote(name) + " is a column of " + join(owners, ", ") : "");
 }

@@ -4,9 +4,11 @@
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import fake_host  # noqa: F401  (finds the built package)
-from kymo_commands import UsageError, shard
+import kymo
+from kymo_commands import UsageError, _sweep_folder, shard
 from kymo_commands._clusters import minutes_of, parallelism, settings_of
 from kymo_commands._shard_table import text_of
 from kymo_commands._sweep_folder import Attempt, Shard
@@ -61,7 +63,8 @@ class SweepTest(unittest.TestCase):
                 attempt = Attempt(node="here", folder=str(local), process=1, output="")
                 kept.write([attempt])
                 (local / "shard.db").write_bytes(content)
-                kept.save(attempt, -9)
+                with mock.patch.object(_sweep_folder, "_call", side_effect=kymo.Error("not a database")):
+                    kept.save(attempt, -9)
                 self.assertFalse(local.exists())
                 self.assertFalse(kept.database.exists())
                 self.assertEqual(kept.attempts()[0].exit_code, -9)
