@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/process.hpp"
 #include "base/text.hpp"
 
 namespace kymo {
@@ -15,20 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a git command prints about a working tree; empty if it fails or takes too long. Git does not update the index
-/// and starts no file system monitor, a command that the configuration of the repository may name.
+/// What a git command prints about a working tree; empty if it fails or takes too long.
 std::optional<std::string> git(const fs::path& working_tree, const std::vector<std::string>& arguments,
                                double limit_s) {
-  SpawnOptions options;
-  options.environment = {{"GIT_OPTIONAL_LOCKS", "0"}, {"TZ", "UTC"}};
-  // Git sets these for the programs that it starts, such as hooks, and they would select another repository.
-  options.command = {"env"};
-  for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"})
-    options.command.insert(options.command.end(), {"-u", name});
-  options.command.insert(options.command.end(), {"git", "-c", "core.fsmonitor=false", "-C", working_tree.string()});
-  options.command.insert(options.command.end(), arguments.begin(), arguments.end());
   try {
-    CommandResult result = run_command(options, limit_s);
+    CommandResult result = run_command(git_command(working_tree, arguments), limit_s);
     if (result.timed_out || result.end.exit_code != 0) return std::nullopt;
     return std::move(result.stdout_text);
   } catch (const Error&) {
@@ -49,6 +39,18 @@ std::string project_name(const fs::path& working_tree, double limit_s) {
 }
 
 }  // namespace
+
+SpawnOptions git_command(const fs::path& folder, const std::vector<std::string>& arguments) {
+  SpawnOptions options;
+  options.environment = {{"GIT_OPTIONAL_LOCKS", "0"}, {"TZ", "UTC"}};
+  // Git sets these for the programs that it starts, such as hooks, and they would select another repository.
+  options.command = {"env"};
+  for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"})
+    options.command.insert(options.command.end(), {"-u", name});
+  options.command.insert(options.command.end(), {"git", "-c", "core.fsmonitor=false", "-C", folder.string()});
+  options.command.insert(options.command.end(), arguments.begin(), arguments.end());
+  return options;
+}
 
 std::optional<fs::path> working_tree_of(const fs::path& path) {
   std::error_code error;

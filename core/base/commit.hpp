@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/process.hpp"
+
 namespace kymo {
 
 /// The commit that is checked out in a git repository.
@@ -23,6 +25,10 @@ struct GitLimits {
   double answer_s = 1;     ///< for what git reads from a few files
   double status_s = 0.25;  ///< for its look at every tracked file, which takes seconds in a large repository
 };
+
+/// A git command in a folder, whatever repository the variables of a git hook select. It starts no file system monitor,
+/// a command that the configuration of the repository may name, and takes no locks that it can do without.
+SpawnOptions git_command(const std::filesystem::path& folder, const std::vector<std::string>& arguments);
 
 /// The root of the git working tree that contains a file or folder; empty if there is none. Does not run git.
 std::optional<std::filesystem::path> working_tree_of(const std::filesystem::path& path);

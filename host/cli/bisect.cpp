@@ -45,9 +45,7 @@ CommandResult run_words(Words words) {
 }
 
 std::string git(const fs::path& folder, const Words& arguments) {
-  Words words{"git", "-C", folder.string()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  const CommandResult result = run_words(words);
+  const CommandResult result = run_command(git_command(folder, arguments), kNoLimit_s);
   if (result.end.exit_code != 0) throw UsageError("git " + join(arguments, " ") + ": " + trim(result.stderr_text));
   return trim(result.stdout_text);
 }
@@ -205,9 +203,7 @@ void add_bisect(CLI::App& app, Session& session) {
       ->check(error_if_empty);
   seconds_option(*command, "--max-time", arguments->max_time_s, 1, 1e6,
                  "time for comparing one commit; without a verdict by then, it is skipped [60]");
-  command->add_flag("--wide", arguments->wide, "show every column, whatever the width of the terminal");
-  command->add_flag("--markdown", arguments->markdown, "print Markdown, for example for a pull request");
-  command->add_flag("--json", arguments->json, "print JSON instead of tables");
+  add_table_options(*command, arguments->wide, arguments->markdown, arguments->json);
   add_database_option(*command, arguments->database);
   command->footer(
       "Example: kymo bisect v1.2 main --workload bench/attention.py\n"

@@ -202,8 +202,7 @@ void add_compare(CLI::App& app, Session& session) {
   typed_option(*command, "--margin", arguments->margin, "REL",
                "largest relative difference treated as no difference [1%]", relative_error);
   command->add_flag("--fail-on-slower", arguments->fail_on_slower, "exit with 3 if a case is SLOWER");
-  add_table_options(*command, arguments->wide, arguments->json);
-  command->add_flag("--markdown", arguments->markdown, "print the table in Markdown, for example for a pull request");
+  add_table_options(*command, arguments->wide, arguments->markdown, arguments->json);
   add_database_option(*command, arguments->database);
   command->footer(
       "A verdict needs 5 runs on each side: run 'kymo run W --repeat 5 --fresh --label before', or 'kymo trace "

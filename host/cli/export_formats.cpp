@@ -6,9 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/json.hpp"
-#include "base/text.hpp"
 #include "cli/python_command.hpp"
 #include "cli/run_options.hpp"
 #include "cli/typed_option.hpp"
@@ -31,14 +29,8 @@ struct FormatArguments {
   bool replace = false;
 };
 
-void add_interpreter(CLI::App& command, const std::shared_ptr<FormatArguments>& arguments, const std::string& package) {
-  command.add_option("--python", arguments->interpreter,
-                     "interpreter with " + package + " [that of VIRTUAL_ENV, else python3]");
-}
-
 std::string existing(const Path& database) {
-  if (is_missing(database))
-    throw UsageError("no such database: " + quote(database.string()) + "; pass one created by 'kymo run'");
+  require_database(database);
   return database.string();
 }
 
@@ -55,7 +47,7 @@ void add_parquet(CLI::App& command, Session& session) {
       ->type_name("DIR")
       ->check(error_if_empty);
   format->add_flag("--replace", arguments->replace, "replace what was exported from the same databases before");
-  add_interpreter(*format, arguments, "pyarrow");
+  add_interpreter_option(*format, arguments->interpreter, "pyarrow");
   format->footer("Example: kymo export parquet node*/kymo.db -o results");
   session.on(*format, [arguments]() -> int {
     Json databases = Json::array();
@@ -78,7 +70,7 @@ void add_duckdb(CLI::App& command, Session& session) {
   format->add_option("-o,--out", arguments->out, "file; replaced if it exists [results.duckdb]")
       ->type_name("FILE")
       ->check(error_if_empty);
-  add_interpreter(*format, arguments, "duckdb and sqlglot");
+  add_interpreter_option(*format, arguments->interpreter, "duckdb and sqlglot");
   format->footer(
       "Tables of runs are views of the files in DIR, which must stay where it is. Lists the views that DuckDB does "
       "not\n"
@@ -130,7 +122,7 @@ void add_run_format(CLI::App& command, Session& session, const RunFormat& which)
     format->add_option(which.name_option, arguments->name, "name in the tracker [kymo]")
         ->type_name("NAME")
         ->check(error_if_empty);
-  add_interpreter(*format, arguments, has_package ? which.package : "Python 3.10 or later");
+  add_interpreter_option(*format, arguments->interpreter, has_package ? which.package : "Python 3.10 or later");
   add_database_option(*format, arguments->database);
   format->footer(which.footer);
   const std::string name = which.name;

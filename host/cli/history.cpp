@@ -82,9 +82,7 @@ void add_history(CLI::App& app, Session& session) {
   command->add_flag("--commits", arguments->commits, "also list each commit");
   command->add_flag("--fail-on-slower", arguments->fail_on_slower,
                     "exit with 3 if the last change point of a case is a slowdown");
-  command->add_flag("--wide", arguments->wide, "show every column, whatever the width of the terminal");
-  command->add_flag("--markdown", arguments->markdown, "print Markdown, for example for a pull request");
-  command->add_flag("--json", arguments->json, "print JSON instead of tables");
+  add_table_options(*command, arguments->wide, arguments->markdown, arguments->json);
   add_database_option(*command, arguments->database);
   command->footer(
       "Runs store the commit that was checked out: run 'kymo run W --repeat 5 --fresh' at each commit. 'kymo report "

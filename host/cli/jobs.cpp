@@ -40,8 +40,7 @@ void add_jobs(CLI::App& app, Session& session) {
   const auto add = [&](const char* action, const char* documentation) {
     CLI::App* added = command->add_subcommand(action, documentation);
     add_database_option(*added, arguments->database);
-    added->add_option("--python", arguments->python, "interpreter with submitit [that of VIRTUAL_ENV, else of kymo]")
-        ->type_name("PROGRAM");
+    add_interpreter_option(*added, arguments->python, "submitit");
     session.on(*added, [action, arguments]() -> int { jobs(action, *arguments); });
     return added;
   };

@@ -26,8 +26,7 @@ void add_mcp(CLI::App& app, Session& session) {
       "mcp", "Serve a results database to agents over the Model Context Protocol, read-only, on stdin and stdout");
   number_option(*command, "--rows", arguments->rows, 1, 100'000, "most rows of an answer [200]");
   seconds_option(*command, "--timeout", arguments->seconds, 0.001, 1e9, "stop a query after this time [30]");
-  command->add_option("--python", arguments->interpreter,
-                      "interpreter with the package mcp [that of VIRTUAL_ENV, else python3]");
+  add_interpreter_option(*command, arguments->interpreter, "mcp");
   add_database_option(*command, arguments->database);
   command->footer("Example, in the configuration of an agent: kymo mcp --db /data/kymo.db");
   session.on(*command, [arguments]() -> int {

@@ -25,8 +25,7 @@ struct MergeArguments {
 int merge(const MergeArguments& arguments) {
   // Open every source before creating the target, so that a mistyped path leaves no empty database behind.
   for (const Path& source : arguments.sources) {
-    if (is_missing(source))
-      throw UsageError("no such database: " + quote(source.string()) + "; pass one created by 'kymo run'");
+    require_database(source);
     std::error_code ignored;  // an unreadable file is reported when it is opened
     if (std::filesystem::equivalent(source, arguments.target, ignored)) {
       throw UsageError("database " + quote(source.string()) + " cannot be merged into itself");

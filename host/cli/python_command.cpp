@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -13,6 +14,11 @@
 #include "base/text.hpp"
 
 namespace kymo::cli {
+
+void add_interpreter_option(CLI::App& app, std::string& interpreter, const std::string& needed) {
+  app.add_option("--python", interpreter, "interpreter with " + needed + " [that of VIRTUAL_ENV, else python3]")
+      ->type_name("PROGRAM");
+}
 
 void run_python_command(const std::string& name, const Json& options, const std::string& interpreter) {
   std::vector<std::string> words{find_interpreter(interpreter).string(),

@@ -5,7 +5,14 @@
 
 #include "base/json.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace kymo::cli {
+
+/// --python, of a command that is implemented in Python. `needed`: what the interpreter must have.
+void add_interpreter_option(CLI::App& app, std::string& interpreter, const std::string& needed);
 
 /// Runs a command that is implemented in Python: the function `main` of the module kymo_commands.NAME, with the parsed
 /// options as one JSON object. It replaces this process, so that the command receives its signals and has its terminal.

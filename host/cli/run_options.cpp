@@ -34,6 +34,11 @@ void add_table_options(CLI::App& app, bool& wide, bool& json) {
   app.add_flag("--json", json, "print JSON");
 }
 
+void add_table_options(CLI::App& app, bool& wide, bool& markdown, bool& json) {
+  add_table_options(app, wide, json);
+  app.add_flag("--markdown", markdown, "print Markdown, for example for a pull request");
+}
+
 void print_announcement(const std::string& text) {
   if (isatty(STDERR_FILENO) == 1) std::fprintf(stderr, "kymo: %s\n", visible(text).c_str());
 }

@@ -51,6 +51,8 @@ void add_database_option(CLI::App& app, std::filesystem::path& file);
 void add_wide_option(CLI::App& app, bool& wide);
 /// --wide and --json, of commands that print tables.
 void add_table_options(CLI::App& app, bool& wide, bool& json);
+/// --wide, --markdown and --json, of commands whose tables are also for pull requests.
+void add_table_options(CLI::App& app, bool& wide, bool& markdown, bool& json);
 void add_plugin_options(CLI::App& app, catalog::Options& options);
 /// Prints what catalog::Options::announce receives if stderr is a terminal.
 void print_announcement(const std::string& text);

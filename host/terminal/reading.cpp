@@ -35,6 +35,11 @@ bool is_missing(const std::filesystem::path& file) {
   return std::filesystem::status(file, error).type() == std::filesystem::file_type::not_found;
 }
 
+void require_database(const std::filesystem::path& file) {
+  if (is_missing(file))
+    throw UsageError("no such database: " + quote(file.string()) + "; pass one created by 'kymo run'");
+}
+
 std::unique_ptr<ResultsDatabase> open_results(const std::filesystem::path& file) {
   if (is_missing(file)) {
     throw UsageError("no such database: " + quote(file.string()) +

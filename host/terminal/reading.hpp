@@ -12,6 +12,9 @@ namespace kymo::terminal {
 /// True if the file definitely does not exist. An inaccessible path returns false; opening it reports the reason.
 bool is_missing(const std::filesystem::path& file);
 
+/// Throws UsageError if a database that a command takes as an argument does not exist.
+void require_database(const std::filesystem::path& file);
+
 /// The message about a value that kymo does not store, from one of the databases that open_results() opened.
 std::string unexpected_value(const std::string& what);
 

@@ -17,6 +17,7 @@ import functools
 import json
 import os
 import pathlib
+import statistics
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -164,8 +165,7 @@ def _project(folder: pathlib.Path) -> str | None:
 
 
 def _time_text(runs: list[dict[str, Any]]) -> str:
-    times = sorted(run["phases"]["step"]["time_ns"] for run in runs)
-    middle = times[len(times) // 2] if len(times) % 2 else sum(times[len(times) // 2 - 1 :][:2]) / 2
+    middle = statistics.median(run["phases"]["step"]["time_ns"] for run in runs)
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if middle >= size:
             return f"{middle / size:.3g} {unit}"

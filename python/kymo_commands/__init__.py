@@ -14,6 +14,11 @@ class UsageError(kymo.Error):
     """An invalid command line or input; nothing was done."""
 
 
+def sql_text(text):
+    """A text as a literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def require(module, package, purpose):
     """Import a module of an optional package. Raises UsageError with the command that installs it."""
     try:

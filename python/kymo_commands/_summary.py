@@ -77,28 +77,26 @@ def _check_run(database, run_id):
         raise UsageError(f"database '{database.path}' has no run {run_id}; list them with `kymo runs --db FILE`")
 
 
-def summary_of(path, run_id=None):
+def summary_of(database, run_id=None):
     """Return the Summary of a run, by default the newest one. Raises UsageError if there is none."""
-    with kymo.open(path) as database:
-        if run_id is None:
-            run_id = _newest_run(database)
-        _check_run(database, run_id)
-        sql = "SELECT phase, step, time_ms FROM step_time WHERE run_id = ? AND warmup = 0 ORDER BY step"
-        series = {}
-        for phase, step, time_ms in database.rows(sql, [run_id])[1]:
-            series.setdefault(phase, []).append((step, time_ms))
-        sql = "SELECT e.name, e.value FROM environment e JOIN run r USING (invocation_id) WHERE r.run_id = ?"
-        environment = dict(database.rows(sql, [run_id])[1])
-    run = kymo_json(["show", str(run_id), "--db", os.fspath(path)])
+    if run_id is None:
+        run_id = _newest_run(database)
+    _check_run(database, run_id)
+    sql = "SELECT phase, step, time_ms FROM step_time WHERE run_id = ? AND warmup = 0 ORDER BY step"
+    series = {}
+    for phase, step, time_ms in database.rows(sql, [run_id])[1]:
+        series.setdefault(phase, []).append((step, time_ms))
+    sql = "SELECT e.name, e.value FROM environment e JOIN run r USING (invocation_id) WHERE r.run_id = ?"
+    environment = dict(database.rows(sql, [run_id])[1])
+    run = kymo_json(["show", str(run_id), "--db", os.fspath(database.path)])
     config = {f"parameter/{name}": value for name, value in run["parameters"].items()}
     config |= {name: run[name] for name in (*_IDENTITY, *_METHOD, *_KEYS)}
     return Summary(run, config, _metrics_of(run), series, environment)
 
 
-def current_runs(path):
+def current_runs(database):
     """Return the ids of the runs that reports select: the newest of each plan."""
-    with kymo.open(path) as database:
-        return [run_id for (run_id,) in database.rows("SELECT run_id FROM current_run ORDER BY run_id")[1]]
+    return [run_id for (run_id,) in database.rows("SELECT run_id FROM current_run ORDER BY run_id")[1]]
 
 
 class Report:

@@ -13,7 +13,7 @@ import sqlite3
 import kymo
 from kymo._database import schema_scripts
 
-from kymo_commands import UsageError, require
+from kymo_commands import UsageError, require, sql_text
 from kymo_commands._dialect import MACROS, translate
 from kymo_commands.parquet import MIXED, SCHEMA_VERSION, columns_of_tables, type_column
 
@@ -21,10 +21,6 @@ TYPES = {"INTEGER": "BIGINT", "REAL": "DOUBLE", "TEXT": "VARCHAR", MIXED: "VARIA
 # What identifies a row of the tables without runs in all databases: the id is that of the first such row.
 _IDENTITIES = {"invocation": "uuid", "plugin": "sha256", "device": "uuid", "string": "text"}
 _NO_REFERENCES = ("correlation_id",)
-
-
-def _quoted(text):
-    return "'" + text.replace("'", "''") + "'"
 
 
 def current_tables():
@@ -47,7 +43,7 @@ def _referred(column):
 
 
 def _files(folder, table):
-    return f"read_parquet({_quoted(f'{folder}/*/*/{table}.parquet')}, hive_partitioning = true, union_by_name = true)"
+    return f"read_parquet({sql_text(f'{folder}/*/*/{table}.parquet')}, hive_partitioning = true, union_by_name = true)"
 
 
 def _stored(folder, table, columns):
@@ -153,7 +149,7 @@ def create_views(connection):
 
 def _check_versions(connection, folder):
     known = len(schema_scripts("migrations"))
-    files = _quoted(f"{folder}/*/*/meta.parquet")
+    files = sql_text(f"{folder}/*/*/meta.parquet")
     for file, version in connection.execute(
         f"SELECT file_name, decode(value) FROM parquet_kv_metadata({files}) WHERE decode(key) = ?", [SCHEMA_VERSION]
     ).fetchall():

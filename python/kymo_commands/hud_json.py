@@ -72,22 +72,19 @@ def _records(summary, devices):
         }
 
 
-def _devices(path, run_id):
-    with kymo.open(path) as database:
-        sql = (
-            "SELECT DISTINCT d.device_id, d.kind, d.name, d.memory_bytes FROM rank k "
-            "JOIN device d ON d.device_id = k.device_id WHERE k.run_id = ? ORDER BY d.device_id"
-        )
-        return [row[1:] for row in database.rows(sql, [run_id])[1]]
+def _devices(database, run_id):
+    sql = (
+        "SELECT DISTINCT d.device_id, d.kind, d.name, d.memory_bytes FROM rank k "
+        "JOIN device d ON d.device_id = k.device_id WHERE k.run_id = ? ORDER BY d.device_id"
+    )
+    return [row[1:] for row in database.rows(sql, [run_id])[1]]
 
 
 def main(options):
-    path = options["database"]
-    runs = current_runs(path) if options["run"] is None else [options["run"]]
     records = []
-    for run_id in runs:
-        summary = summary_of(path, run_id)
-        records += _records(summary, _devices(path, run_id))
+    with kymo.open(options["database"]) as database:
+        for run_id in current_runs(database) if options["run"] is None else [options["run"]]:
+            records += _records(summary_of(database, run_id), _devices(database, run_id))
     text = json.dumps(records, indent=1, allow_nan=False) + "\n"
     if options["out"] == "-":
         print(text, end="")

@@ -15,7 +15,7 @@ import kymo
 from kymo._database import DOCUMENTATION
 from kymo._results import kymo_json
 
-from kymo_commands import require
+from kymo_commands import require, sql_text
 
 _INSTRUCTIONS = (
     "Measurements of LLM training code on CPUs and GPUs. Begin with list_runs; findings says what makes a run slow. "
@@ -67,7 +67,7 @@ class Tools:
         """List the runs, newest first: id, workload, parameters, device, status, step time in ms. Filter by workload,
         label or status (ok, oom, failed, crashed, timeout, interrupted, skipped)."""
         conditions = [
-            f"{name} = '{value.replace(chr(39), chr(39) * 2)}'"
+            f"{name} = {sql_text(value)}"
             for name, value in (("workload", workload), ("label", label), ("status", status))
             if value
         ]
@@ -111,8 +111,8 @@ class Tools:
         after / before with its 95 % interval and the verdict. A verdict needs five runs on each side, each in processes
         of its own."""
         for side in (before, after):  # kymo compare also takes files
-            text = side.replace("'", "''")
-            if not self._query(f"SELECT 1 FROM run WHERE label = '{text}' OR invocation_id = '{text}'")[0]:
+            text = sql_text(side)
+            if not self._query(f"SELECT 1 FROM run WHERE label = {text} OR invocation_id = {text}")[0]:
                 return _no_answer(f"no run has the label or invocation number '{side}'", "list_runs")
         compared = self._kymo("compare", before, after, "--phase", phase)
         if compared["cases"]:

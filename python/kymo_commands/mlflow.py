@@ -27,7 +27,8 @@ def main(options):
     os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
     mlflow = require("mlflow", "mlflow-skinny", "kymo export mlflow")
     entities = require("mlflow.entities", "mlflow-skinny", "kymo export mlflow")
-    summary = summary_of(options["database"], options["run"])
+    with kymo.open(options["database"]) as database:
+        summary = summary_of(database, options["run"])
     started_ms = int(summary.started_at.timestamp() * 1000)
     try:
         mlflow.set_tracking_uri(_uri(options["out"]))

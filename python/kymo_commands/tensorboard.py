@@ -3,6 +3,8 @@
 
 import pathlib
 
+import kymo
+
 from kymo_commands import require
 from kymo_commands._summary import Report, summary_of
 
@@ -47,7 +49,8 @@ def _markdown(columns, rows):
 
 
 def main(options):
-    summary = summary_of(options["database"], options["run"])
+    with kymo.open(options["database"]) as database:
+        summary = summary_of(database, options["run"])
     folder = pathlib.Path(options["out"]) / summary.name
     writer = _Writer(folder, summary.started_at.timestamp())
     for name, value in summary.metrics.items():

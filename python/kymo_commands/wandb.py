@@ -3,13 +3,16 @@
 
 import pathlib
 
+import kymo
+
 from kymo_commands import require
 from kymo_commands._summary import Report, summary_of
 
 
 def main(options):
     wandb = require("wandb", "wandb", "kymo export wandb")
-    summary = summary_of(options["database"], options["run"])
+    with kymo.open(options["database"]) as database:
+        summary = summary_of(database, options["run"])
     folder = pathlib.Path(options["out"])
     folder.mkdir(parents=True, exist_ok=True)
     settings = wandb.Settings(

@@ -90,6 +90,14 @@ judged AS (
     ) OVER (PARTITION BY s.case_key, s.part, s.device_name) AS mad_ms,
     avg(s.sm_clock_mhz) OVER (PARTITION BY s.case_key, s.part, s.device_name) AS mean_sm_clock_mhz
   FROM spread s
+),
+limited AS (
+  SELECT
+    j.*,
+    j.time_ms / j.median_ms - 1 AS excess,
+    max(0.03, (5 + 24.0 / j.measurements) * 1.4826 * j.mad_ms / j.median_ms) AS limit_excess
+  FROM judged j
+  WHERE j.median_ms > 0
 )
 SELECT
   -- run
@@ -121,24 +129,21 @@ SELECT
   -- median absolute deviation of their times from it
   j.mad_ms,
   -- how much longer it takes than the median, as a share of the median; negative if it is faster
-  j.time_ms / j.median_ms - 1 AS excess,
+  j.excess,
   -- excess from which it counts as slow: 3 %, or more where the times spread: 5 + 24 / measurements standard
   -- deviations, with 1.4826 times the median absolute deviation as the standard deviation
-  max(0.03, (5 + 24.0 / j.measurements) * 1.4826 * j.mad_ms / j.median_ms) AS limit_excess,
+  j.limit_excess,
   -- slow, alike, or unknown: fewer than six measured the case
   CASE
     WHEN j.measurements < 6 THEN 'unknown'
-    WHEN
-      j.time_ms / j.median_ms - 1 >= max(0.03, (5 + 24.0 / j.measurements) * 1.4826 * j.mad_ms / j.median_ms)
-      THEN 'slow'
+    WHEN j.excess >= j.limit_excess THEN 'slow'
     ELSE 'alike'
   END AS verdict,
   -- mean SM clock of the measured steps; NULL on a CPU
   j.sm_clock_mhz,
   -- mean of that clock over all of them
   j.mean_sm_clock_mhz
-FROM judged j
-WHERE j.median_ms > 0;
+FROM limited j;
 
 -- Cases that at least half of the hosts of a database measured successfully and that the newest run of another host did
 -- not, or that it did not run.
