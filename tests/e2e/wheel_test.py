@@ -148,6 +148,15 @@ class WheelTest(KymoTest):
         )
         self.assertEqual(self.installed("python", "-c", code), "[(16, 'ok'), (32, 'ok')]\n")
 
+    @needs_installed(importlib.util.find_spec("pytest"), "pytest")
+    def test_pytest_finds_the_fixture(self):
+        (self.work / "test_sum.py").write_text(
+            "def test_sum(kymo_benchmark):\n    assert kymo_benchmark(sum, range(100)) == 4950\n"
+        )
+        options = ("--kymo-repeat", "2", "--kymo-min-time", "0.01")
+        self.installed("python", "-m", "pytest", "-p", "no:cacheprovider", *options)
+        self.assertEqual(self.rows("SELECT workload, status FROM run_list"), [("benchmark", "ok")] * 2)
+
     def test_compiles_a_plugin(self):
         (self.work / "row_sums.cpp").write_text(ROW_SUMS)
         self.installed("kymo", "build", "row_sums.cpp")
