@@ -27,16 +27,18 @@ WITH step AS (
     t.median_ms,
     t.low,
     t.high,
+    d.status_label,
     (SELECT sum(c.launches) FROM collective_summary c WHERE c.run_id = r.run_id AND c.pass = 'trace') AS launches
   FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.status = 'ok' AND r.suite_case IN ('ddp-buckets', 'ddp-overlap')
+  JOIN run r ON r.run_id = s.run_id AND r.suite_case IN ('ddp-buckets', 'ddp-overlap')
   JOIN ddp_summary x ON x.run_id = r.run_id
-  JOIN phase_noise t ON t.run_id = r.run_id AND t.phase = 'step'
+  JOIN run_status d ON d.run_id = r.run_id
+  LEFT JOIN phase_noise t ON t.run_id = r.run_id AND t.phase = 'step'
 )
 SELECT
   b.setting,
   b.strategy,
-  b.mean_ms,
+  CASE WHEN b.status_label <> '' THEN b.status_label ELSE b.mean_ms END AS mean_ms,
   b.std_ms,
   b.median_ms,
   CAST(round(b.launches) AS INTEGER) AS launches,

@@ -26,20 +26,20 @@ SELECT
   t.context,
   i.share AS forward_share,
   h.both_share,
-  h.share AS train_share,
+  CASE WHEN t.status_label <> '' THEN t.status_label ELSE h.share END AS train_share,
   h.optimizer_share,
   CASE
     WHEN h.share < 0.98 * i.share THEN 'less'
     WHEN h.share > 1.02 * i.share THEN 'more'
     WHEN i.share > 0 THEN 'about the same'
   END AS verdict
-FROM traced t
-JOIN shared h ON h.run_id = t.run_id
+FROM listed t
+LEFT JOIN shared h ON h.run_id = t.run_id
 LEFT JOIN shared i
   ON i.run_id = (
     SELECT max(f.run_id)
     FROM traced f
     WHERE f.mode = 'forward' AND f.size = t.size AND f.context = t.context
   )
-WHERE t.mode = 'train'
+WHERE h.run_id IS NOT NULL OR t.status_label <> ''
 ORDER BY t.size_order, t.size, t.context, t.run_id

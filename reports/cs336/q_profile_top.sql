@@ -36,13 +36,13 @@ SELECT
   t.context,
   CASE WHEN length(f.name) > 64 THEN substr(f.name, 1, 63) || '…' ELSE f.name END AS kernel,
   CAST(round(f.calls) AS INTEGER) AS calls,
-  f.forward_ms AS ms,
+  CASE WHEN t.status_label <> '' THEN t.status_label ELSE f.forward_ms END AS ms,
   100 * f.forward_ms / nullif(f.all_forward_ms, 0) AS share,
   CASE WHEN length(b.name) > 64 THEN substr(b.name, 1, 63) || '…' ELSE b.name END AS both,
   100 * b.both_ms / nullif(b.all_both_ms, 0) AS both_share,
-  CASE f.name WHEN b.name THEN 'yes' ELSE 'no' END AS same
-FROM traced t
-JOIN ranked f ON f.run_id = t.run_id AND f.in_forward = 1
-JOIN ranked b ON b.run_id = t.run_id AND b.in_both = 1
-WHERE t.mode = 'train'
+  CASE WHEN f.name = b.name THEN 'yes' WHEN f.name <> b.name THEN 'no' END AS same
+FROM listed t
+LEFT JOIN ranked f ON f.run_id = t.run_id AND f.in_forward = 1
+LEFT JOIN ranked b ON b.run_id = t.run_id AND b.in_both = 1
+WHERE f.run_id IS NOT NULL OR t.status_label <> ''
 ORDER BY t.size_order, t.size, t.context, t.run_id

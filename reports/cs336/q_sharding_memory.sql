@@ -15,13 +15,14 @@
 -- empty: Not in this database: `kymo suite run cs336 --filter '^sharding'` adds this data; it needs one GPU per
 --   process, or `--profile small` on a CPU.
 SELECT
-  m.setting,
-  m.variant AS scheme,
+  p.setting,
+  p.variant AS scheme,
   CASE m.marker
     WHEN 'model_ready' THEN 'model ready'
     WHEN 'optimizer_ready' THEN 'after initialization'
     WHEN 'before_optimizer' THEN 'before the step'
-    ELSE 'after the step'
+    WHEN 'after_optimizer' THEN 'after the step'
+    ELSE d.status_label
   END AS moment,
   max(m.parameter_bytes) AS parameters,
   max(m.gradient_bytes) AS gradients,
@@ -31,6 +32,9 @@ SELECT
   max(m.allocated_bytes) AS total,
   max(m.peak_bytes) AS peak
 FROM selected_run s
-JOIN sharding_memory m ON m.run_id = s.run_id
-GROUP BY s.run_id, m.setting, m.variant, m.marker
-ORDER BY m.setting, m.scheme_order, s.run_id, m.marker_order
+JOIN ddp_run p ON p.run_id = s.run_id AND p.family = 'optimizer_sharding'
+JOIN run_status d ON d.run_id = s.run_id
+LEFT JOIN sharding_memory m ON m.run_id = s.run_id
+WHERE m.run_id IS NOT NULL OR d.status_label <> ''
+GROUP BY s.run_id, p.setting, p.variant, m.marker
+ORDER BY p.setting, p.scheme_order, s.run_id, m.marker_order
