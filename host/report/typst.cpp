@@ -53,7 +53,7 @@ std::string inline_typst(const Spans& spans) {
                               {"#raw({});", typst_string}}});
 }
 
-constexpr const char* kShort = "#set page(margin: 1.7cm)\n#set text(size: 9pt)\n#set image(width: 60%)\n";
+constexpr const char* kShort = "#set page(margin: 1.7cm)\n#set text(size: 9pt)\n#set image(width: 85%)\n";
 
 constexpr const char* kMinus = "\u2212";
 constexpr const char* kBreak = "\u200B";
