@@ -5,7 +5,8 @@
 -- column backward_ms: title="backward", unit="ms", format="significant", digits=4
 -- column both_ms: title="both", unit="ms", format="significant", digits=4
 -- column rate: title="rate", unit="TFLOP/s", format="significant", digits=3
--- note: Medians of kernels that are timed back to back; both is their sum.
+-- note: Medians of kernels that are timed back to back; both is their sum. The leaderboard asks for a Triton kernel and
+--   times forward and backward in one call (triton.testing.do_bench), which these numbers do not.
 -- empty: Not in this database, and only a GPU can measure it: `kymo suite run cs336 --filter '^flash-filled'` adds this
 --   data.
 SELECT
