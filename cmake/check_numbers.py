@@ -88,6 +88,15 @@ def problems_of(path):
                         yield f"{where}: a query prints {number} in '{literal}', but compares with no such limit"
 
 
+def null_problems():
+    """SQLite prints a missing number as 0, so that coalesce does not replace the text."""
+    for path in sorted(
+        (*ROOT.glob("reports/*/*.toml"), *ROOT.glob("reports/*/*.sql"), *ROOT.glob("schemas/views/*.sql"))
+    ):
+        if re.search(r"coalesce\(\s*printf\(", path.read_text(encoding="utf-8")):
+            yield f"{path.relative_to(ROOT)}: coalesce(printf(...)) is never NULL; test the number with CASE instead"
+
+
 def constant_problems():
     for phrase, (name, text) in CONSTANTS.items():
         if text not in (ROOT / name).read_text(encoding="utf-8"):
@@ -95,7 +104,7 @@ def constant_problems():
 
 
 def main():
-    found = list(constant_problems())
+    found = [*constant_problems(), *null_problems()]
     for path in sorted(ROOT.glob("reports/*/*.toml")):
         found += problems_of(path)
     return report(found)

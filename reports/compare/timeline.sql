@@ -35,7 +35,10 @@ chosen AS (
     )
 )
 SELECT
-  a.title || ', ' || c.side || coalesce(printf(': a step of %.4g ms', c.step_ms), '') AS panel,
+  a.title
+  || ', '
+  || c.side
+  || CASE WHEN c.step_ms > 0 THEN printf(': a step of %.4g ms', c.step_ms) ELSE '' END AS panel,
   CASE b.class WHEN 'phase' THEN 0 WHEN 'scope' THEN 1 ELSE 2 END AS lane_order,
   CASE b.class WHEN 'phase' THEN 'phases' ELSE b.lane END AS lane,
   b.start_ns - c.step_start_ns AS start_ns,

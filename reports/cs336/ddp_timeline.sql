@@ -16,7 +16,7 @@ WITH traced AS (
     p.is_baseline,
     p.comparison_group,
     r.device_kind = 'cuda' AS on_device,
-    p.strategy || coalesce(printf(': a step of %.1f ms', t.step_ms), '') AS title,
+    p.strategy || CASE WHEN t.step_ms > 0 THEN printf(': a step of %.1f ms', t.step_ms) ELSE '' END AS title,
     row_number() OVER (PARTITION BY r.workload, p.comparison_group ORDER BY t.run_id DESC) AS newest
   FROM shown s
   JOIN run r ON r.run_id = s.run_id

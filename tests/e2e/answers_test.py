@@ -61,7 +61,12 @@ class AnswersTest(KymoTest):
                 )  # fmt: skip
         text = self.db.section("At a glance")
         self.assertIn("In 1 of 3 runs, the power limit lowered the SM clock in most readings, to 1600 to 1600", text)
-        self.assertIn("the others ran at 1965 to 1980 MHz", text)
+        self.assertIn("; the others ran at 1965 to 1980 MHz. Times", text)
+        self.db.database.execute("UPDATE gpu_sample SET throttle_reasons = 4")
+        text = self.db.section("At a glance")
+        self.assertIn(
+            "In 3 of 3 runs, the power limit lowered the SM clock in most readings, to 1600 to 1980 MHz. T", text
+        )
 
     def test_how_variable_times_are_counts_cases(self):
         self.db.add_model("timing", phases={"step": (20, 19.99, 20.01)})
