@@ -37,6 +37,7 @@ struct PassRecord : Readings {
   std::vector<DeclaredOpWork> declared_op_work;
   std::vector<Check> checks;
   std::vector<HardwareCount> hardware_counts;  ///< counters pass
+  std::vector<KernelCount> kernel_counts;      ///< the same by kernel, if requested
   std::vector<Mark> marks;
   std::vector<Scheduling> scheduling;
   std::vector<Warning> warnings;

@@ -47,10 +47,10 @@ constexpr auto names_of(Sync) {
 }
 
 /// What the counters pass counts apart. The begin and the end of a range wait for the device, about 1 ms together.
-enum class CounterRanges { kPhase, kScope };
+enum class CounterRanges { kPhase, kScope, kKernel };
 constexpr auto names_of(CounterRanges) {
-  return enum_names<CounterRanges>("counter ranges",
-                                   {{CounterRanges::kPhase, "phase"}, {CounterRanges::kScope, "scope"}});
+  using enum CounterRanges;
+  return enum_names<CounterRanges>("counter ranges", {{kPhase, "phase"}, {kScope, "scope"}, {kKernel, "kernel"}});
 }
 
 /// How the steps of the time pass are placed between clock readings; free also applies to the observing passes.
@@ -176,6 +176,10 @@ struct StepProperties {
 
 /// Returns a one-line reason why the case cannot be timed with the method's timing, or an empty string if it can.
 std::string timing_error(const Method& method, const Case& what, const StepProperties& step);
+
+/// Returns a one-line reason why the hardware events of the case cannot be counted in the method's ranges, or an empty
+/// string if they can.
+std::string counting_error(const Method& method, const Case& what);
 
 void to_json(Json& json, const Method& method);
 void from_json(const Json& json, Method& method);

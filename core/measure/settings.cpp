@@ -308,8 +308,9 @@ std::vector<Setting> settings_of_observation() {
        .in_suites = false},
       {.name = "counter-ranges",
        .group = kRecords,
-       .type = word("phase|scope", &Method::counter_ranges),
-       .documentation = "count hardware events by phase, or also by scope: each takes about 2 ms",
+       .type = word("phase|scope|kernel", &Method::counter_ranges),
+       .documentation = "count hardware events by phase, or also by scope (about 2 ms each) or by kernel (about 1 ms "
+                        "each; one rank, no CUDA graphs)",
        .omits_default = true},
       {.name = "kernel-classes",
        .group = kRecords,

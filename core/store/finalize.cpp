@@ -12,6 +12,7 @@
 #include "store/copy_rows.hpp"
 #include "store/executions.hpp"
 #include "store/impl.hpp"
+#include "store/launch_order.hpp"
 #include "store/rank_import.hpp"
 #include "store/retention.hpp"
 
@@ -228,6 +229,7 @@ void close_run(const Connection& results, std::int64_t run_id, const Outcome& ou
   summarize_run(results, run_id);
   // The times of two executions that did not do the same say nothing about the cost of observation.
   if (compare_executions(results, run_id)) derive_overhead(results, run_id);
+  compare_launch_order(results, run_id);
   drop_summarized_events(results, run_id, keep);
 }
 

@@ -57,6 +57,15 @@ auto hardware_count_table() {
                            column<&H::calls>("calls"), column<&H::value>("value")});
 }
 
+auto kernel_count_table() {
+  using K = event::KernelCount;
+  return declare_table<K>("kernel_count", Extent::kNoEvent,
+                          [](const PassRecord& record) -> const auto& { return record.kernel_counts; },
+                          {sequence_column<K>(), column<&K::launch>("launch"), phase_column<&K::phase>("phase_id"),
+                           string_column<&K::kernel>("kernel_id"), name_column<&K::name>("name_id"),
+                           column<&K::steps>("steps"), column<&K::value>("value")});
+}
+
 auto op_work_table() {
   using O = event::OpWork;
   using R = const Entry<O>&;
@@ -291,6 +300,7 @@ void add_trace_tables(Tables& tables) {
   tables.push_back(op_total_table());
   tables.push_back(op_work_table());
   tables.push_back(hardware_count_table());
+  tables.push_back(kernel_count_table());
   tables.push_back(step_activity_table());
   tables.push_back(idle_total_table());
   tables.push_back(kernel_outlier_table());

@@ -95,6 +95,9 @@ supervisor::PlannedRun plan(const TraceArguments& arguments) {
   run.program.stop = arguments.stop;
   run.program.further_windows = further_windows(arguments, run.method);
   run.program.observed_ranks = arguments.observed_ranks;
+  if (contains(run.method.passes, Pass::kCounters))
+    if (const std::string reason = measure::counting_error(run.method, run.what); !reason.empty())
+      throw UsageError(reason);
   const bool is_known = run.program.processes != supervisor::ObservedProcesses::kFound;
   for (const int rank : arguments.observed_ranks)
     if (is_known && rank >= run.what.ranks)

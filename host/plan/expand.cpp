@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "measure/plan.hpp"
 #include "plan/regex.hpp"
@@ -85,6 +86,9 @@ void check_timing(const catalog::Workload& workload, const supervisor::PlannedRu
   const std::string validation_error = measure::timing_error(
       run.method, run.what, {.phases = workload.phases.size(), .asynchronous = workload.asynchronous_step});
   if (!validation_error.empty()) throw UsageError(validation_error);
+  if (contains(run.method.passes, measure::Pass::kCounters))
+    if (const std::string reason = measure::counting_error(run.method, run.what); !reason.empty())
+      throw UsageError(reason);
   if (run.method.timing == measure::Timing::kFree)
     throw UsageError("timing free is that of programs that run their steps themselves: use 'kymo trace'");
 }

@@ -43,6 +43,9 @@ std::string validation_error(const Assignment& assignment, const kymo_workload* 
   const std::string timing_problem =
       measure::timing_error(assignment.method, assignment.what, step_properties(*workload));
   if (!timing_problem.empty()) return timing_problem;
+  if (assignment.pass == Pass::kCounters)
+    if (const std::string reason = measure::counting_error(assignment.method, assignment.what); !reason.empty())
+      return reason;
   // Any program may use the protocol: reject step counts that overflow or can never be reached, instead of returning a
   // run without samples.
   const auto& method = assignment.method;

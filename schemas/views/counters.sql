@@ -17,29 +17,13 @@ SELECT
   h.scope_id,
   -- operand type of operations of the tensor cores, read and written (DRAM), cache (L2), elapsed (cycles of the range),
   -- active (of all multiprocessors) or tensor (of their tensor cores, mean of the four of a multiprocessor)
-  CASE m.text
-    WHEN 'dram__bytes_read.sum' THEN 'read'
-    WHEN 'dram__bytes_write.sum' THEN 'written'
-    WHEN 'lts__t_bytes.sum' THEN 'cache'
-    WHEN 'sm__cycles_elapsed.max' THEN 'elapsed'
-    WHEN 'sm__cycles_active.sum' THEN 'active'
-    WHEN 'sm__pipe_tensor_cycles_active.sum' THEN 'tensor'
-    ELSE
-      CASE
-        WHEN m.text LIKE '%src_bf16%' THEN 'bf16'
-        WHEN m.text LIKE '%src_fp16%' THEN 'fp16'
-        WHEN m.text LIKE '%src_tf32%' THEN 'tf32'
-        WHEN m.text LIKE '%src_fp8%' THEN 'fp8'
-        WHEN m.text LIKE '%src_fp64%' THEN 'fp64'
-        WHEN m.text LIKE '%src_int8%' THEN 'int8'
-      END
-  END AS quantity,
+  m.quantity,
   -- entries into the phase or scope
   1.0 * sum(h.calls) / t.steps AS calls,
   -- count
-  sum(h.value) / t.steps / CASE m.text WHEN 'sm__pipe_tensor_cycles_active.sum' THEN 4 ELSE 1 END AS value
+  sum(h.value) / t.steps / m.units AS value
 FROM hardware_count h
-JOIN string m ON m.string_id = h.name_id
+JOIN _counter_metric m ON m.name_id = h.name_id
 JOIN (
   SELECT
     run_id,
@@ -57,18 +41,7 @@ GROUP BY h.run_id, h.rank, h.pass, h.phase_id, h.scope_id, h.name_id;
 -- What the hardware counted in each phase and in the whole step, per step, sum over all ranks. Times are those of the
 -- time pass: counting waits for the device at the ends of phases.
 CREATE VIEW counter_summary AS
-WITH peak AS (
-  SELECT
-    device_id,
-    max(CASE WHEN kind IN ('copy', 'read') THEN rate END) AS byte_rate,
-    max(CASE WHEN kind = 'matmul' AND dtype = 'tf32' THEN rate END) AS tf32,
-    max(CASE WHEN kind = 'matmul' AND dtype = 'bf16' THEN rate END) AS bf16,
-    max(CASE WHEN kind = 'matmul' AND dtype = 'fp16' THEN rate END) AS fp16,
-    max(CASE WHEN kind = 'matmul' AND dtype = 'fp8' THEN rate END) AS fp8
-  FROM device_peak
-  GROUP BY device_id
-),
-counted AS (
+WITH counted AS (
   SELECT
     run_id,
     rank,
@@ -109,7 +82,7 @@ rated AS (
   FROM counted c
   LEFT JOIN rank k ON k.run_id = c.run_id AND k.rank = c.rank AND k.pass = c.pass
   LEFT JOIN device d ON d.device_id = k.device_id
-  LEFT JOIN peak t ON t.device_id = k.device_id
+  LEFT JOIN _device_rate t ON t.device_id = k.device_id
 ),
 total AS (
   SELECT

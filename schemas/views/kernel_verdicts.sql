@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Why kernels are not faster, from their launch configurations, the gaps between them, the work of the operators that
--- launched them, and the waits of collectives.
+-- launched them, the work that hardware counters counted in them, and the waits of collectives.
 
 -- Each kernel by module, name and launch configuration, within each phase, per step, and why it is not faster. Copies
 -- and memsets have no row. The pass is `ops` if operators with arguments launched kernels in it, otherwise that of
@@ -88,12 +88,39 @@ fact AS (
       AS is_operator,
     t.attained AS attained_threshold,
     t.precision_gain,
-    t.wait_share AS wait_threshold
+    t.wait_share AS wait_threshold,
+    t.excess_bytes,
+    t.tensor_active AS tensor_threshold,
+    t.high_occupancy,
+    x.run_id IS NOT NULL AS is_counted,
+    x.dtype AS counted_dtype,
+    x.tensor_flops,
+    x.tensor_active,
+    x.dram_bytes,
+    x.flop_rate AS counted_flop_rate,
+    x.byte_rate AS counted_byte_rate,
+    x.l2_bytes,
+    x.time_ms AS counted_ms,
+    x.peak_byte_rate,
+    x.compute_share,
+    x.memory_share,
+    x.cache_share,
+    x.bound AS counted_bound,
+    x.attained AS counted_attained,
+    f.operator_byte_rate * f.operator_ms / 1e3 AS operator_bytes
   FROM filled f
   CROSS JOIN _verdict_threshold t
   JOIN string n ON n.string_id = f.name_id
   LEFT JOIN string p ON p.string_id = f.phase_id
   LEFT JOIN kernel_class c ON c.name_id = f.name_id
+  LEFT JOIN kernel_work x
+    ON x.run_id = f.run_id
+    AND x.rank = f.rank
+    AND x.pass = f.pass
+    AND x.name_id = f.name_id
+    AND x.phase_id IS f.phase_id
+    AND x.module IS f.module
+    AND x.launch_config IS f.launch_config
   LEFT JOIN launch_gap h ON h.run_id = f.run_id AND h.rank = f.rank AND h.phase = coalesce(p.text, 'other')
   LEFT JOIN _collective_wait w
     ON c.class = 'communication'
@@ -102,17 +129,32 @@ fact AS (
     AND w.phase = coalesce(p.text, 'other')
     AND replace(c.short_name, '_', '') LIKE '%' || w.operation || '%'
 ),
+weighed AS (
+  SELECT
+    f.*,
+    coalesce(
+      f.is_operator AND f.dram_bytes >= f.excess_bytes * f.operator_bytes AND f.memory_share >= f.attained_threshold, 0
+    ) AS is_excess
+  FROM fact f
+),
 judged AS (
   SELECT
     f.*,
+    f.is_operator AND f.operator_attained IS NOT NULL AND NOT f.is_excess AS is_declared,
     CASE
       WHEN f.class = 'communication' AND f.waits IS NULL THEN 'no waits'
       WHEN f.class = 'communication' AND f.waits THEN 'waiting for communication'
       WHEN f.class = 'communication' THEN 'communication-bound'
       WHEN f.mean_us < f.launch_us AND f.idle_share >= f.idle_threshold AND f.idle_pass = 'trace' THEN 'launch-bound'
+      WHEN f.is_excess THEN 'over-fetched'
       WHEN
         f.is_operator AND f.operator_verdict IN ('wrong precision', 'memory-bound', 'compute-bound')
         THEN f.operator_verdict
+      WHEN
+        f.memory_share >= f.attained_threshold AND f.memory_share >= coalesce(f.compute_share, 0)
+        THEN 'memory-bound by counters'
+      WHEN f.compute_share >= f.attained_threshold THEN 'compute-bound by counters'
+      WHEN f.cache_share >= f.attained_threshold THEN 'L2-bound'
       WHEN f.waves > 1 AND f.tail_loss >= f.lost_share THEN 'tail effect'
       WHEN f.mean_us < f.launch_us AND f.idle_share >= f.idle_threshold THEN 'gaps in ops'
       WHEN
@@ -120,6 +162,9 @@ judged AS (
         OR f.blocks <= (1 - f.lost_share) * f.multiprocessors
         OR (f.active_occupancy < f.occupancy_threshold AND f.class NOT IN ('matmul', 'attention'))
         THEN 'latency-bound'
+      WHEN
+        f.tensor_flops > 0 AND f.tensor_active < f.tensor_threshold AND f.active_occupancy >= f.high_occupancy
+        THEN 'low tensor utilization'
       ELSE 'undecided'
     END AS finding,
     printf('%.4g µs per call, ', f.mean_us)
@@ -139,7 +184,7 @@ judged AS (
           100 * f.active_occupancy
         )
     END AS launch
-  FROM fact f
+  FROM weighed f
 )
 SELECT
   -- run
@@ -201,17 +246,23 @@ SELECT
   -- its type
   CASE WHEN j.is_operator THEN j.dtype END AS dtype,
   -- floating-point operations per second
-  CASE WHEN j.is_operator THEN j.operator_flop_rate END AS flop_rate,
+  CASE WHEN j.is_declared THEN j.operator_flop_rate ELSE j.counted_flop_rate END AS flop_rate,
   -- bytes per second
-  CASE WHEN j.is_operator THEN j.operator_byte_rate END AS byte_rate,
+  CASE WHEN j.is_declared THEN j.operator_byte_rate ELSE j.counted_byte_rate END AS byte_rate,
   -- share of the roofline
-  CASE WHEN j.is_operator THEN j.operator_attained END AS attained,
+  CASE WHEN j.is_declared THEN j.operator_attained ELSE j.counted_attained END AS attained,
+  -- where these rates come from: declared (by the operator) or counted (by the hardware); NULL if there are none
+  CASE
+    WHEN j.is_declared THEN 'declared'
+    WHEN j.is_counted THEN 'counted'
+  END AS work_source,
   -- waiting for communication (for another rank), communication-bound (by the transfer), launch-bound (short, and the
-  -- GPU is idle between kernels), wrong precision, memory-bound, compute-bound, tail effect, latency-bound (short, few
-  -- blocks or low occupancy), or `cannot be determined from these passes`: the first of these in this order
+  -- GPU is idle between kernels), over-fetched (DRAM bytes limit it, more of which were counted than declared), wrong
+  -- precision, memory-bound, compute-bound, L2-bound, tail effect, latency-bound (short, few blocks or low occupancy),
+  -- low tensor utilization (at high occupancy), or `cannot be determined from these passes`: the first in this order
   CASE
     WHEN j.finding IN ('no waits', 'gaps in ops', 'undecided') THEN 'cannot be determined from these passes'
-    ELSE j.finding
+    ELSE replace(j.finding, ' by counters', '')
   END AS verdict,
   -- the numbers that the verdict is based on
   CASE j.finding
@@ -233,6 +284,42 @@ SELECT
           j.mean_us,
           100 * j.idle_share
         )
+    WHEN 'over-fetched'
+      THEN
+        printf(
+          'counted: %.3g GB/s, %.3g of the measured %.3g GB/s, %.3g times the bytes that %s needs: operands are read '
+          || 'again, or accesses are not coalesced',
+          j.counted_byte_rate / 1e9,
+          j.memory_share,
+          j.peak_byte_rate / 1e9,
+          j.dram_bytes / j.operator_bytes,
+          j.operator
+        )
+    WHEN 'memory-bound by counters'
+      THEN
+        printf(
+          'counted: %.3g GB/s, %.3g of the measured %.3g GB/s',
+          j.counted_byte_rate / 1e9,
+          j.memory_share,
+          j.peak_byte_rate / 1e9
+        )
+    WHEN 'compute-bound by counters'
+      THEN
+        printf(
+          'counted: %.4g TFLOP/s of tensor cores, mostly %s, %.3g of the measured peak',
+          j.counted_flop_rate / 1e12,
+          j.counted_dtype,
+          j.compute_share
+        )
+    WHEN 'L2-bound'
+      THEN
+        printf(
+          'counted: %.3g GB/s through the L2 cache, %.3g of its measured peak',
+          j.l2_bytes / j.counted_ms / 1e6,
+          j.cache_share
+        )
+    WHEN 'low tensor utilization'
+      THEN j.launch || printf('; counted: tensor cores active in %.3g %% of the cycles', 100 * j.tensor_active)
     WHEN 'tail effect'
       THEN
         j.launch
@@ -259,6 +346,10 @@ SELECT
           ELSE ''
         END
         || CASE
+          WHEN j.is_declared THEN '; ' || j.operator || ': ' || j.operator_reason
+          WHEN j.counted_attained IS NOT NULL
+            THEN printf('; counted: %.3g of the roofline (%s), no roof limits it', j.counted_attained, j.counted_bound)
+          WHEN j.is_counted THEN '; the peaks of the device were not measured for its counted operations and bytes'
           WHEN j.is_operator THEN '; ' || j.operator || ': ' || j.operator_reason
           WHEN NOT j.has_operators THEN '; its work is unknown'
           WHEN j.operator IS NULL THEN '; no operator launched it'
@@ -273,7 +364,8 @@ SELECT
   printf(
     'wait >= %.2g of a collective; idle >= %.2g and call < %.3g µs; attained >= %.2g, lower precision >= %.2g times, '
     || 'operator >= %.2g; tail >= %.2g; call < %.2g µs, multiprocessors without a block >= %.2g, active warps < %.2g '
-    || '(except matmul and attention)',
+    || '(except matmul and attention); counted bytes >= %.2g of declared; tensor cores active < %.2g with active '
+    || 'warps >= %.2g',
     j.wait_threshold,
     j.idle_threshold,
     j.launch_us,
@@ -283,15 +375,25 @@ SELECT
     j.lost_share,
     j.short_us,
     j.lost_share,
-    j.occupancy_threshold
+    j.occupancy_threshold,
+    j.excess_bytes,
+    j.tensor_threshold,
+    j.high_occupancy
   ) AS thresholds,
   -- the pass or command that would decide; empty if it is decided
   CASE
     WHEN j.finding = 'no waits' THEN 'trace, with all ranks'
     WHEN j.finding = 'gaps in ops' THEN 'trace'
     WHEN j.finding <> 'undecided' THEN ''
+    WHEN j.is_counted AND j.counted_attained IS NOT NULL THEN 'why its warps wait: Nsight Compute'
+    WHEN j.is_counted AND j.counted_dtype IS 'fp64' THEN 'no peak of this type can be measured'
+    WHEN j.is_counted THEN 'kymo peaks'
     WHEN NOT j.has_operators THEN 'ops with --trace-detail shapes'
     WHEN j.resident_blocks IS NULL THEN 'trace, recorded by this version of kymo'
-    ELSE coalesce(CASE WHEN j.is_operator THEN nullif(j.operator_next_step, '') END, 'hardware counters')
+    ELSE
+      coalesce(
+        CASE WHEN j.is_operator THEN nullif(j.operator_next_step, 'hardware counters') END,
+        'counters with --counter-ranges kernel'
+      )
   END AS next_step
 FROM judged j;

@@ -22,7 +22,13 @@ SELECT
   0.25 AS occupancy,
   -- share of the time of a kernel that belongs to one operator, and of that operator's time that belongs to the kernel,
   -- from which the operator's roofline is that of the kernel
-  0.8 AS operator_share;
+  0.8 AS operator_share,
+  -- ratio of counted to declared bytes from which a kernel reads too much
+  1.5 AS excess_bytes,
+  -- share of the cycles of multiprocessors with active tensor cores below which their utilization is low
+  0.3 AS tensor_active,
+  -- occupancy from which it is not the number of warps that explains this
+  0.5 AS high_occupancy;
 
 -- The collectives of each phase: wait for the last rank, and transfer.
 CREATE VIEW _collective_wait AS

@@ -90,3 +90,32 @@ FROM (
 ) p
 JOIN device d ON d.device_id = p.device_id
 WHERE p.position = 1;
+
+-- The measured peaks of each device in one row; NULL for those that were not measured.
+CREATE VIEW _device_rate AS
+SELECT
+  -- device
+  device_id,
+  -- bytes per second of copy or read, the higher one
+  max(CASE WHEN kind IN ('copy', 'read') THEN rate END) AS byte_rate,
+  -- of the L2 cache
+  max(CASE kind WHEN 'cache' THEN rate END) AS cache_byte_rate,
+  -- size of the buffer with which that was measured
+  max(
+    CASE kind
+      WHEN 'cache'
+        THEN (SELECT max(m.value) FROM metric m WHERE m.run_id = device_peak.run_id AND m.name = 'buffer_bytes')
+    END
+  ) AS cache_bytes,
+  -- floating-point operations per second of matrix products, by type
+  max(CASE WHEN kind = 'matmul' AND dtype = 'fp32' THEN rate END) AS fp32,
+  -- TF32
+  max(CASE WHEN kind = 'matmul' AND dtype = 'tf32' THEN rate END) AS tf32,
+  -- bf16
+  max(CASE WHEN kind = 'matmul' AND dtype = 'bf16' THEN rate END) AS bf16,
+  -- fp16
+  max(CASE WHEN kind = 'matmul' AND dtype = 'fp16' THEN rate END) AS fp16,
+  -- fp8
+  max(CASE WHEN kind = 'matmul' AND dtype = 'fp8' THEN rate END) AS fp8
+FROM device_peak
+GROUP BY device_id;

@@ -6,26 +6,7 @@
 -- Waterman and Patterson, 2009): the time that the device needs at its measured peaks for the larger of the
 -- floating-point operations and the minimum bytes. Times are those of the observed pass.
 CREATE VIEW op_roofline AS
-WITH peak AS (
-  SELECT
-    device_id,
-    max(CASE WHEN kind IN ('copy', 'read') THEN rate END) AS byte_rate,
-    max(CASE kind WHEN 'cache' THEN rate END) AS cache_byte_rate,
-    max(
-      CASE kind
-        WHEN 'cache'
-          THEN (SELECT max(m.value) FROM metric m WHERE m.run_id = device_peak.run_id AND m.name = 'buffer_bytes')
-      END
-    ) AS cache_bytes,
-    max(CASE WHEN kind = 'matmul' AND dtype = 'fp32' THEN rate END) AS fp32,
-    max(CASE WHEN kind = 'matmul' AND dtype = 'tf32' THEN rate END) AS tf32,
-    max(CASE WHEN kind = 'matmul' AND dtype = 'bf16' THEN rate END) AS bf16,
-    max(CASE WHEN kind = 'matmul' AND dtype = 'fp16' THEN rate END) AS fp16,
-    max(CASE WHEN kind = 'matmul' AND dtype = 'fp8' THEN rate END) AS fp8
-  FROM device_peak
-  GROUP BY device_id
-),
-operator AS (
+WITH operator AS (
   SELECT
     o.run_id,
     o.rank,
@@ -72,7 +53,7 @@ timed AS (
     CASE WHEN o.dtype = 'f32' THEN nullif(max(coalesce(t.tf32, 0), coalesce(t.bf16, 0)), 0) END AS lower_rate
   FROM operator o
   JOIN rank k ON k.run_id = o.run_id AND k.rank = o.rank AND k.pass = o.pass
-  LEFT JOIN peak t ON t.device_id = k.device_id
+  LEFT JOIN _device_rate t ON t.device_id = k.device_id
 ),
 fast AS (
   SELECT

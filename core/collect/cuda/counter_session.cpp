@@ -11,14 +11,18 @@
 
 #include "base/text.hpp"
 #include "collect/collector.hpp"
+#include "collect/cuda/activity_names.hpp"
 
 namespace kymo::collect {
 namespace {
 
 constexpr const char* kSource = "hardware counters";
-constexpr std::size_t kFirstCapacity = 64;   // ranges of a portion, about 7 MB
-constexpr std::size_t kScopeCapacity = 512;  // without a warm-up step, from which the number is known
-constexpr std::size_t kMaxCapacity = 2048;   // about 320 MB
+constexpr std::size_t kFirstCapacity = 64;  // ranges of a portion, about 7 MB
+constexpr std::size_t kManyCapacity = 512;  // without a warm-up step, from which the number is known
+constexpr std::size_t kMaxCapacity = 2048;  // about 320 MB
+constexpr std::size_t kMaxKernels = 8192;   // of a step, about 1.3 GB
+constexpr const char* kGraphs =
+    "kernels of CUDA graphs, which the steps launch, cannot be counted apart; use --counter-ranges phase";
 /// The first steps are portions of their own, so that each set is counted in some of few steps.
 constexpr std::int64_t kStepsPerLongerPortion = 16;
 
@@ -32,8 +36,11 @@ std::optional<std::size_t> index_of(std::string_view name) {
 }  // namespace
 
 CounterSession::CounterSession(const ProfilerApi& api, Setting setting)
-    : api_(api), setting_(std::move(setting)), capacity_(kFirstCapacity) {
-  if (setting_.by_scope && setting_.warmup == 0) capacity_ = kScopeCapacity;
+    : api_(api),
+      setting_(std::move(setting)),
+      profiler_(api_, setting_.context),
+      capacity_(setting_.ranges != measure::CounterRanges::kPhase && setting_.warmup == 0 ? kManyCapacity
+                                                                                          : kFirstCapacity) {
   KYMO_CUPTI_PARAMETERS(CUpti_Profiler_Initialize_Params, initialize);
   require_counters(api_.initialize(&initialize), "initialization");
   KYMO_CUPTI_PARAMETERS(CUpti_Device_GetChipName_Params, chip);
@@ -53,7 +60,7 @@ CounterSession::CounterSession(const ProfilerApi& api, Setting setting)
 }
 
 CounterSession::~CounterSession() {
-  disable();
+  profiler_.disable();
   sets_.clear();
   KYMO_CUPTI_PARAMETERS(CUpti_Profiler_DeInitialize_Params, end);
   api_.deinitialize(&end);
@@ -64,6 +71,7 @@ void CounterSession::fail(CUptiResult result, const char* what) {
   if (failure_.empty()) failure_ = counter_problem(result, what);
   for (const std::size_t counted : open_) counted_[counted].is_complete = false;
   open_.clear();
+  launching_ = -1;
 }
 
 void CounterSession::start() {
@@ -71,61 +79,20 @@ void CounterSession::start() {
   ranges_.clear();
   portion_steps_ = 0;
   try {
-    configure();
+    profiler_.start(*sets_[set_], capacity_,
+                    by_kernel() ? RangeProfiler::Ranges::kOfKernels : RangeProfiler::Ranges::kOfCaller);
     is_counting_ = true;
   } catch (const Unavailable& reason) {
     if (failure_.empty()) failure_ = reason.what();
-    disable();
+    profiler_.disable();
   }
-}
-
-void CounterSession::configure() {
-  CounterSet& set = *sets_[set_];
-  KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_Enable_Params, enable);
-  enable.ctx = setting_.context;
-  require_counters(api_.enable(&enable), "enabling");
-  profiler_ = enable.pRangeProfilerObject;
-
-  KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
-  size.pRangeProfilerObject = profiler_;
-  std::vector<const char*> names = set.metrics();
-  size.pMetricNames = names.data();
-  size.numMetrics = names.size();
-  size.maxNumOfRanges = capacity_;
-  size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(capacity_);
-  require_counters(api_.data_size(&size), "sizing the data");
-  data_.assign(size.counterDataSize, 0);
-  KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, data);
-  data.pRangeProfilerObject = profiler_;
-  data.pCounterData = data_.data();
-  data.counterDataSize = data_.size();
-  require_counters(api_.initialize_data(&data), "initializing the data");
-
-  KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_SetConfig_Params, config);
-  config.pRangeProfilerObject = profiler_;
-  config.configSize = set.image().size();
-  config.pConfig = set.image().data();
-  config.counterDataImageSize = data_.size();
-  config.pCounterDataImage = data_.data();
-  // The ranges are those of the workload, and nothing is replayed: all metrics of a set fit into one pass.
-  config.range = CUPTI_UserRange;
-  config.replayMode = CUPTI_UserReplay;
-  config.maxRangesPerPass = capacity_;
-  config.numNestingLevels = 1;
-  config.minNestingLevel = 1;
-  config.passIndex = 0;
-  config.targetNestingLevel = 1;
-  require_counters(api_.set_config(&config), "configuring");
-  KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_Start_Params, begin);
-  begin.pRangeProfilerObject = profiler_;
-  require_counters(api_.start(&begin), "starting");
 }
 
 /// Its ranges follow from now on, until leave().
 std::optional<std::size_t> CounterSession::enter(std::int32_t phase, event::TextId scope) {
   step_wanted_ranges_ += step_wanted_ranges_ == 0 ? 1 : 2;  // one also for the rest of what is around it
   if (!is_counting_ || !failure_.empty() || is_blocked_) return std::nullopt;
-  if (ranges_.size() + open_.size() >= capacity_) {
+  if (!by_kernel() && ranges_.size() + open_.size() >= capacity_) {
     ++beyond_capacity_;
     return std::nullopt;
   }
@@ -154,11 +121,11 @@ void CounterSession::leave_all() {
 }
 
 bool CounterSession::begin_range() {
-  const std::string name = std::to_string(ranges_.size());
-  KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_PushRange_Params, range);
-  range.pRangeProfilerObject = profiler_;
-  range.pRangeName = name.c_str();
-  const CUptiResult result = api_.push(&range);
+  if (by_kernel()) {
+    launching_ = static_cast<std::ptrdiff_t>(open_.back());
+    return true;
+  }
+  const CUptiResult result = profiler_.push(std::to_string(ranges_.size()).c_str());
   if (result == CUPTI_SUCCESS)
     ranges_.push_back(open_.back());
   else
@@ -167,11 +134,20 @@ bool CounterSession::begin_range() {
 }
 
 bool CounterSession::end_range() {
-  KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_PopRange_Params, range);
-  range.pRangeProfilerObject = profiler_;
-  const CUptiResult result = api_.pop(&range);
+  if (by_kernel()) {
+    launching_ = -1;
+    return true;
+  }
+  const CUptiResult result = profiler_.pop();
   if (result != CUPTI_SUCCESS) fail(result, "ending a range");
   return result == CUPTI_SUCCESS;
+}
+
+void CounterSession::kernel_launched(const char* symbol) {
+  const std::lock_guard lock(launches_mutex_);
+  ++step_launches_;
+  if (const std::ptrdiff_t counted = launching_; counted >= 0)
+    launches_.push_back({static_cast<std::size_t>(counted), or_empty(symbol)});
 }
 
 void CounterSession::step_begin(std::int64_t step) {
@@ -180,6 +156,12 @@ void CounterSession::step_begin(std::int64_t step) {
   phase_ = -1;
   is_blocked_ = false;
   scopes_.clear();
+  if (by_kernel()) {
+    const std::lock_guard lock(launches_mutex_);
+    launches_.clear();
+    step_launches_ = 0;
+  }
+  if (uses_graphs_ && failure_.empty()) failure_ = kGraphs;
   if (!is_counting_ && failure_.empty() && step >= setting_.warmup) start();
   step_first_ = counted_.size();
   step_wanted_ranges_ = 0;
@@ -189,6 +171,7 @@ void CounterSession::step_begin(std::int64_t step) {
 void CounterSession::phase_begin(std::int32_t phase, bool is_captured) {
   phase_ = phase;
   phase_runs_ = !is_captured;
+  if (by_kernel() && is_captured) uses_graphs_ = true;
   if (phase_runs_) phase_counted_ = enter(phase, event::kNoText);
 }
 
@@ -228,7 +211,7 @@ void CounterSession::step_end() {
   scopes_.clear();
   phase_counted_.reset();
   const std::int64_t step = std::exchange(step_, -1);
-  const std::size_t wanted = step_wanted_ranges_;
+  const std::size_t wanted = by_kernel() ? step_launches_.load() : step_wanted_ranges_;
   if (!is_counting_) {
     // The last uncounted step leaves the GPU as busy as the counted ones do.
     if (step < setting_.warmup) read_before();
@@ -237,7 +220,8 @@ void CounterSession::step_end() {
   if (setting_.read_clocks) clocks_.during(setting_.read_clocks());
   ++steps_counted_;
   ++portion_steps_;
-  const std::int64_t longest = 1 + steps_counted_ / kStepsPerLongerPortion;
+  if (uses_graphs_ && failure_.empty()) failure_ = kGraphs;
+  const std::int64_t longest = by_kernel() ? 1 : 1 + steps_counted_ / kStepsPerLongerPortion;
   if (!failure_.empty() || portion_steps_ >= longest || ranges_.size() + wanted > capacity_) {
     finish();
     set_ = (set_ + 1) % sets_.size();
@@ -251,58 +235,73 @@ void CounterSession::read_before() {
 }
 
 void CounterSession::grow(std::size_t last_step_ranges) {
-  while (capacity_ < last_step_ranges && capacity_ < kMaxCapacity) capacity_ *= 2;
+  const std::size_t most = by_kernel() ? kMaxKernels : kMaxCapacity;
+  while (capacity_ < last_step_ranges && capacity_ < most) capacity_ *= 2;
 }
 
 /// Ends a portion and reads its counts.
 void CounterSession::finish() {
   if (!is_counting_) return;
   is_counting_ = false;
-  KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_Stop_Params, stop);
-  stop.pRangeProfilerObject = profiler_;
   try {
-    require_counters(api_.stop(&stop), "stopping");
-    read();
+    const std::size_t ranges = profiler_.stop();
+    by_kernel() ? read_kernels(ranges) : read(ranges);
+    for (const Counted& counted : counted_)
+      if (counted.is_complete) add(counted);
   } catch (const Unavailable& reason) {
     if (failure_.empty()) failure_ = reason.what();
   }
-  disable();
+  profiler_.disable();
 }
 
-void CounterSession::read() {
-  KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_DecodeData_Params, decode);
-  decode.pRangeProfilerObject = profiler_;
-  require_counters(api_.decode(&decode), "reading the counters");
-  KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
-  info.pCounterDataImage = data_.data();
-  info.counterDataImageSize = data_.size();
-  require_counters(api_.data_info(&info), "counting the ranges");
+/// Adds the values of a range to what it belongs to.
+void CounterSession::add_to(std::size_t counted, const std::vector<double>& values) {
+  for (std::optional<std::size_t> at = counted; at; at = counted_[*at].parent) {
+    std::vector<double>& sums = counted_[*at].values;
+    sums.resize(values.size());
+    std::ranges::transform(sums, values, sums.begin(), std::plus<>());
+  }
+}
+
+void CounterSession::read(std::size_t ranges) {
   all_ranges_ += static_cast<std::int64_t>(ranges_.size());
   std::vector<bool> is_read(ranges_.size());
-  for (std::size_t i = 0; i < info.numTotalRanges; ++i) {
-    KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params, range);
-    range.pCounterDataImage = data_.data();
-    range.counterDataImageSize = data_.size();
-    range.rangeIndex = i;
-    range.rangeDelimiter = "/";
-    require_counters(api_.range_info(&range), "naming a range");
-    const auto index = index_of(or_empty(range.rangeName));
+  for (std::size_t i = 0; i < ranges; ++i) {
+    const auto index = index_of(profiler_.name(i));
     if (!index || *index >= ranges_.size() || is_read[*index]) continue;
     is_read[*index] = true;
-    const std::vector<double>& values = sets_[set_]->evaluate(data_, i);
-    for (std::optional<std::size_t> at = ranges_[*index]; at; at = counted_[*at].parent) {
-      std::vector<double>& sums = counted_[*at].values;
-      sums.resize(values.size());
-      std::ranges::transform(sums, values, sums.begin(), std::plus<>());
-    }
+    add_to(ranges_[*index], profiler_.values(i));
   }
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
     if (is_read[i]) continue;
     ++unread_;
     for (std::optional<std::size_t> at = ranges_[i]; at; at = counted_[*at].parent) counted_[*at].is_complete = false;
   }
-  for (const Counted& counted : counted_)
-    if (counted.is_complete) add(counted);
+}
+
+/// The ranges of CUPTI and the launches of the step are in the same order.
+void CounterSession::read_kernels(std::size_t ranges) {
+  const std::lock_guard lock(launches_mutex_);
+  const std::vector<Launch> launches = std::exchange(launches_, {});
+  if (ranges != launches.size() || uses_graphs_) {
+    if (!uses_graphs_ && unmatched_steps_++ == 0)
+      unmatched_ = "steps not counted by kernel, because CUPTI counted " + std::to_string(ranges) + " kernels of " +
+                   std::to_string(launches.size()) + " that were launched in step " +
+                   std::to_string(counted_.empty() ? -1 : counted_.front().step);
+    for (Counted& counted : counted_) counted.is_complete = false;
+    return;
+  }
+  std::vector<LaunchedKernel> kernels;
+  std::vector<std::vector<double>> values;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const auto& [counted, symbol] = launches[i];
+    kernels.push_back({readable_kernel_name(symbol.c_str()), counted_[counted].phase});
+    values.push_back(profiler_.values(i));
+    add_to(counted, values.back());
+  }
+  // The first that a portion counts is the step, of which it has one.
+  if (!counted_.empty() && counted_.front().is_complete)
+    kernels_.add(counted_.front().step, std::move(kernels), planned_[set_], values);
 }
 
 void CounterSession::add(const Counted& counted) {
@@ -321,16 +320,6 @@ void CounterSession::add(const Counted& counted) {
   }
 }
 
-void CounterSession::disable() {
-  if (!profiler_) return;
-  KYMO_CUPTI_PARAMETERS(CUpti_RangeProfiler_Disable_Params, end);
-  end.pRangeProfilerObject = profiler_;
-  api_.disable(&end);
-  profiler_ = nullptr;
-  is_counting_ = false;
-  data_.clear();
-}
-
 void CounterSession::stop(event::PassRecord& record) {
   if (step_ >= 0) {  // the step did not end
     for (std::size_t i = step_first_; i < counted_.size(); ++i) counted_[i].is_complete = false;
@@ -343,11 +332,13 @@ void CounterSession::stop(event::PassRecord& record) {
     count.name = texts.intern(texts_.text(count.name));
     record.hardware_counts.push_back(count);
   }
+  kernels_.take(record, kSource);
   if (!failure_.empty()) record.dropped_records.push_back({kSource, -1, failure_});
   add_dropped(record.dropped_records, kSource, beyond_capacity_,
               "phases and scopes beyond the ranges of a portion, not counted apart");
   add_dropped(record.dropped_records, kSource, unread_,
               "ranges that CUPTI did not report, of " + std::to_string(all_ranges_));
+  add_dropped(record.dropped_records, kSource, unmatched_steps_, unmatched_);
   add_dropped(record.dropped_records, kSource, invalid_, "counts that are no number");
   if (setting_.read_clocks) clocks_.after(setting_.read_clocks());
   if (const std::string difference = clocks_.difference(); !difference.empty())

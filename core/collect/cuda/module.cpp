@@ -25,6 +25,7 @@
 #include "collect/cuda/cupti_session.hpp"
 #include "collect/cuda/device_memory_sampler.hpp"
 #include "collect/cuda/event_timer.hpp"
+#include "collect/cuda/launch_watch.hpp"
 #include "collect/cuda/nvml.hpp"
 #include "collect/cuda/utilization_sampler.hpp"
 #include "collect/reading_interval.hpp"
@@ -106,6 +107,7 @@ class CudaCollector final : public Collector {
   std::unique_ptr<Nvml> nvml_;
   std::unique_ptr<CuptiSession> session_;
   std::unique_ptr<CounterSession> counters_;
+  std::unique_ptr<LaunchWatch> launches_;  // calls counters_, so it is destroyed first
   // These use nvml_, so they are destroyed first.
   std::unique_ptr<DeviceMemorySampler> memory_;
   std::unique_ptr<UtilizationSampler> utilization_;
@@ -127,6 +129,7 @@ void CudaCollector::reset() {
   memory_.reset();
   utilization_.reset();
   session_.reset();
+  launches_.reset();
   counters_.reset();
   readings_.clear();
   added_readings_ = 0;
@@ -178,7 +181,7 @@ void CudaCollector::start_counting() {
     require_profiler_libraries();
     CounterSession::Setting setting{.device_index = setting_.device_index,
                                     .context = current_context(),
-                                    .by_scope = setting_.counter_ranges == measure::CounterRanges::kScope,
+                                    .ranges = setting_.counter_ranges,
                                     .warmup = setting_.warmup};
     if (nvml_)
       setting.read_clocks = [this] {
@@ -186,7 +189,12 @@ void CudaCollector::start_counting() {
         nvml_->read(reading);
         return reading;
       };
-    counters_ = std::make_unique<CounterSession>(ProfilerApi(), std::move(setting));
+    auto counters = std::make_unique<CounterSession>(ProfilerApi(), std::move(setting));
+    if (setting_.counter_ranges == measure::CounterRanges::kKernel)
+      launches_ = std::make_unique<LaunchWatch>(LaunchWatch::Calls{
+          .kernel = [session = counters.get()](const char* symbol) { session->kernel_launched(symbol); },
+          .graph = [session = counters.get()] { session->graph_launched(); }});
+    counters_ = std::move(counters);
   } catch (const Unavailable& reason) {
     dropped_records_.push_back({kName, -1, std::string("no hardware counters: ") + reason.what()});
   }
@@ -327,6 +335,7 @@ void CudaCollector::disarm(event::PassRecord& record) {
     utilization_->take(record);
   }
   if (session_) session_->stop(record);
+  launches_.reset();
   if (counters_) counters_->stop(record);
   counters_.reset();  // frees the counters for other processes
   if (events_only_) record.trace_status = kEventsOnly;

@@ -86,5 +86,15 @@ TEST(TimingInAPlan, IsPartOfItsKeyAndOfTheTimePassAlone) {
   EXPECT_EQ(keys.size(), 3u);
 }
 
+TEST(CountingError, KernelsAreCountedOnOneRank) {
+  Method method;
+  Case what{.workload = "w", .ranks = 2};
+  EXPECT_EQ(counting_error(method, what), "");
+  method.counter_ranges = CounterRanges::kKernel;
+  EXPECT_THAT(counting_error(method, what), testing::HasSubstr("--counter-ranges kernel needs one rank, not 2"));
+  what.ranks = 1;
+  EXPECT_EQ(counting_error(method, what), "");
+}
+
 }  // namespace
 }  // namespace kymo::measure

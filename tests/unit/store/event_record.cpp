@@ -169,6 +169,8 @@ void add_memory(PassRecord& record) {
   Texts& texts = record.trace.texts;
   record.hardware_counts = {{2, -1, kNoText, texts.intern("dram__bytes_read.sum"), 1, 2.5},
                             {2, 1, texts.intern("block_0/attention"), texts.intern("dram__bytes_read.sum"), 2, 1.5}};
+  record.kernel_counts = {{0, -1, texts.intern(kHostileName), texts.intern("dram__bytes_read.sum"), 2, 2.5},
+                          {0, 1, texts.intern(kHostileName), texts.intern("dram__bytes_write.sum"), 1, 1.5}};
   derived.kept_tensors = {
       {2, false, texts.intern("MulBackward0"), texts.intern("block_0/attention"), texts.intern("f32[4]"), 16, 0, 64, 64,
        KeptMemory::kActivation},
@@ -243,6 +245,9 @@ std::vector<TableContent> event_contents() {
            ", attribution, steps, calls, bytes, total_ns, min_ns, max_ns",
        "kernel|forward|block_0/attention|" + h +
            "|launch|2|1|0|50|50|50;memcpy|backward||memcpy host to device|phase|2|1|1048576|50|50|50"},
+      {"kernel_count",
+       "launch, " + text("phase_id") + ", " + text("kernel_id") + ", " + text("name_id") + ", steps, value",
+       "0||" + h + "|dram__bytes_read.sum|2|2.5;0|backward|" + h + "|dram__bytes_write.sum|1|1.5"},
       {"op_total",
        text("phase_id") + ", " + text("scope_id") + ", " + text("name_id") +
            ", backward, steps, calls, host_ns, self_host_ns, kernels, device_ns",

@@ -22,11 +22,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr const char* kRead = "dram__bytes_read.sum";
-constexpr const char* kWritten = "dram__bytes_write.sum";
-constexpr const char* kBf16 = "sm__ops_path_tensor_src_bf16_dst_fp32.sum";
-constexpr const char* kFp16 = "sm__ops_path_tensor_src_fp16_dst_fp32.sum";
-
 class CounterSessionTest : public testing::Test {
  protected:
   /// A session that counts by phase; its chip counts all of `metrics` at once.
@@ -142,7 +137,7 @@ TEST_F(CounterSessionTest, AMetricThatNeedsSeveralPassesIsLeftOut) {
 }
 
 TEST_F(CounterSessionTest, ScopesAreCountedWithinPhases) {
-  setting.by_scope = true;
+  setting.ranges = measure::CounterRanges::kScope;
   const auto one_step = [&](std::int64_t number) {
     session().step_begin(number);
     scope("before", [&] { fake.count(kRead, 1); });
@@ -162,7 +157,7 @@ TEST_F(CounterSessionTest, ScopesAreCountedWithinPhases) {
 }
 
 TEST_F(CounterSessionTest, ScopesOfOtherThreadsAndThoseThatOutliveTheirPhaseAreNotCountedApart) {
-  setting.by_scope = true;
+  setting.ranges = measure::CounterRanges::kScope;
   session().step_begin(0);
   session().phase_begin(0, false);
   std::thread([&] { scope("elsewhere", [&] { fake.count(kRead, 1); }); }).join();
@@ -175,7 +170,7 @@ TEST_F(CounterSessionTest, ScopesOfOtherThreadsAndThoseThatOutliveTheirPhaseAreN
 }
 
 TEST_F(CounterSessionTest, NothingWaitsForTheDeviceWhileItsStreamIsCaptured) {
-  setting.by_scope = true;
+  setting.ranges = measure::CounterRanges::kScope;
   session().step_begin(0);
   phase(0, 5, true);
   session().phase_begin(0, true);
@@ -190,7 +185,7 @@ TEST_F(CounterSessionTest, NothingWaitsForTheDeviceWhileItsStreamIsCaptured) {
 }
 
 TEST_F(CounterSessionTest, PortionsGrowWithTheRangesThatAStepNeeds) {
-  setting.by_scope = true;
+  setting.ranges = measure::CounterRanges::kScope;
   setting.warmup = 1;
   const auto one_step = [&](std::int64_t number) {
     session().step_begin(number);
@@ -207,7 +202,7 @@ TEST_F(CounterSessionTest, PortionsGrowWithTheRangesThatAStepNeeds) {
 }
 
 TEST_F(CounterSessionTest, RangesBeyondTheCapacityAreDroppedAndCounted) {
-  setting.by_scope = true;
+  setting.ranges = measure::CounterRanges::kScope;
   session().step_begin(0);
   session().phase_begin(0, false);
   for (int i = 0; i < 600; ++i) scope("a", [&] { fake.count(kRead, 1); });

@@ -112,7 +112,9 @@ CUptiResult CUPTIAPI set_config(CUpti_RangeProfiler_SetConfig_Params* p) {
   fake->capacity = p->maxRangesPerPass;
   fake->levels = p->numNestingLevels;
   fake->counted_level = p->targetNestingLevel;
-  const bool is_single_pass = p->range == CUPTI_UserRange && p->replayMode == CUPTI_UserReplay && p->passIndex == 0;
+  fake->is_by_kernel = p->range == CUPTI_AutoRange;
+  const bool is_known = p->range == CUPTI_UserRange || fake->is_by_kernel;
+  const bool is_single_pass = is_known && p->replayMode == CUPTI_UserReplay && p->passIndex == 0;
   return is_single_pass ? outcome("set_config") : CUPTI_ERROR_INVALID_PARAMETER;
 }
 CUptiResult CUPTIAPI start(CUpti_RangeProfiler_Start_Params*) {
@@ -129,7 +131,8 @@ CUptiResult CUPTIAPI stop(CUpti_RangeProfiler_Stop_Params* p) {
   return outcome("stop");
 }
 CUptiResult CUPTIAPI push(CUpti_RangeProfiler_PushRange_Params* p) {
-  if (!fake->is_running || fake->open.size() >= fake->levels) return CUPTI_ERROR_INVALID_OPERATION;
+  if (!fake->is_running || fake->is_by_kernel || fake->open.size() >= fake->levels)
+    return CUPTI_ERROR_INVALID_OPERATION;
   if (const CUptiResult result = outcome("push"); result != CUPTI_SUCCESS) return result;
   fake->names.emplace_back(p->pRangeName);
   fake->open.push_back({fake->open.empty() ? p->pRangeName : fake->open.back().name + "/" + p->pRangeName, {}});
@@ -175,6 +178,10 @@ CUptiResult CUPTIAPI range_info(CUpti_RangeProfiler_CounterData_GetRangeInfo_Par
 
 void FakeProfiler::count(const std::string& metric, double value) {
   for (Range& range : open) range.values[metric] += value;
+}
+
+void FakeProfiler::run_kernel(std::map<std::string, double> values) {
+  if (is_running && is_by_kernel) closed.push_back({std::to_string(closed.size()), std::move(values)});
 }
 
 FakeProfiler& FakeProfiler::make() {
