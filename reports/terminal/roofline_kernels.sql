@@ -11,6 +11,7 @@
 -- column waves: format="general", digits=3, optional=true, omit=2
 -- column active_occupancy: title="warps", format="percent", optional=true, omit=2
 -- column attained: title="of roofline", format="percent", optional=true
+-- column work_source: title="work", optional=true, omit=2
 -- column run_id: hidden=true
 -- column rank: hidden=true
 -- column pass: hidden=true
@@ -47,6 +48,7 @@ SELECT
   k.waves,
   k.active_occupancy,
   k.attained,
+  k.work_source,
   k.verdict,
   k.run_id,
   k.rank,

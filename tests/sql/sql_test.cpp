@@ -274,9 +274,22 @@ TEST(Reports, ComparisonInCsvOut) {
   }
 }
 
+TEST(Reports, KernelsWithHardwareCountersInCsvOut) {
+  const Database database = make_report_database("peaks");
+  for (const char* rows : {"distributed", "kernel_verdicts", "kernel_counts"})
+    execute(database.get(), read(kFolder / "common" / (std::string(rows) + ".sql")));
+  execute(database.get(),
+          "UPDATE run SET family = 'text_training' WHERE run_id = 60;"
+          "INSERT INTO selected_run SELECT * FROM run_title WHERE run_id = 60");
+  for (const auto& [name, query] : queries_of("lab"))
+    if (name.starts_with("counted"))
+      expect_rows(execute(database.get(), query), kFolder / "reports" / "counted" / ("lab-" + name + ".csv"));
+}
+
 TEST(Reports, EachExpectationHasItsQuery) {
-  for (const fs::path& folder : {kFolder / "reports", kFolder / "reports" / "distributed",
-                                 kFolder / "reports" / "attention", kFolder / "reports" / "compiled"}) {
+  for (const fs::path& folder :
+       {kFolder / "reports", kFolder / "reports" / "distributed", kFolder / "reports" / "attention",
+        kFolder / "reports" / "compiled", kFolder / "reports" / "counted"}) {
     for (const std::string& name : names_of_files(folder, ".csv")) {
       const std::size_t dash = name.find('-');
       EXPECT_TRUE(queries_of(name.substr(0, dash)).contains(name.substr(dash + 1))) << name;
