@@ -62,6 +62,10 @@ CHECK = f"""
 SELECT phase, flops_ratio, finding, sentence, bytes_sentence, hfu, mfu
 FROM counter_check WHERE {NEWEST} ORDER BY phase <> 'step', phase
 """
+VERDICTS = """
+SELECT phase, short_name, time_ms, work_source, verdict, attained, reason, next_step FROM kernel_verdict
+"""
+STEP_TIMES = "SELECT pass, avg(host_ns) / 1e6 AS ms FROM sample"
 # Findings that explain a difference.
 EXPLAINED = {"none", "outside of tensor cores"}
 MAX_DIFFERENCE = 0.01
@@ -204,13 +208,79 @@ class Parts:
         query = "SELECT * FROM counter_module ORDER BY phase, tensor_flops DESC LIMIT 20"
         found = rows(self.kymo, database, query)
         measured = f"phase = 'step' AND NOT warmup AND {NEWEST}"
-        times = f"SELECT pass, avg(host_ns) / 1e6 AS ms FROM sample WHERE {measured} GROUP BY pass"
-        steps = rows(self.kymo, database, times)
+        steps = rows(self.kymo, database, f"{STEP_TIMES} WHERE {measured} GROUP BY pass")
         checks, wrong = self.checks(database, MAX_PADDING)
         lines = [f"{time.monotonic() - begin:.0f} s, steps {steps}", *checks, *map(str, found)]
         if not any(row["phase"] == "forward" for row in found):
             faults.append("no modules")
         self.report("scopes", lines, faults + wrong)
+
+    def kernels(self):
+        database = self.database("kernels")
+        counting = ("--passes", "time,trace,ops,counters", "--trace-detail", "shapes", "--counter-ranges", "kernel")
+        begin = time.monotonic()
+        faults = self.run(database, COUNTED, *counting, "--observed-steps", "6", "--warmup", "2", "--steps", "6")
+        lines = [f"{time.monotonic() - begin:.0f} s; clocks {self.clocks()}"]
+        query = (
+            "SELECT phase, sum(tensor_flops) AS tensor_flops, sum(dram_bytes) AS dram_bytes, count(*) AS kernels "
+            "FROM kernel_work WHERE pass = 'trace' GROUP BY phase"
+        )
+        found = {row["phase"]: row for row in rows(self.kymo, database, query)}
+        for phase, expected in KNOWN.items():
+            column = "dram_bytes" if expected[0][0].startswith("dram") else "tensor_flops"
+            value, tolerance = sum(each[1] for each in expected), expected[0][2]
+            counted = found.get(phase, {}).get(column)
+            ratio = counted / value if counted is not None else float("nan")
+            lines.append(f"{phase} {column}: {counted} of {value:.6g}, ratio {ratio:.5f}")
+            if not abs(ratio - 1) <= tolerance:
+                faults.append(f"{phase} {column} ratio {ratio:.5f}")
+        verdicts = rows(self.kymo, database, f"{VERDICTS} WHERE {NEWEST} ORDER BY phase")
+        lines += map(str, verdicts)
+        for phase in ("triton_softmax", "triton_norm"):
+            if ("counted", "memory-bound") not in [
+                (row["work_source"], row["verdict"]) for row in verdicts if row["phase"] == phase
+            ]:
+                faults.append(f"{phase}: not memory-bound by counters")
+        self.report("kernels", lines, faults)
+        self.model_kernels(counting)
+        self.program_kernels()
+        self.cache_bytes()
+
+    def model_kernels(self, counting):
+        database = self.database("kernels-model")
+        faults = self.run(database, "transformer_lm", "--set", "size=small", "--set", "autocast=true", *counting)
+        checks, wrong = self.checks(database, MAX_PADDING)
+        verdicts = rows(self.kymo, database, f"{VERDICTS} WHERE {NEWEST} ORDER BY time_ms DESC LIMIT 20")
+        lines = [*checks, *map(str, verdicts)]
+        measured = f"phase = 'step' AND NOT warmup AND {NEWEST}"
+        lines += map(str, rows(self.kymo, database, f"{STEP_TIMES} WHERE {measured} GROUP BY pass"))
+        self.report("kernels of transformer_lm", lines, faults + wrong)
+        refused = self.database("kernels-graph")
+        words = ("--set", "operators=fused", "--set", "dtype=bf16", "--set", "execution=graph")
+        dropped = self.run(refused, "transformer_lm", *words, *counting)
+        faults = [] if any("CUDA graphs" in each for each in dropped) else [f"a graph is not refused: {dropped}"]
+        self.report("kernels of a graph", dropped, faults)
+
+    def program_kernels(self):
+        database = self.database("kernels-program")
+        words = ("--passes", "trace,counters", "--counter-ranges", "kernel", "--steps", "4:10", "--db", database, "--")
+        train = ROOT / "programs" / "train.py"
+        done = command(self.kymo, "trace", *words, "python3", train, "inductor", "16", "cuda")
+        faults = self.dropped(database) if done.returncode == 0 else [(done.stdout + done.stderr)[-2000:]]
+        found = rows(self.kymo, database, f"{VERDICTS} WHERE {NEWEST} AND short_name LIKE 'triton%'")
+        faults += [] if found and all(row["work_source"] == "counted" for row in found) else ["kernels without counts"]
+        self.report("kernels of a compiled program", map(str, found), faults)
+
+    def cache_bytes(self):
+        """Whether the bytes that are counted in the L2 cache are those that a kernel reads from it."""
+        database = self.database("cache")
+        faults = self.run(database, "peaks", "--set", "kind=cache", "--timing", "hot", "--passes", "time,counters")
+        query = (
+            "SELECT s.l2_bytes / w.bytes AS ratio FROM counter_summary s JOIN work w ON w.run_id = s.run_id AND "
+            f"w.phase = s.phase WHERE s.{NEWEST}"
+        )
+        found = rows(self.kymo, database, query)
+        self.report("bytes of the L2 cache", [f"counted over read: {found}"], faults + ([] if found else ["no bytes"]))
 
     def ranks(self):
         if count_gpus(self.kymo) < 2:
@@ -280,7 +350,7 @@ def main(kymo, folder, seconds=270, *names):
         return 77
     end = time.monotonic() + float(seconds)
     parts = Parts(kymo, folder)
-    everything = ("known", "attention", "busy", "killed", "time", "models", "ranks", "scopes", "programs")
+    everything = ("known", "attention", "busy", "killed", "time", "models", "ranks", "scopes", "kernels", "programs")
     print(f"clocks {parts.clocks()}", flush=True)
     done = command(parts.kymo, "peaks", "--db", parts.folder / "peaks.db")
     print((done.stdout + done.stderr)[-1500:], flush=True)
