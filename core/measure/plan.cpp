@@ -52,9 +52,8 @@ std::string timing_error(const Method& method, const Case& what, const StepPrope
 std::string counting_error(const Method& method, const Case& what) {
   if (method.counter_ranges != CounterRanges::kKernel || what.ranks == 1) return "";
   return "--counter-ranges kernel needs one rank, not " + std::to_string(what.ranks) +
-         ": it runs one kernel at a time, and a collective that waits for another rank may never end; count by phase "
-         "or "
-         "scope";
+         ": it runs one kernel at a time, and a collective that waits for another rank may never end; "
+         "count by phase or scope";
 }
 
 void to_json(Json& json, const Method& method) {

@@ -88,10 +88,11 @@ TEST(TimingInAPlan, IsPartOfItsKeyAndOfTheTimePassAlone) {
 
 TEST(CountingError, KernelsAreCountedOnOneRank) {
   Method method;
-  Case what{.workload = "w", .ranks = 2};
+  Case what;
+  what.ranks = 2;
   EXPECT_EQ(counting_error(method, what), "");
   method.counter_ranges = CounterRanges::kKernel;
-  EXPECT_THAT(counting_error(method, what), testing::HasSubstr("--counter-ranges kernel needs one rank, not 2"));
+  EXPECT_THAT(counting_error(method, what), HasSubstr("--counter-ranges kernel needs one rank, not 2"));
   what.ranks = 1;
   EXPECT_EQ(counting_error(method, what), "");
 }
