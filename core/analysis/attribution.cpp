@@ -9,6 +9,7 @@
 
 #include "analysis/derive.hpp"
 #include "analysis/number_index.hpp"
+#include "analysis/python_lines.hpp"
 #include "analysis/scope_finder.hpp"
 #include "event/records.hpp"
 
@@ -100,6 +101,8 @@ class ActivityAttributor {
       activity.step = launch->position.step;
       activity.phase = finder_.phase(launch->position);
       activity.op = recorded_operator(launch->position.op);
+      activity.stack = launch->position.stack;
+      activity.stack_of_forward = launch->position.stack_of_forward;
     } else {
       ++without_launch_;
       activity.step = activity.phase = -1;
@@ -192,8 +195,11 @@ void add_generated_kernels(Trace& trace) {
     kernel.parent =
         around(trace.operators, of_thread == threads.end() ? none : of_thread->second, range.start_ns, range.end_ns);
     kernel.position = {range.step, range.phase, static_cast<std::int32_t>(i), range.thread, {}, -1};
-    if (kernel.parent >= 0)
-      kernel.position.node = trace.operators[static_cast<std::size_t>(kernel.parent)].position.node;
+    if (kernel.parent >= 0) {
+      const event::Position& around_it = trace.operators[static_cast<std::size_t>(kernel.parent)].position;
+      kernel.position.node = around_it.node;
+      kernel.position.stack = around_it.stack;
+    }
     trace.operators.push_back(kernel);
   }
 }
@@ -233,6 +239,7 @@ std::vector<event::DroppedRecords> attribute(Trace& trace) {
   std::vector<event::DroppedRecords> dropped_records;
   sort_by_start(trace.activities);
   add_generated_kernels(trace);
+  add_forward_stacks(trace);
   ScopeFinder finder(trace);
   attribute_operators(trace.operators, finder, dropped_records);
   ActivityAttributor(trace, finder).attribute_all(dropped_records);

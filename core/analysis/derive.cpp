@@ -6,6 +6,7 @@
 
 #include "analysis/memory_timeline.hpp"
 #include "analysis/operator_work.hpp"
+#include "analysis/python_lines.hpp"
 
 namespace kymo::analysis {
 namespace {
@@ -32,6 +33,8 @@ void derive(event::PassRecord& record, const DeriveSetting& setting) {
   const std::vector<bool> is_communication = communicating(record);
   move_dropped_records(attribute_collectives(record.trace, is_communication), record);
   derived.op_totals = op_totals(trace, setting.warmup);
+  // Without events of an allocator, the stacks are those of Python.
+  if (record.memory_trace.events.empty()) derived.line_totals = line_totals(record, setting.warmup);
   OpWorkTotals work = op_work(record, setting.warmup);
   derived.op_work = std::move(work.rows);
   derived.kernel_totals = kernel_totals(trace, setting.warmup, work.row_of_activity);

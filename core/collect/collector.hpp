@@ -36,6 +36,7 @@ struct PassSetting {
   ExecutionContext* execution_context = nullptr;
   measure::Observation observation;
   measure::CounterRanges counter_ranges = measure::CounterRanges::kPhase;
+  measure::Stacks stacks = measure::Stacks::kNone;
   std::vector<std::string> phases;  ///< names, in declaration order
 };
 

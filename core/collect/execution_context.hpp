@@ -39,6 +39,8 @@ struct ExecutionContext {
   std::atomic<std::int64_t (*)() noexcept> op{nullptr};
   /// Returns the operator's name, valid until the operator ends; empty if there is none.
   std::atomic<std::string_view (*)() noexcept> op_name{nullptr};
+  /// Returns the number of the Python stack that calls the launch on the calling thread, or -1.
+  std::atomic<std::int32_t (*)() noexcept> stack{nullptr};
 
   const ThreadPosition& thread_position() const noexcept { return this_thread ? this_thread() : kNoPosition; }
   event::Position position() const noexcept { return position(thread_position()); }
@@ -51,6 +53,7 @@ struct ExecutionContext {
     current.thread = own.number;
     if (const Node node = current_node.load(std::memory_order_relaxed)) current.node = node();
     if (const auto number = op.load(std::memory_order_relaxed)) current.op = number();
+    if (const auto number = stack.load(std::memory_order_relaxed)) current.stack = number();
     return current;
   }
 };

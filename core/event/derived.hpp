@@ -45,6 +45,17 @@ struct OpTotal {
   std::int64_t steps = 0, calls = 0, host_ns = 0, self_host_ns = 0, kernels = 0, device_ns = 0;
 };
 
+/// What a line of Python code does, or all lines that are unknown.
+struct LineTotal {
+  TextId file = kNoText;  ///< kNoText if the line is unknown
+  std::int64_t line = -1;
+  TextId function = kNoText;
+  std::int32_t phase = -1;
+  bool of_forward = false;  ///< the line called the forward operator whose backward pass this is
+  const char* kind = "";    ///< operator, host read (an operator that copies a value to the host), or as Activity
+  std::int64_t steps = 0, calls = 0, total_ns = 0;  ///< operators: self time
+};
+
 struct StepActivity {
   std::int64_t step = 0;
   std::string phase;
@@ -170,6 +181,7 @@ struct Derived {
   std::vector<ScopePath> scope_paths;
   std::vector<KernelTotal> kernel_totals;
   std::vector<OpTotal> op_totals;
+  std::vector<LineTotal> line_totals;
   std::vector<OpWork> op_work;
   std::vector<StepActivity> step_activity;
   std::vector<IdleTotal> idle_totals;

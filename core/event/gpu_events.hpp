@@ -52,6 +52,8 @@ struct Activity {
   std::int32_t phase = -1;
   TextId scope = kNoText;  ///< scope path
   std::int64_t op = -1;
+  std::int32_t stack = -1;        ///< index into Memory::stacks: Python stack that launched it
+  bool stack_of_forward = false;  ///< as in Position
 };
 
 /// Launch configuration and static resources of a kernel.

@@ -59,11 +59,12 @@ struct BlockTag {
   std::uint32_t category = 0;  ///< KYMO_PARAMETER ... of kymo_plugin.h
 };
 
-/// A code location.
+/// A code location in a library, or in a Python file.
 struct StackFrame {
-  std::string module;  ///< file name of the library
+  std::string module;  ///< file name of the library, or path of the Python file
   std::uint64_t offset = 0;
-  std::string function;  ///< demangled; empty if the library has no symbol
+  std::string function;    ///< demangled; empty if the library has no symbol
+  std::int64_t line = -1;  ///< of a Python file; -1 in a library
 };
 
 /// Memory use of a whole GPU at one time.
@@ -91,6 +92,7 @@ struct SavedTensor {
 struct Memory {
   std::vector<MemoryEvent> events;
   std::vector<BlockTag> tags;
+  // Call stacks of allocations; in the trace and ops passes Python stacks of what their positions belong to.
   std::vector<StackFrame> frames;
   std::vector<std::vector<std::uint32_t>> stacks;  ///< indices into frames, innermost first
   std::vector<DeviceMemory> device;

@@ -19,11 +19,13 @@ struct AutogradPosition {
 /// Execution context of an event, recorded by the thread that caused it.
 struct Position {
   std::int32_t step = -1;
-  std::int32_t phase = -1;   ///< index into Trace::phases
-  std::int32_t range = -1;   ///< index into Trace::ranges: innermost open range on the thread
-  std::uint32_t thread = 0;  ///< thread index from 0, in order of first use
-  AutogradPosition node;     ///< node of the backward pass
-  std::int64_t op = -1;      ///< index into Trace::operators: innermost active operator on the thread
+  std::int32_t phase = -1;        ///< index into Trace::phases
+  std::int32_t range = -1;        ///< index into Trace::ranges: innermost open range on the thread
+  std::uint32_t thread = 0;       ///< thread index from 0, in order of first use
+  AutogradPosition node;          ///< node of the backward pass
+  std::int64_t op = -1;           ///< index into Trace::operators: innermost active operator on the thread
+  std::int32_t stack = -1;        ///< index into Memory::stacks: Python stack of the thread
+  bool stack_of_forward = false;  ///< it is the stack of the operator that created the node; set by analysis
 };
 
 /// How the phase and scope of an event were determined.

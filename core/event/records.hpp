@@ -83,6 +83,7 @@ struct NewEvents : GpuEvents, Readings {
   std::vector<Numbered<Range>> ranges;
   std::vector<Numbered<Operator>> operators;
   std::vector<Numbered<Collective>> collectives;  ///< also those that have returned since the last time
+  std::vector<NodeStack> node_stacks;
   std::vector<MemoryEvent> memory_events;
   std::vector<BlockTag> tags;
   std::vector<DeviceMemory> device_memory;
@@ -111,7 +112,7 @@ using EventStreams =
                EventStream<&NewEvents::memory_events, &Memory::events>, EventStream<&NewEvents::tags, &Memory::tags>,
                EventStream<&NewEvents::device_memory, &Memory::device>, EventStream<&Readings::memory_counters>,
                EventStream<&Readings::library_op_work>, EventStream<&Readings::gpu_samples>,
-               EventStream<&Readings::gpu_utilization>>;
+               EventStream<&Readings::gpu_utilization>, EventStream<&NewEvents::node_stacks, &Trace::node_stacks>>;
 
 /// Calls visit(stream) for each of EventStreams.
 template <class Visit>

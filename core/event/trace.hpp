@@ -50,6 +50,13 @@ struct Operator {
   std::int64_t self_ns = 0;
 };
 
+/// The Python stack of the operator that created a node of an autograd graph. Of several records of a node, the last
+/// one counts, because an operator that creates none has the number of the next node, too.
+struct NodeStack {
+  AutogradPosition node;
+  std::int64_t stack = -1;  ///< index into Memory::stacks
+};
+
 /// All records of a pass that consist of events.
 struct Trace : GpuEvents {
   Texts texts;
@@ -59,6 +66,7 @@ struct Trace : GpuEvents {
   std::vector<TextId> compiled_paths;
   std::vector<Operator> operators;
   std::vector<Collective> collectives;  ///< in call order
+  std::vector<NodeStack> node_stacks;   ///< in order of the calls of each thread
 
   /// Index of the phase of this name, or -1.
   std::int32_t phase_named(std::string_view name) const {

@@ -53,6 +53,12 @@ constexpr auto names_of(CounterRanges) {
   return enum_names<CounterRanges>("counter ranges", {{kPhase, "phase"}, {kScope, "scope"}, {kKernel, "kernel"}});
 }
 
+/// Which call stacks the trace and ops passes record.
+enum class Stacks { kNone, kPython };
+constexpr auto names_of(Stacks) {
+  return enum_names<Stacks>("stacks", {{Stacks::kNone, "none"}, {Stacks::kPython, "python"}});
+}
+
 /// How the steps of the time pass are placed between clock readings; free also applies to the observing passes.
 enum class Timing {
   kSync,  ///< each step ends with a synchronization
@@ -142,6 +148,7 @@ struct Method {
   bool fresh = false;                  ///< start a new process for every time pass
   std::string wrap;                    ///< command that wraps the worker, split at spaces
   CounterRanges counter_ranges = CounterRanges::kPhase;
+  Stacks stacks = Stacks::kNone;
   Observation observation;
 };
 

@@ -312,6 +312,11 @@ std::vector<Setting> settings_of_observation() {
        .documentation = "count hardware events by phase, or also by scope (about 2 ms each) or by kernel (about 1 ms "
                         "each; one rank, no CUDA graphs)",
        .omits_default = true},
+      {.name = "stacks",
+       .group = kRecords,
+       .type = word("none|python", &Method::stacks),
+       .documentation = "python: record the Python stack of each operator (ops pass) and launch (trace pass)",
+       .omits_default = true},
       {.name = "kernel-classes",
        .group = kRecords,
        .type = existing_file(of_observation(&Observation::kernel_classes)),

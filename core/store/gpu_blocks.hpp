@@ -13,7 +13,7 @@ namespace kymo::store {
 struct LaunchBlock {
   std::int64_t time_ns, node_sequence;
   std::uint32_t correlation_id, kind, thread, node_thread;
-  std::int32_t step, phase, range, op;
+  std::int32_t step, phase, range, op, stack, unused;
 };
 
 inline LaunchBlock block_of(const event::Launch& launch) {
@@ -27,14 +27,22 @@ inline LaunchBlock block_of(const event::Launch& launch) {
           at.step,
           at.phase,
           at.range,
-          static_cast<std::int32_t>(at.op)};
+          static_cast<std::int32_t>(at.op),
+          at.stack,
+          0};
 }
 
 inline event::Launch event_of(const LaunchBlock& block) {
   return {block.correlation_id,
           static_cast<event::LaunchKind>(block.kind),
           block.time_ns,
-          {block.step, block.phase, block.range, block.thread, {block.node_sequence, block.node_thread}, block.op}};
+          {block.step,
+           block.phase,
+           block.range,
+           block.thread,
+           {block.node_sequence, block.node_thread},
+           block.op,
+           block.stack}};
 }
 
 /// A kernel, copy or memset without what analysis finds out.

@@ -6,6 +6,12 @@
 #include "measure/json_field.hpp"
 
 namespace kymo::store {
+namespace {
+
+// Of the offset and the line of a frame.
+constexpr std::size_t kFrameHeadBytes = sizeof(event::StackFrame::offset) + sizeof(event::StackFrame::line);
+
+}  // namespace
 
 LibraryOpWorkBlock block_of(const event::LibraryOpWork& work) {
   const event::CallWork& call = work.call;
@@ -32,18 +38,20 @@ event::LibraryOpWork event_of(const LibraryOpWorkBlock& block) {
 }
 
 std::string frame_text(const event::StackFrame& frame) {
-  std::string text(sizeof(frame.offset), '\0');
+  std::string text(kFrameHeadBytes, '\0');
   std::memcpy(text.data(), &frame.offset, sizeof(frame.offset));
+  std::memcpy(text.data() + sizeof(frame.offset), &frame.line, sizeof(frame.line));
   return text.append(frame.module).append(1, '\0').append(frame.function);
 }
 
 event::StackFrame frame_from(std::string_view text) {
   event::StackFrame frame;
-  const std::size_t middle = text.find('\0', sizeof(frame.offset));
-  if (text.size() < sizeof(frame.offset) || middle == std::string_view::npos)
+  const std::size_t middle = text.find('\0', kFrameHeadBytes);
+  if (text.size() < kFrameHeadBytes || middle == std::string_view::npos)
     throw Error("a frame has " + std::to_string(text.size()) + " bytes, but neither an offset nor a module");
   std::memcpy(&frame.offset, text.data(), sizeof(frame.offset));
-  frame.module = text.substr(sizeof(frame.offset), middle - sizeof(frame.offset));
+  std::memcpy(&frame.line, text.data() + sizeof(frame.offset), sizeof(frame.line));
+  frame.module = text.substr(kFrameHeadBytes, middle - kFrameHeadBytes);
   frame.function = text.substr(middle + 1);
   return frame;
 }

@@ -20,7 +20,8 @@ struct CallBlock {
   PositionBlock position;
   std::int64_t start_ns, end_ns, sequence;
   std::int32_t number, parent;
-  std::uint32_t name, shapes, backward, unused;
+  std::uint32_t name, shapes, backward;
+  std::int32_t stack;
 };
 
 inline CallBlock block_of(const event::Numbered<event::Operator>& numbered) {
@@ -35,6 +36,7 @@ inline CallBlock block_of(const event::Numbered<event::Operator>& numbered) {
   block.name = call.name;
   block.shapes = call.shapes;
   block.backward = call.backward ? 1 : 0;
+  block.stack = call.position.stack;
   return block;
 }
 
@@ -50,6 +52,7 @@ inline event::Numbered<event::Operator> event_of(const CallBlock& block) {
   call.backward = block.backward != 0;
   call.sequence = block.sequence;
   call.position = position_of(block.position);
+  call.position.stack = block.stack;
   return numbered;
 }
 
@@ -144,7 +147,7 @@ const Event& event_of(const Event& event) {
 template <class Event>
 using BlockOf = std::remove_cvref_t<decltype(block_of(std::declval<const Event&>()))>;
 
-/// The content of a block of kind kFrame: the offset, then the module, a zero, and the function.
+/// The content of a block of kind kFrame: the offset and the line, then the module, a zero, and the function.
 std::string frame_text(const event::StackFrame& frame);
 /// Throws Error.
 event::StackFrame frame_from(std::string_view text);

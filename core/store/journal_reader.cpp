@@ -30,6 +30,11 @@ inline constexpr std::array kFlags<event::StepTime>{offsetof(event::StepTime, wa
 template <>
 inline constexpr std::array kFlags<event::Numbered<event::Range>>{offsetof(event::Numbered<event::Range>, event) +
                                                                   offsetof(event::Range, is_phase)};
+inline constexpr std::size_t kStackFlag = offsetof(event::Position, stack_of_forward);
+template <>
+inline constexpr std::array kFlags<event::GraphNode>{offsetof(event::GraphNode, position) + kStackFlag};
+template <>
+inline constexpr std::array kFlags<event::MemoryEvent>{offsetof(event::MemoryEvent, position) + kStackFlag};
 static_assert(sizeof(std::optional<std::int64_t>) == 2 * sizeof(std::int64_t));
 inline constexpr std::size_t kHasValue = sizeof(std::int64_t);  // the flag follows the value
 template <>
@@ -165,6 +170,7 @@ struct JournalReader {
   void complete(event::Position& position) const {
     if (!is_known(position.range, record.trace.ranges)) position.range = -1;
     if (!is_known(position.phase, record.trace.phases)) position.phase = -1;
+    if (!is_known(position.stack, record.memory_trace.stacks)) position.stack = -1;
   }
 
   /// Translates the texts, and forgets references to events that are missing.
@@ -194,6 +200,8 @@ struct JournalReader {
       complete(call.position);
     }
     event::pass_nodes_down(trace.operators);
+    drop(trace.node_stacks, "Python stacks of operators",
+         [&](const event::NodeStack& node) { return !is_known(node.stack, record.memory_trace.stacks); });
     for (event::LibraryOpWork& work : record.library_op_work) {
       work.name = text_of(work.name);
       work.arguments = text_of(work.arguments);

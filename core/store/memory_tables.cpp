@@ -154,7 +154,8 @@ auto stack_frame_table() {
                                         {sequence_column<F>("frame"),
                                          column<&F::module>("module"),
                                          column<&F::offset>("offset"),
-                                         {"function_id", function, true}});
+                                         {"function_id", function, true},
+                                         column_or_null<&F::line>("line")});
 }
 
 auto saved_tensor_table() {

@@ -66,7 +66,9 @@ class StepRows {
       case Extent::kLifetime:
         return "alloc_ns < " + end_ + " AND coalesce(free_ns, " + end_ + ") > " + begin_;
       case Extent::kStack:
-        return "stack IN (SELECT stack FROM main.allocation WHERE " + owner_ + " AND " + of(Extent::kLifetime) + ")";
+        return "stack IN (SELECT stack FROM main.allocation WHERE " + owner_ + " AND " + of(Extent::kLifetime) +
+               " UNION ALL SELECT stack FROM main.op WHERE " + owner_ + " AND " + of(Extent::kStep) +
+               " UNION ALL SELECT stack FROM main.gpu_activity WHERE " + owner_ + " AND " + of(Extent::kStep) + ")";
       case Extent::kFrame:
         break;
     }

@@ -48,6 +48,16 @@ auto op_total_table() {
        column<&O::kernels>("kernels"), column<&O::device_ns>("device_ns")});
 }
 
+auto line_total_table() {
+  using L = event::LineTotal;
+  return declare_table<&Derived::line_totals>(
+      "line_total", Extent::kNoEvent,
+      {sequence_column<L>(), string_column<&L::file>("file_id"), column_or_null<&L::line>("line"),
+       string_column<&L::function>("function_id"), phase_column<&L::phase>("phase_id"),
+       column<&L::of_forward>("of_forward"), column<&L::kind>("kind"), column<&L::steps>("steps"),
+       column<&L::calls>("calls"), column<&L::total_ns>("total_ns")});
+}
+
 auto hardware_count_table() {
   using H = event::HardwareCount;
   return declare_table<H>("hardware_count", Extent::kNoEvent,
@@ -207,9 +217,9 @@ auto gpu_activity_table() {
                  [](R r) { return r.item.graph_node == 0 ? RowValue::null() : RowValue(r.item.graph_node); })
            .rarely_set([](const A& activity) { return activity.graph_node != 0; }),
        column_or_null<&A::op>("op").rarely_set([](const A& activity) { return activity.op != -1; }),
-       Column<A>("bytes", [](R r) {
-         return is_kernel(r.item) ? RowValue::null() : RowValue(r.item.bytes);
-       }).rarely_set([](const A& activity) { return !is_kernel(activity); })});
+       Column<A>("bytes", [](R r) { return is_kernel(r.item) ? RowValue::null() : RowValue(r.item.bytes); })
+           .rarely_set([](const A& activity) { return !is_kernel(activity); }),
+       column_or_null<&A::stack>("stack").rarely_set([](const A& activity) { return activity.stack != -1; })});
 }
 
 auto api_call_table() {
@@ -264,7 +274,11 @@ auto op_table() {
                        column_or_null<&O::end_ns>("end_ns"),
                        column<&O::self_ns>("self_ns"),
                        {"thread", [](const Entry<O>& entry) { return entry.item.position.thread; }},
-                       column_or_null<&O::sequence>("autograd_sequence")}));
+                       column_or_null<&O::sequence>("autograd_sequence"),
+                       Column<O>("stack", [](const Entry<O>& entry) {
+                         const std::int32_t stack = entry.item.position.stack;
+                         return stack == -1 ? RowValue::null() : RowValue(stack);
+                       }).rarely_set([](const O& call) { return call.position.stack != -1; })}));
 }
 
 auto collective_table() {
@@ -298,6 +312,7 @@ void add_trace_tables(Tables& tables) {
   tables.push_back(scope_path_table());
   tables.push_back(kernel_total_table());
   tables.push_back(op_total_table());
+  tables.push_back(line_total_table());
   tables.push_back(op_work_table());
   tables.push_back(hardware_count_table());
   tables.push_back(kernel_count_table());

@@ -75,6 +75,7 @@ std::vector<std::string> PerfettoWriter::write() {
   has_calls_ = has_rows("api_call");
   write_steps();
   write_ranges();
+  read_stacks();
   write_operators();
   write_calls();
   write_waits();

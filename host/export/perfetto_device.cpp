@@ -48,11 +48,12 @@ enum Column : std::size_t {
   kGraphNode,
   kOp,
   kLaunchConfig,
-  kBytes
+  kBytes,
+  kStack
 };
 constexpr const char* kColumns =
     "name_id, start_ns, end_ns, stream, correlation_id, step, phase_id, scope_id, attribution, graph_node, op, "
-    "launch_config, bytes";
+    "launch_config, bytes, stack";
 
 /// The allocated bytes of the live blocks of each device by category, after a memory event.
 class LiveMemory {
@@ -95,6 +96,20 @@ void PerfettoWriter::read_kernel_classes() {
   for (const auto& row : database_.query("SELECT name_id, short_name, class FROM main.kernel_class").rows) {
     kernel_kinds_[row[0].integer] = {json_string(row[1].text), json_string(row[2].text)};
   }
+}
+
+void PerfettoWriter::read_stacks() {
+  const auto rows = database_.query(
+      "SELECT stack, frames FROM python_stack WHERE run_id = CAST(:run AS INTEGER) AND rank = CAST(:rank AS INTEGER) "
+      "AND "
+      "pass = :pass",
+      target_.parameters());
+  for (const auto& row : rows.rows) stacks_[row[0].integer] = json_string(row[1].text);
+}
+
+void PerfettoWriter::add_stack(TraceEvent& event, const Row& row, std::size_t column) const {
+  const auto stack = row.has(column) ? stacks_.find(row.integer(column)) : stacks_.end();
+  if (stack != stacks_.end()) event.argument("Python stack", stack->second);
 }
 
 void PerfettoWriter::read_shapes() {
@@ -140,6 +155,7 @@ void PerfettoWriter::write_activity(const Row& row) {
   if (row.has(kOp)) event.argument("External id", row.integer(kOp) + 1);
   add_position(event, row, kStep, kPhase, kScope);
   event.argument("attribution", json_string(row.text(kAttribution)));
+  add_stack(event, row, kStack);
   if (row.has(kGraphNode)) event.argument("graph node id", row.integer(kGraphNode));
   if (is_kernel) {
     add_kernel_arguments(event, row);

@@ -64,7 +64,8 @@ void PerfettoWriter::write_ranges() {
 void PerfettoWriter::write_operators() {
   Pages pages(
       database_, target_, "op",
-      "sequence, name_id, shapes_id, backward, start_ns, end_ns, thread, autograd_sequence, step, phase_id, scope_id");
+      "sequence, name_id, shapes_id, backward, start_ns, end_ns, thread, autograd_sequence, step, phase_id, scope_id, "
+      "stack");
   while (const auto row = pages.next()) {
     const std::int64_t track = operator_track(row->integer(6));
     const std::int64_t end_ns = end_of(*row, 4, 5);
@@ -74,6 +75,7 @@ void PerfettoWriter::write_operators() {
     if (row->has(7)) event.argument("Sequence number", row->integer(7));
     event.argument("backward", row->integer(3));
     add_position(event, *row, 8, 9, 10);
+    add_stack(event, *row, 11);
     if (!row->has(5)) event.argument("never ended", 1);
     events_.add(event);
     last_ns_ = std::max(last_ns_, end_ns);

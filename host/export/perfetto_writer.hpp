@@ -43,6 +43,7 @@ class PerfettoWriter {
   // Device (perfetto_device.cpp)
   void read_kernel_classes();
   void read_shapes();
+  void read_stacks();
   void write_activities();
   void write_activity(const Row& row);
   void add_kernel_arguments(TraceEvent& event, const Row& row);
@@ -60,6 +61,7 @@ class PerfettoWriter {
   const std::string& name(std::int64_t id);
   void add_position(TraceEvent& event, const Row& row, std::size_t step, std::size_t phase, std::size_t scope);
   Track host(std::int64_t thread) const { return {host_process_, thread}; }
+  void add_stack(TraceEvent& event, const Row& row, std::size_t column) const;
   bool has_rows(const std::string& table) const;
 
   const store::ResultsDatabase& database_;
@@ -69,6 +71,7 @@ class PerfettoWriter {
   std::unordered_map<std::int64_t, std::string> names_;
   std::unordered_map<std::int64_t, KernelKind> kernel_kinds_;
   std::unordered_map<std::int64_t, std::string> shapes_;  ///< arguments as JSON members
+  std::unordered_map<std::int64_t, std::string> stacks_;  ///< Python stacks as JSON strings
   std::vector<std::int64_t> launches_;                    ///< correlation ids of the recorded API calls, sorted
   std::map<std::int64_t, std::string> host_tracks_;
   std::int64_t host_process_ = 1;

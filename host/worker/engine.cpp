@@ -137,6 +137,7 @@ class Engine {
         .execution_context = workload_.context().ranges() ? &RangeRecorder::execution_context() : nullptr,
         .observation = assignment_.method.observation,
         .counter_ranges = assignment_.method.counter_ranges,
+        .stacks = assignment_.method.stacks,
         .phases = workload_.phases().names()};
     driver_->configure(setting);
     record_.dropped_records = observers_.dropped_records;

@@ -58,7 +58,10 @@ SELECT
   -- CUDA stream id
   k.stream,
   -- id that it shares with the CUDA API call that launched it
-  k.correlation_id
+  k.correlation_id,
+  -- number of the Python stack that launched it, or of the forward operator whose backward pass it is, as in
+  -- python_stack; NULL if none was recorded
+  k.stack
 FROM gpu_activity k
 JOIN string n ON n.string_id = k.name_id
 LEFT JOIN kernel_class c ON c.name_id = k.name_id
@@ -98,7 +101,10 @@ SELECT
   -- host time excluding called operators
   o.self_ns / 1e3 AS self_us,
   -- thread, numbered as in range_instance
-  o.thread
+  o.thread,
+  -- number of the Python stack that calls it, or of the forward operator whose backward pass it is, as in python_stack;
+  -- NULL if none was recorded
+  o.stack
 FROM op o
 JOIN string n ON n.string_id = o.name_id
 LEFT JOIN string h ON h.string_id = o.shapes_id

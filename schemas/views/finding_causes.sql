@@ -230,3 +230,33 @@ SELECT
   END AS name_share
 FROM dominant d
 LEFT JOIN entry e ON e.run_id = d.run_id AND e.phase = d.phase AND e.position = 1;
+
+-- The line of Python code that copies most values to the host, of each pass that recorded some, except in data loading
+-- and, on the host, in the optimizer; for rank 0. In a query with max(), SQLite takes the other columns from the row
+-- with the maximum.
+CREATE VIEW _copying_line AS
+SELECT
+  -- run
+  g.run_id,
+  -- pass
+  g.pass,
+  -- file name and line; NULL if it is unknown
+  g.location,
+  -- copies per step
+  max(g.calls) AS calls
+FROM (
+  SELECT
+    l.run_id,
+    l.pass,
+    l.location,
+    sum(CASE r.device_kind WHEN 'cuda' THEN l.host_copies ELSE l.host_reads END) AS calls
+  FROM line_time l
+  JOIN run r ON r.run_id = l.run_id
+  WHERE
+    l.rank = 0
+    AND l.phase NOT IN ('data_loading', 'data')
+    AND (r.device_kind = 'cuda' OR l.phase <> 'optimizer')
+    AND l.host_copies + l.host_reads > 0
+  GROUP BY l.run_id, l.pass, l.file, l.line
+) g
+GROUP BY g.run_id, g.pass;

@@ -68,7 +68,12 @@ SELECT
   m.run_id,
   r.subject,
   m.share,
-  printf(r.evidence, round(m.calls, 1), round(m.calls_of_phase, 1), m.phase)
+  printf(
+    r.evidence,
+    round(m.calls, 1),
+    round(coalesce(m.calls_of_line, m.calls_of_phase), 1),
+    coalesce(m.location, m.phase)
+  )
   || CASE WHEN m.idle_ms IS NULL THEN '' ELSE printf(r.detail, m.idle_ms) END,
   r.next_step
 FROM (
@@ -77,11 +82,14 @@ FROM (
     e.phase,
     max(e.calls) AS calls_of_phase,
     sum(e.calls) AS calls,
+    h.location,
+    CASE WHEN h.location IS NOT NULL THEN h.calls END AS calls_of_line,
     i.ms AS idle_ms,
     i.ms / i.step_ms AS share
   FROM (
     SELECT
       run_id,
+      pass,
       phase,
       sum(1.0 * calls / steps) AS calls
     FROM kernel_entry
@@ -97,6 +105,7 @@ FROM (
     WHERE rank = 0 AND phase NOT IN ('data_loading', 'data')
     GROUP BY run_id
   ) i ON i.run_id = e.run_id
+  LEFT JOIN _copying_line h ON h.run_id = e.run_id AND h.pass = e.pass
   GROUP BY e.run_id
 ) m
 JOIN rule r ON r.rule = 'copies to the host'
@@ -210,17 +219,19 @@ SELECT
   m.run_id,
   r.subject,
   NULL,
-  printf(r.evidence, round(m.calls, 1), coalesce(nullif(m.module, ''), 'phase ' || m.phase)),
+  printf(r.evidence, round(m.calls, 1), coalesce(m.location, nullif(m.module, ''), 'phase ' || m.phase)),
   r.next_step
 FROM (
   SELECT
     o.run_id,
     o.module,
     o.phase,
+    h.location,
     max(o.calls) AS calls_of_place,
     sum(o.calls) AS calls
   FROM run r
   JOIN op_by_scope o ON o.run_id = r.run_id AND o.rank = 0 AND o.pass = 'ops'
+  LEFT JOIN _copying_line h ON h.run_id = r.run_id AND h.pass = 'ops'
   WHERE
     r.device_kind = 'cpu'
     AND o.name = 'aten::_local_scalar_dense'

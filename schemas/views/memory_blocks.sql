@@ -172,7 +172,7 @@ SELECT
     ) g
   ) AS frames
 FROM stack t
-WHERE t.depth = 0;
+WHERE t.depth = 0 AND t.pass NOT IN ('trace', 'ops');
 
 -- Memory of a GPU as seen by the caching allocator and by the driver, and what accounts for the difference. The driver
 -- peak is the sum before_cuda + context + reserved_at_driver_peak + other; the reserved peak is the sum requested +

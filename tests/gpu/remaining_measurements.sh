@@ -82,6 +82,7 @@ part optimizer 60 "$build/tests/gpu_optimizer"
 part torch_memory 60 "$build/tests/gpu_torch_memory"
 part operators 120 "$build/tests/gpu_ops"
 part killed 60 python3 "$here/gpu/trace_programs.py" "$kymo" "$folder" killed
+part lines 60 python3 "$here/gpu/trace_programs.py" "$kymo" "$folder" lines
 part memcheck 120 compute-sanitizer --error-exitcode 1 "$build/tests/flash_kernels" check path=hopper brief count=6
 part synccheck 120 compute-sanitizer --tool synccheck --error-exitcode 1 \
   "$build/tests/flash_kernels" check path=hopper brief count=6

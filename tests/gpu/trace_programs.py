@@ -10,7 +10,7 @@ dropped and everything was observed; and at least 99.5 % of the time of the kern
 module, where those of the loss, which is not part of one, are not counted. KIND `memory` checks the categories of the
 memory of one of them, KIND `killed` that the kernels and the memory of the steps before a `kill -9` are kept, and KIND
 `planted` that the findings name causes of idle time that a program has on purpose. KIND `own` is a program that
-observes a part of itself.
+observes a part of itself, and KIND `lines` checks which lines of Python code launch how many kernels and copies.
 
 Two more programs are, or use, another profiler: OTHER_PROFILERS. Their output must be the same, all steps must be
 measured, and the run must name the profiler. The client of CUPTI is tests/gpu/other_cupti_client.cpp in the build tree
@@ -207,6 +207,28 @@ def check_own(kymo, folder):
     return [json.dumps(steps)], faults
 
 
+def check_lines(kymo, folder):
+    """Whether the kernels of the pass trace belong to the lines that launch them: (what to print, faults)."""
+    database, source = f"{folder}/lines.db", FOLDER / "lines.py"
+    traced = ["trace", "--db", database, "--passes", "trace", "--steps", "4:8", "--stacks", "python"]
+    done = command("env", "DEVICE=cuda", kymo, *traced, "--", sys.executable, source)
+    faults = [] if done.returncode == 0 else [f"exit code {done.returncode}: {done.stderr[-2000:]}"]
+    text = source.read_text(encoding="utf-8").splitlines()
+    line = {comment: number for number, code in enumerate(text, 1) for _, _, comment in [code.partition("  # ")]}
+    query = "SELECT line, of_forward, kernels, host_copies FROM line_time WHERE file LIKE '%/lines.py'"
+    found = {(row["line"], row["of_forward"]): row for row in rows(kymo, database, query)}
+    lines = [str(row) for row in found.values()]
+    # The derivative of a sine is a cosine and a product; the update may be one kernel for all parameters.
+    expected = {("three times", 0): (3, 0), ("three times", 1): (6, 0), ("once", 0): (1, 0), ("read", 0): (0, 1)}
+    for (comment, of_forward), counts in expected.items():
+        row = found.get((line[comment], of_forward), {"kernels": 0, "host_copies": 0})
+        if (row["kernels"], row["host_copies"]) != counts:
+            faults.append(f"{comment}, of_forward = {of_forward}: {row}, expected {counts}")
+    if not found.get((line["update"], 0), {"kernels": 0})["kernels"]:
+        faults.append("no kernels of the update")
+    return lines, faults + dropped_faults(kymo, database)
+
+
 def check_killed(kymo, folder):
     """Whether all steps of a killed program have their kernels and memory: (what to print, faults)."""
     lines, faults = [], []
@@ -272,6 +294,8 @@ def main(kymo, folder, kinds):
             checks[pool.submit(check_own, kymo, folder)] = "own"
         if not kinds or "planted" in kinds:
             checks[pool.submit(check_planted, kymo, folder)] = "planted"
+        if not kinds or "lines" in kinds:
+            checks[pool.submit(check_lines, kymo, folder)] = "lines"
         if not kinds or "killed" in kinds:
             checks[pool.submit(check_killed, kymo, folder)] = "killed"
         checks |= {

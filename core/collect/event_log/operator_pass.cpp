@@ -51,7 +51,10 @@ event::Operator operator_of(const OperatorRow& row, std::uint32_t thread, Number
   call.shapes = texts.of(row.shapes);
   call.backward = row.backward != 0;
   call.position = {row.step, row.phase, row.range, thread, {}, -1};
-  if (call.backward) call.position.node = {row.sequence, row.node_thread};
+  if (call.backward)
+    call.position.node = {row.sequence, row.node_thread_or_stack};
+  else
+    call.position.stack = static_cast<std::int32_t>(row.node_thread_or_stack) - 1;
   call.sequence = row.sequence;
   return call;
 }

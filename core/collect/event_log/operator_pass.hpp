@@ -89,6 +89,7 @@ struct OpenCall {
   std::int64_t number = -1;    ///< -1 if the call was dropped
   OperatorRow* row = nullptr;
   const char* name = "";
+  std::int32_t stack = -1;  ///< number of its Python stack
   std::int32_t phase = -1;  ///< in a pass without rows
   bool is_node = false;     ///< in a pass without rows: of the backward pass
 };
@@ -123,9 +124,10 @@ class ThreadCalls {
     row.range = thread_position_->range;
     return &row;
   }
-  /// Begins the call and publishes its row, which is complete except for the start time set here.
-  void open_row(const void* call, const char* name, OperatorRow& row) noexcept {
-    open_.push_back({call, row.number, &row, name});
+  /// Begins the call and publishes its row, which is complete except for the start time and stack set here.
+  void open_row(const void* call, const char* name, OperatorRow& row, std::int32_t stack = -1) noexcept {
+    open_.push_back({call, row.number, &row, name, stack});
+    if (row.backward == 0) row.node_thread_or_stack = static_cast<std::uint32_t>(stack + 1);
     row.start = pass_->time();
     writer_.publish();
   }
@@ -137,11 +139,11 @@ class ThreadCalls {
   /// Begins a call in a pass without rows. Nested calls share the number of the outermost one, so that a block
   /// allocated and freed by parts of an operator counts as that operator's workspace. A node of the backward pass, and
   /// what it recomputes in a phase of its own, do not count as parts of another node.
-  void open_number(const void* call, const char* name, bool is_node) noexcept {
+  void open_number(const void* call, const char* name, bool is_node, std::int32_t stack = -1) noexcept {
     const std::int32_t phase = pass_->execution_context_.phase.load(std::memory_order_relaxed);
     const bool is_part = !open_.empty() && !is_node && open_.back().phase == phase;
     const std::int64_t number = is_part ? open_.back().number : pass_->next_.fetch_add(1, std::memory_order_relaxed);
-    open_.push_back({call, number, nullptr, name, phase, is_node});
+    open_.push_back({call, number, nullptr, name, stack, phase, is_node});
   }
   /// Ends a call, and drops calls above it, which never ended on this thread; asynchronous calls may end on another
   /// one.

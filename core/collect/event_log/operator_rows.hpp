@@ -34,7 +34,8 @@ struct alignas(64) OperatorRow {
   std::int32_t phase = -1;
   std::int32_t range = -1;
   std::uint32_t backward : 1 = 0;
-  std::uint32_t node_thread : 31 = 0;  ///< backward node: LibTorch's id of the thread that created it
+  /// Backward node: LibTorch's id of the thread that created it. Other calls: the number of the Python stack plus 1.
+  std::uint32_t node_thread_or_stack : 31 = 0;
 };
 
 /// The rows of one pass. Threads fill their own chunks without locks (RowWriter). The chunks belong to this store and

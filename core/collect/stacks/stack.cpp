@@ -169,7 +169,7 @@ void StackTable::add_new(Kept& kept, std::vector<event::StackFrame>& frames,
     stack.reserve(extent.depth);
     for (std::size_t i = extent.begin; i < extent.begin + extent.depth; ++i) {
       const auto [entry, is_new] = kept.frames.emplace(frames_[i], static_cast<std::uint32_t>(frames.size()));
-      if (is_new) frames.push_back(locate(frames_[i]));
+      if (is_new) frames.push_back(locate_(frames_[i]));
       stack.push_back(entry->second);
     }
   }

@@ -40,8 +40,11 @@ event::StackFrame locate(const void* return_address);
 /// The distinct call stacks of a pass; the same few repeat in every step. Not thread-safe.
 class StackTable {
  public:
+  /// Returns what is at an address of a stack.
+  using Locate = event::StackFrame (*)(const void*);
   /// `max_bytes` limits the memory of the stacks.
-  explicit StackTable(std::int64_t max_bytes = 0) : bytes_left_(max_bytes) {}
+  explicit StackTable(std::int64_t max_bytes = 0, Locate locate = &collect::locate)
+      : bytes_left_(max_bytes), locate_(locate) {}
 
   /// Returns the id of a stack; equal stacks get the same id. Returns -1 for an empty stack, and for a new stack beyond
   /// the memory limit, which is counted as dropped.
@@ -65,6 +68,7 @@ class StackTable {
   bool is(const Extent& extent, const Stack& stack) const;
 
   std::int64_t bytes_left_;
+  Locate locate_;
   std::int64_t dropped_ = 0;
   std::vector<void*> frames_;
   std::vector<Extent> stacks_;

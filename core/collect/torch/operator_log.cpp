@@ -17,6 +17,7 @@
 #include "collect/event_log/operator_pass.hpp"
 #include "collect/torch/lasting_names.hpp"
 #include "collect/torch/operator_arguments.hpp"
+#include "collect/torch/operator_stacks.hpp"
 #include "collect/torch/saved_tensors.hpp"
 
 namespace kymo::collect {
@@ -105,7 +106,7 @@ void note_node(OperatorRow& row) {
   const event::AutogradPosition node = current_autograd_node();
   row.backward = 1;
   row.sequence = node.sequence;
-  row.node_thread = static_cast<std::uint32_t>(node.thread);
+  row.node_thread_or_stack = static_cast<std::uint32_t>(node.thread);
 }
 
 /// Returns the call's row without its start time, or nullptr if the memory is exhausted. `text` is the interned name,
@@ -131,11 +132,12 @@ void begin_call(OperatorPass& pass, const at::RecordFunction& call) {
   const RowText* const text = pass.keeps_rows() ? log.find_name(whole_name) : nullptr;
   const bool backward = !text && is_node(whole_name);
   const char* const name = backward ? whole_name + kNodePrefix.size() : whole_name;
+  const std::int32_t stack = backward ? -1 : stack_of_call(log.calls.innermost(), call.seqNr());
   if (!pass.keeps_rows()) {
     if (backward) evaluate_node(log.calls.is_in_node());
-    log.calls.open_number(&call, name, backward);
+    log.calls.open_number(&call, name, backward, stack);
   } else if (OperatorRow* const row = describe(pass, log, call, name, text, backward)) {
-    log.calls.open_row(&call, name, *row);
+    log.calls.open_row(&call, name, *row, stack);
   } else {
     log.calls.open_dropped(&call, name);
   }
@@ -200,6 +202,8 @@ std::int64_t open_operator() noexcept {
   const OpenCall* const call = innermost();
   return call ? call->number : -1;
 }
+
+std::int32_t open_operator_stack() noexcept { return stack_of_launch(innermost()); }
 
 std::string_view open_operator_name() noexcept {
   const OpenCall* const call = innermost();

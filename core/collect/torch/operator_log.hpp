@@ -42,6 +42,9 @@ void end_operators(event::PassRecord& record, const char* source);
 /// recording.
 std::int64_t open_operator() noexcept;
 
+/// Returns the number of the Python stack of what the calling thread launches, as stack_of_launch().
+std::int32_t open_operator_stack() noexcept;
+
 /// Returns the name of that call, valid until it ends.
 std::string_view open_operator_name() noexcept;
 

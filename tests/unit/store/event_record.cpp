@@ -171,6 +171,8 @@ void add_memory(PassRecord& record) {
                             {2, 1, texts.intern("block_0/attention"), texts.intern("dram__bytes_read.sum"), 2, 1.5}};
   record.kernel_counts = {{0, -1, texts.intern(kHostileName), texts.intern("dram__bytes_read.sum"), 2, 2.5},
                           {0, 1, texts.intern(kHostileName), texts.intern("dram__bytes_write.sum"), 1, 1.5}};
+  derived.line_totals = {{texts.intern(kHostileName), 7, texts.intern("Model.forward"), 1, true, "operator", 2, 4, 60},
+                         {kNoText, -1, kNoText, -1, false, "kernel", 2, 2, 50}};
   derived.kept_tensors = {
       {2, false, texts.intern("MulBackward0"), texts.intern("block_0/attention"), texts.intern("f32[4]"), 16, 0, 64, 64,
        KeptMemory::kActivation},
@@ -248,6 +250,10 @@ std::vector<TableContent> event_contents() {
       {"kernel_count",
        "launch, " + text("phase_id") + ", " + text("kernel_id") + ", " + text("name_id") + ", steps, value",
        "0||" + h + "|dram__bytes_read.sum|2|2.5;0|backward|" + h + "|dram__bytes_write.sum|1|1.5"},
+      {"line_total",
+       text("file_id") + ", line, " + text("function_id") + ", " + text("phase_id") +
+           ", of_forward, kind, steps, calls, total_ns",
+       h + "|7|Model.forward|backward|1|operator|2|4|60;|NULL|||0|kernel|2|2|50"},
       {"op_total",
        text("phase_id") + ", " + text("scope_id") + ", " + text("name_id") +
            ", backward, steps, calls, host_ns, self_host_ns, kernels, device_ns",

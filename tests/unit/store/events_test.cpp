@@ -194,7 +194,7 @@ TEST_F(Events, StrangeRowsOfARankFileDoNoHarm) {
          "UPDATE string SET text = CAST(x'61ff' AS TEXT) WHERE text = 'load'; "
          "UPDATE gpu_activity SET name_id = 'x', attribution = CAST(x'fe' AS TEXT) WHERE sequence = 3; "
          "INSERT INTO gpu_activity SELECT 55, rank, pass, sequence, name_id, start_ns, end_ns, stream, correlation_id, "
-         "step, phase_id, scope_id, attribution, launch_config, graph_node, op, bytes FROM gpu_activity "
+         "step, phase_id, scope_id, attribution, launch_config, graph_node, op, bytes, stack FROM gpu_activity "
          "WHERE launch_config IS NOT NULL");
   database.finalize_run(run_id, Outcome{}, {}, {file});
   EXPECT_EQ(ask(database, "SELECT text FROM memset JOIN string ON string_id = name_id"), "memset");
