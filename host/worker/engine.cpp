@@ -233,9 +233,13 @@ class Engine {
   void keep_prediction() {
     event::Derived prediction;
     prediction.memory_parts = std::move(record_.derived.memory_parts);
+    prediction.kept_tensors = std::move(record_.derived.kept_tensors);
+    prediction.scope_paths = std::move(record_.derived.scope_paths);
     record_.derived = std::move(prediction);
     record_.samples.clear();
+    event::Texts texts = std::move(record_.trace.texts);
     record_.trace = {};
+    record_.trace.texts = std::move(texts);
     record_.memory_trace = {};
   }
 

@@ -246,6 +246,7 @@ static PyObject* get_number(PyObject* run, void* offset) {
 static PyObject* get_device(PyObject* run, void*) {
   return PyUnicode_FromString(((Run*)run)->placement.device == KYMO_CUDA ? "cuda" : "cpu");
 }
+static PyObject* get_on_meta(PyObject* run, void*) { return PyBool_FromLong(((Run*)run)->placement.on_meta); }
 static PyObject* get_rendezvous_host(PyObject* run, void*) { return Py_NewRef(((Run*)run)->rendezvous_host); }
 static PyObject* get_rendezvous_port(PyObject* run, void*) {
   return PyLong_FromUnsignedLong(((Run*)run)->placement.rendezvous_port);
@@ -267,6 +268,7 @@ static PyGetSetDef run_attributes[] = {
     {"local_rank", get_number, NULL, "Index among the ranks on this host.", PLACED(local_rank)},
     {"device", get_device, NULL, "'cpu' or 'cuda'.", NULL},
     {"device_index", get_number, NULL, "Index of the CUDA device in this process; 0 on a CPU.", PLACED(device_index)},
+    {"on_meta", get_on_meta, NULL, "True if the memory of the workload is predicted.", NULL},
     {"rendezvous_host", get_rendezvous_host, NULL, "Address of the rendezvous server.", NULL},
     {"rendezvous_port", get_rendezvous_port, NULL, "Port of the rendezvous server; 0 for a single rank.", NULL},
     {"seed", get_seed, NULL, "Random seed, identical on all ranks.", NULL},

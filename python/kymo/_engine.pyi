@@ -37,6 +37,7 @@ class Run:
     local_rank: int
     device: str
     device_index: int
+    on_meta: bool
     rendezvous_host: str
     rendezvous_port: int
     seed: int

@@ -65,6 +65,8 @@ class Run:
     """Device of this rank as torch names it: "cpu", "cuda:0"."""
     device_index: int
     """Index of the CUDA device in this process; 0 on a CPU."""
+    has_values: bool
+    """False in the pass predict, where the step is not computed: tensors have shapes and no values."""
     seed: int
     """Random seed of the run, identical on all ranks."""
     rendezvous: Rendezvous
@@ -77,7 +79,8 @@ class Run:
         self._engine = engine
         self.rank, self.world_size, self.local_rank = engine.rank, engine.world_size, engine.local_rank
         self.device_index, self.seed = engine.device_index, engine.seed
-        self._is_cuda = engine.device == "cuda"
+        self.has_values = not engine.on_meta
+        self._is_cuda = engine.device == "cuda" and self.has_values  # the device of a prediction need not exist
         self.device = f"cuda:{self.device_index}" if self._is_cuda else "cpu"
         self.rendezvous = Rendezvous(engine.rendezvous_host, engine.rendezvous_port)
         self.parameters = parameters
@@ -201,8 +204,11 @@ class Run:
         """Initializes torch.distributed for the ranks of the run, also for a single one. It ends with the workload.
 
         The backend is "nccl" on CUDA and "gloo" on a CPU by default. `options` are further arguments of
-        torch.distributed.init_process_group, such as timeout. Raises RuntimeError if a rank does not join.
+        torch.distributed.init_process_group, such as timeout. Raises RuntimeError if a rank does not join. Skips the
+        prediction of several ranks, which one process makes.
         """
+        if self.world_size > 1 and not self.has_values:
+            self.skip("the memory of workloads in Python is predicted for one rank only")
         import torch.distributed as dist
 
         store = self._store(dist)

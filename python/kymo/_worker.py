@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from . import _benchmark, _describe, _engine, _errors
 from ._forks import serve_in_forks
+from ._prediction import Prediction
 from ._run import Run
 from ._workload import Workload
 
@@ -76,7 +77,10 @@ class Worker:
         workload = workload_class.__new__(workload_class)
         vars(workload).update(values)
         workload.__init__()  # type: ignore[misc]
-        return (*workload._bind(run), run._end, workload_class.optional_phases)
+        functions = workload._bind(run)
+        if engine.on_meta and self.uses_torch:
+            functions = Prediction(sys.modules["torch"]).of(functions)
+        return (*functions, run._end, workload_class.optional_phases)
 
     def report(self, exception: BaseException) -> tuple[int, str]:
         """Returns the status and the message of an exception."""
@@ -85,7 +89,7 @@ class Worker:
 
 def _prepare_torch(engine: _engine.Run) -> None:
     torch = sys.modules["torch"]
-    if engine.device == "cuda":
+    if engine.device == "cuda" and not engine.on_meta:
         torch.cuda.set_device(engine.device_index)
     # If several threads make the first call of such a function, one of them may compute with relative errors of 1e-4
     # (github.com/pytorch/pytorch/issues/188792).

@@ -48,7 +48,7 @@ def compile(run, function, mode):
         raise ValueError(f"unknown mode '{mode}' of torch.compile: expected one of {', '.join(MODES)}")
     if mode == "none":
         return function
-    reason = why_unavailable(run.device, mode)
+    reason = why_unavailable(run.device, mode) if run.has_values else ""
     if reason:
         run.skip(f"compile={mode} is not supported: {reason}")
     import torch
@@ -89,6 +89,9 @@ def warm_up(run, mode, cached, call):
     recompile_limit_hits. Returns a function that raises RuntimeError if anything was compiled since, because steps
     would contain that time. Does nothing for mode none."""
     if mode == "none":
+        return lambda: None
+    if not run.has_values:
+        call()
         return lambda: None
     from torch._dynamo import utils
     from torch._inductor.async_compile import shutdown_compile_workers

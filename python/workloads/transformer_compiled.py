@@ -179,7 +179,7 @@ class TransformerCompiled(kymo.Workload):
 
     def before_step(self, run):
         self.check()
-        if self.steps == 1:
+        if self.steps == 1 and run.has_values:
             run.metric("loss_first", self.loss.item(), "nat")
         self._draw()
 

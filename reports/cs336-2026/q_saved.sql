@@ -15,8 +15,10 @@ SELECT
   1.0 * sum(o.bytes) / b.bytes AS share
 FROM saved_run c
 JOIN saved_by_module b
-  ON b.run_id = c.run_id AND b.rank = 0 AND b.nested = 0 AND b.module LIKE 'block%' AND b.module NOT LIKE '%/%'
-JOIN saved_by_operator o ON o.run_id = c.run_id AND o.rank = 0 AND o.nested = 0 AND o.memory = 'activation'
+  ON b.run_id = c.run_id AND b.rank = 0 AND b.pass = 'memory' AND b.nested = 0 AND b.module LIKE 'block%'
+  AND b.module NOT LIKE '%/%'
+JOIN saved_by_operator o
+  ON o.run_id = c.run_id AND o.rank = 0 AND o.pass = b.pass AND o.nested = 0 AND o.memory = 'activation'
 WHERE o.module = b.module OR o.module LIKE b.module || '/%'
 GROUP BY o.operator, o.module
 ORDER BY sum(o.bytes) DESC, o.operator, o.module

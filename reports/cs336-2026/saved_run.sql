@@ -9,7 +9,7 @@ SELECT
   max(CASE x.name WHEN 'd_ff' THEN x.value END) AS d_ff
 FROM selected_run s
 JOIN transformer_run m ON m.run_id = s.run_id AND m.status = 'ok' AND m.mode <> 'forward'
-JOIN saved_memory k ON k.run_id = m.run_id AND k.rank = 0 AND k.nested = 0
+JOIN saved_memory k ON k.run_id = m.run_id AND k.rank = 0 AND k.pass = 'memory' AND k.nested = 0
 JOIN reported_metric x ON x.run_id = m.run_id AND x.rank = 0
 LEFT JOIN run_parameter c ON c.run_id = m.run_id AND c.name = 'checkpoint'
 WHERE coalesce(c.text, 'none') = 'none'

@@ -22,8 +22,8 @@ SELECT
   o.module
 FROM selected_run s
 JOIN run r ON r.run_id = s.run_id
-JOIN saved_memory m ON m.run_id = r.run_id AND m.rank = 0 AND m.nested = 0
-LEFT JOIN saved_memory n ON n.run_id = r.run_id AND n.rank = 0 AND n.nested = 1
+JOIN saved_memory m ON m.run_id = r.run_id AND m.rank = 0 AND m.pass = 'memory' AND m.nested = 0
+LEFT JOIN saved_memory n ON n.run_id = r.run_id AND n.rank = 0 AND n.pass = 'memory' AND n.nested = 1
 LEFT JOIN (
   SELECT
     run_id,
@@ -32,7 +32,7 @@ LEFT JOIN (
     sum(share) AS share,
     row_number() OVER (PARTITION BY run_id ORDER BY sum(bytes) DESC, operator, module) AS position
   FROM saved_by_operator
-  WHERE rank = 0 AND nested = 0 AND memory = 'activation'
+  WHERE rank = 0 AND pass = 'memory' AND nested = 0 AND memory = 'activation'
   GROUP BY run_id, operator, module
 ) o
   ON o.run_id = r.run_id AND o.position = 1

@@ -3,6 +3,7 @@
 
 import json
 import unittest
+from pathlib import Path
 
 from kymo_tool import KymoTest, needs_torch_parts
 
@@ -13,6 +14,7 @@ MODEL = [
 METHOD = ["--device", "cpu", "--warmup", "1", "--steps", "3"]
 XL = ["--set", "size=2.7B", "--set", "batch=4", "--set", "context=2048"]
 GIB = 2**30
+WORKLOADS = Path(__file__).resolve().parents[1] / "python" / "workloads"
 
 
 @needs_torch_parts
@@ -77,6 +79,27 @@ class MemoryPredictionTest(KymoTest):
     def test_only_workloads_with_libtorch(self):
         done = self.kymo("run", "saxpy", "--passes", "predict", "--device", "cpu", code=3)
         self.assertIn("only the memory of a workload with LibTorch can be predicted", done.stdout + done.stderr)
+
+    def test_what_cannot_be_predicted_is_named(self):
+        workload = f"{WORKLOADS / 'unpredictable.py'}:unpredictable"
+        shape_reason = "returns a tensor whose shape depends on values"
+        unregistered = "register one with torch.library.register_fake"
+        for function, operator, reason in (
+            ("value", "aten._local_scalar_dense.default", "reads the values of a tensor"),
+            ("shape", "aten.nonzero.default", shape_reason),
+            ("custom_op", "kymo_test::doubled", unregistered),
+            ("library", "kymo_test.halved.default", unregistered),
+        ):
+            self.kymo(
+                "run", workload, "--passes", "predict", "--device", "cpu", "--set", f"function={function}", "--axis",
+                "compiled=false,true", code=3,
+            )  # fmt: skip
+            found = self.rows("SELECT status, detail FROM run ORDER BY run_id DESC LIMIT 2")
+            for status, detail in found:
+                self.assertEqual(status, "failed")
+                self.assertIn(f"the memory cannot be predicted, because the operator {operator} ", detail)
+                self.assertIn(reason, detail)
+                self.assertIn("(unpredictable.py:", detail)
 
     def fit(self, *words):
         return self.kymo_json("fit", "transformer_lm", *words)

@@ -8,6 +8,7 @@ from kymo_tool import KymoTest, needs_torch_parts
 from trace_program_test import PROGRAMS, TraceTest
 
 STEPS = 14
+WORKLOADS = PROGRAMS.parent / "workloads" / "saved_blocks.py"
 KEPT = (
     "SELECT node.text, type.text, memory, counted_bytes FROM saved_tensor s "
     "JOIN string node ON node.string_id = s.node_id JOIN string type ON type.string_id = s.type_id "
@@ -66,6 +67,55 @@ class ProgramsTest(TraceTest):
         self.observe("checkpointed")
         ((detail,),) = self.rows("SELECT detail FROM dropped_record WHERE source = 'kymo_torch'")
         self.assertIn("hooks replace", detail)
+
+
+@needs_torch_parts
+class PredictionTest(KymoTest):
+    """What autograd keeps of code that torch.compile compiles, by prediction: with the sizes of the course's
+    assignment, which exceed the memory of small machines."""
+
+    def predict(self, workload, *words):
+        """For each run: MiB of the tensors that are no parameters, as hooks of autograd count them, where memory that
+        tensors share counts for each; and MiB of their memory."""
+        self.kymo("run", f"{WORKLOADS}:{workload}", "--device", "cpu", "--passes", "predict", *words)
+        self.assertEqual(self.rows("SELECT DISTINCT status, detail FROM run"), [("ok", "")])
+        self.assertEqual(self.rows("SELECT source, detail FROM dropped_record"), [])
+        return self.rows(
+            "SELECT sum(bytes) / 1048576.0, sum(counted_bytes) / 1048576.0 FROM saved_tensor "
+            "WHERE memory <> 'parameter' AND nested = 0 GROUP BY run_id ORDER BY run_id"
+        )
+
+    def test_compiled_blocks(self):
+        n, d, f, context = 4 * 2048, 2560, 10240, 2048
+        expected = []
+        for heads, one in ((16, 3651.3125), (32, 5700.6875)):
+            # Both norms, two factors of the rotation; of softmax the largest value, its index and the sum.
+            small = 2 * n + context * d // heads + 4 * n * heads
+            self.assertEqual(one, (8 * n * d + 3 * n * f + 2 * n * heads * context + small) * 4 / 2**20)
+            rotation = context * d // heads * 4 / 2**20  # which the blocks share
+            expected += [(one, one), (4 * one, 4 * one - 3 * rotation)]
+        self.assertEqual(self.predict("saved_blocks", "--axis", "heads=16,32", "--axis", "blocks=1,4"), expected)
+
+    def test_two_checkpoints_of_two_compiled_blocks(self):
+        words = ["--set", "blocks=4", "--set", "checkpointed=2", "--axis", "heads=16,32"]
+        self.assertEqual(self.predict("saved_blocks", *words), [(160, 160)] * 2)
+
+    def test_norms(self):
+        self.predict("saved_norm", "--axis", "compiled=true,false")
+        self.assertEqual(self.rows("SELECT tensors FROM saved_memory WHERE nested = 0 ORDER BY run_id"), [(3,), (6,)])
+
+    def test_a_prediction_equals_a_measurement(self):
+        small = ["width=32", "hidden=64", "heads=4", "context=24", "blocks=2"]
+        words = [word for setting in small for word in ("--set", setting)]
+        self.kymo(
+            "run", f"{WORKLOADS}:saved_blocks", "--device", "cpu", "--passes", "predict,memory", *words, "--axis",
+            "compiled=true,false", "--warmup", "1", "--observed-steps", "1",
+        )  # fmt: skip
+        kept = "SELECT run_id, activation_bytes, parameter_bytes FROM saved_memory WHERE nested = 0 AND pass = '{}'"
+        predicted, measured = (self.rows(kept.format(name)) for name in ("predict", "memory"))
+        self.assertEqual(len(predicted), 2)
+        self.assertEqual(predicted, measured)
+        self.assertIn("predicted", self.kymo("show").stdout)
 
 
 @needs_torch_parts

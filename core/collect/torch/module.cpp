@@ -42,7 +42,7 @@ class TorchCollector final : public Collector {
     }
     if (with_stacks) execution_context_->stack = &open_operator_stack;
     watch_collectives(setting);
-    if (setting.pass == measure::Pass::kMemory) watch_saved_tensors(setting);
+    if (setting.pass == measure::Pass::kMemory || setting.pass == measure::Pass::kPredict) watch_saved_tensors(setting);
     if (setting.pass == measure::Pass::kMemory && setting.device == measure::DeviceKind::kCpu) record_memory(setting);
   }
 

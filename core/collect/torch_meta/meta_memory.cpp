@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "collect/stacks/memory_log.hpp"
+#include "collect/torch_meta/meta_operators.hpp"
 
 namespace kymo::collect {
 namespace {
@@ -18,6 +19,9 @@ using event::MemoryAction;
 constexpr std::int64_t kCudaAlignment = 512;
 /// Far from addresses of real memory.
 constexpr std::uintptr_t kFirstAddress = std::uintptr_t{1} << 48;
+
+/// Number of no recording.
+constexpr int kUncounted = -1;
 
 struct Block {
   std::uintptr_t address = 0;
@@ -52,10 +56,11 @@ class MetaAllocator final : public c10::Allocator {
     const c10::Device device(at::kMeta);
     if (bytes == 0) return {nullptr, device};
     const std::lock_guard lock(mutex_);
-    auto block = std::make_unique<Block>(next_address_, static_cast<std::int64_t>(bytes), recording_);
+    auto block = std::make_unique<Block>(next_address_, static_cast<std::int64_t>(bytes),
+                                         MetaMode::is_compiling() ? kUncounted : recording_);
     next_address_ += static_cast<std::uintptr_t>(allocated(block->bytes));
     auto* const data = reinterpret_cast<void*>(block->address);
-    change(MemoryAction::kAllocate, *block, 1);
+    if (block->recording == recording_) change(MemoryAction::kAllocate, *block, 1);
     return {data, block.release(), &free_block, device};
   }
 

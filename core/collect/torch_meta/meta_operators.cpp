@@ -2,6 +2,7 @@
 #include "collect/torch_meta/meta_operators.hpp"
 
 #include <ATen/Context.h>
+#include <ATen/EmptyTensor.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty.h>
@@ -27,6 +28,9 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 constexpr c10::DispatchKey kMode = c10::DispatchKey::TESTING_ONLY_GenericMode;
+/// No tensor has this key either. A thread that compiles excludes it (kymo/_prediction.py), which no guard notices. The
+/// kernels of FakeTensors exclude all keys of higher priority than Python's, which this one is not.
+constexpr c10::DispatchKey kCompiles = c10::DispatchKey::CustomRNGKeyId;
 /// Of cuBLAS, on GPUs since Hopper, for each stream and each thread that computes products: the thread of forward, and
 /// autograd's thread of the device.
 constexpr std::int64_t kCublasWorkspaceBytes = std::int64_t{32} << 20;
@@ -74,8 +78,8 @@ void product(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   if (type) cast_arguments(op, stack, *type);
   const bool is_backward = torch::autograd::get_current_graph_task_id() >= 0;
   Tensor& workspace = g_workspaces[is_backward ? 1 : 0];
-  if (is_cuda() && !workspace.defined())
-    workspace = at::empty({kCublasWorkspaceBytes}, at::TensorOptions().dtype(at::kByte).device(at::kMeta));
+  if (is_cuda() && !workspace.defined() && !MetaMode::is_compiling())
+    workspace = at::detail::empty_meta({kCublasWorkspaceBytes}, at::kByte);
   call_below(op, stack);
 }
 
@@ -129,7 +133,7 @@ struct FusedNorm : torch::autograd::Function<FusedNorm> {
 
 std::tuple<Tensor, Tensor> fused_rms_norm(const Tensor& input, at::IntArrayRef shape,
                                           const std::optional<Tensor>& weight, std::optional<double> epsilon) {
-  if (is_cuda() && weight && weight->defined()) {
+  if (is_cuda() && weight && weight->defined() && !MetaMode::is_compiling()) {
     const c10::impl::ExcludeDispatchKeyGuard below(kMode);
     return {FusedNorm::apply(input, *weight), Tensor()};
   }
@@ -167,7 +171,7 @@ Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, co
   const Tensor q = typed(query), k = typed(key), v = typed(value);
   const at::Context& torch = at::globalContext();
   const bool is_fused =
-      !(mask && mask->defined()) && dropout == 0 && !grouped && q.dim() == 4 &&
+      !MetaMode::is_compiling() && !(mask && mask->defined()) && dropout == 0 && !grouped && q.dim() == 4 &&
       (torch.userEnabledFlashSDP() || torch.userEnabledMemEfficientSDP() || torch.userEnabledCuDNNSDP());
   const c10::impl::ExcludeDispatchKeyGuard below(kMode);
   if (is_fused) return FusedAttention::apply(q, k, v);
@@ -237,6 +241,8 @@ MetaMode::~MetaMode() {
   g_cast.clear();
   g_workspaces = {};
 }
+
+bool MetaMode::is_compiling() { return c10::impl::tls_is_dispatch_key_excluded(kCompiles); }
 
 void MetaMode::end_step() { g_cast.clear(); }
 

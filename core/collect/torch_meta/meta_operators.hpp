@@ -18,6 +18,9 @@ class MetaMode {
   MetaMode& operator=(const MetaMode&) = delete;
   ~MetaMode();
 
+  /// Whether this thread compiles code: its operators are traced as they are, and what they allocate does not count.
+  static bool is_compiling();
+
   /// Drops weights that mixed precision has cast, as the end of its region does.
   static void end_step();
   /// Those of matrix products in forward and in backward; undefined until they are allocated.
