@@ -25,8 +25,16 @@ class Prediction:
     def __init__(self, torch: Any) -> None:
         from torch._subclasses.fake_tensor import FakeTensorMode
 
+        has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+
+        class Mode(FakeTensorMode):
+            def cpp_meta_supports_symint(self, func: Any) -> bool:
+                """Prefers kernels that compute the shape alone to compositions of operators, such as that of
+                silu_backward, whose intermediate results no device allocates."""
+                return has_kernel(func.name(), "Meta") or super().cpp_meta_supports_symint(func)
+
         self.torch = torch
-        self.mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self.mode = Mode(allow_non_fake_inputs=True)
 
     def of(self, functions: Functions) -> Functions:
         """The same functions; prepare() may return further ones."""
@@ -34,7 +42,7 @@ class Prediction:
 
     def _of(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def predicted() -> Any:
-            with _graphs_instead_of_code(self.torch), self.mode:
+            with _graphs_instead_of_code(self.torch), self._tensors_that_swap(), self.mode:
                 try:
                     result = function()
                 except Exception as error:
@@ -45,6 +53,24 @@ class Prediction:
             return self.of(result) if isinstance(result, tuple) else result
 
         return predicted
+
+    @contextlib.contextmanager
+    def _tensors_that_swap(self) -> Iterator[None]:
+        """Converts modules, as .to(dtype) does: it swaps their FakeTensors with converted ones, which weak references
+        prevent. The mode has some, to recognize the tensors that it made."""
+        original = self.torch.utils.swap_tensors
+        made = self.mode.fake_tensor_converter.meta_converter.tensor_memo
+
+        def swap(one: Any, other: Any) -> None:
+            for key in [key for key, tensor in made.items() if tensor is one or tensor is other]:
+                del made[key]
+            original(one, other)
+
+        self.torch.utils.swap_tensors = swap
+        try:
+            yield
+        finally:
+            self.torch.utils.swap_tensors = original
 
 
 def _why_unpredictable(error: BaseException) -> str:

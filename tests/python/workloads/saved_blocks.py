@@ -77,14 +77,16 @@ class _Saved(kymo.Workload):
     """The gradient of a function of one tensor."""
 
     compiled = kymo.Bool(True, doc="compile with torch.compile")
+    backend = kymo.Choice("inductor", ("inductor", "aot_eager"), doc="backend of torch.compile")
     phases = ("forward", "backward")
 
     def prepare(self, run):
         self.forward, self.backward = (run.phase(each) for each in self.phases)
         self.module = self.make()
-        run.tag_module(self.module)
+        for parameter in self.module.parameters():  # buffers are what autograd keeps of them
+            run.tag(parameter, "parameter")
         if self.compiled:
-            self.module = torch.compile(self.module, fullgraph=True)
+            self.module = torch.compile(self.module, fullgraph=True, backend=self.backend)
         self.x = torch.randn(*self.shape(), device=run.device, requires_grad=True)
         run.tag(self.x, "input")
 
