@@ -11,9 +11,9 @@ from kymo_commands import require
 
 
 def _null_if_any(name, function):
-    """A macro for two to four arguments that is NULL if one of them is."""
+    """A macro for two to five arguments that is NULL if one of them is."""
     variants = []
-    for names in ("ab", "abc", "abcd"):
+    for names in ("ab", "abc", "abcd", "abcde"):
         conditions = " AND ".join(f"{name} IS NOT NULL" for name in names)
         arguments = ", ".join(names)
         variants.append(f"({arguments}) AS CASE WHEN {conditions} THEN {function}({arguments}) END")

@@ -311,13 +311,13 @@ class GpuTest(ExportTest):
             calls.append((i, start - 50, start - 10, i + 1))
         connection.executemany(
             "INSERT INTO gpu_activity VALUES "
-            "(1, 0, 'trace', ?, 9001, ?, ?, ?, ?, 0, NULL, NULL, 'launch', 0, NULL, NULL, NULL)",
+            "(1, 0, 'trace', ?, 9001, ?, ?, ?, ?, 0, NULL, NULL, 'launch', 0, NULL, NULL, NULL, NULL)",
             kernels,
         )
         connection.executemany("INSERT INTO api_call VALUES (1, 0, 'trace', ?, 9002, ?, ?, 4242, ?)", calls)
         connection.execute(
             "INSERT INTO gpu_activity VALUES "
-            "(1, 0, 'trace', ?, 9003, ?, ?, 7, 999999, 0, NULL, NULL, 'none', NULL, NULL, NULL, 4096)",
+            "(1, 0, 'trace', ?, 9003, ?, ?, 7, 999999, 0, NULL, NULL, 'none', NULL, NULL, NULL, 4096, NULL)",
             (self.KERNELS, kernels[-1][2], kernels[-1][2] + 20),
         )
 

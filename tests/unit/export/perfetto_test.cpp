@@ -199,13 +199,14 @@ TEST_F(Perfetto, OfAnOpsPassHasRatesWithoutCountingNestedCalls) {
   execute(work_of("ops", mm, arguments));
   // Calls of 100 to 900 ns (with one that never ended), a nested one, one of its backward node, which is no call of the
   // operator, overhead, one without rule, a copy on its own, and two at the same time on different threads.
-  execute("INSERT INTO op VALUES (3, 0, 'ops', 2, 0" + call + "0, 300, 400, 100, 0, NULL, 0, NULL, NULL, 'none'), " +
-          "(3, 0, 'ops', 3, NULL" + call + "1, 910, 920, 10, 0, NULL, 0, NULL, NULL, 'none'), " +
-          "(3, 0, 'ops', 4, NULL, 2, NULL, 0, 930, 940, 10, 0, NULL, 0, NULL, NULL, 'none'), " +
-          "(3, 0, 'ops', 5, NULL, 3, NULL, 0, 950, 960, 10, 0, NULL, 0, NULL, NULL, 'none'), " +
-          "(3, 0, 'ops', 6, NULL, 1, NULL, 0, 1000, 1100, 100, 0, NULL, 0, NULL, NULL, 'none'), " +
-          "(3, 0, 'ops', 7, NULL" + call + "0, 2000, 2800, 800, 0, NULL, 0, NULL, NULL, 'none'), " +
-          "(3, 0, 'ops', 8, NULL" + call + "0, 2400, 2800, 400, 1, NULL, 0, NULL, NULL, 'none')");
+  execute("INSERT INTO op VALUES (3, 0, 'ops', 2, 0" + call +
+          "0, 300, 400, 100, 0, NULL, 0, NULL, NULL, 'none', NULL), " + "(3, 0, 'ops', 3, NULL" + call +
+          "1, 910, 920, 10, 0, NULL, 0, NULL, NULL, 'none', NULL), " +
+          "(3, 0, 'ops', 4, NULL, 2, NULL, 0, 930, 940, 10, 0, NULL, 0, NULL, NULL, 'none', NULL), " +
+          "(3, 0, 'ops', 5, NULL, 3, NULL, 0, 950, 960, 10, 0, NULL, 0, NULL, NULL, 'none', NULL), " +
+          "(3, 0, 'ops', 6, NULL, 1, NULL, 0, 1000, 1100, 100, 0, NULL, 0, NULL, NULL, 'none', NULL), " +
+          "(3, 0, 'ops', 7, NULL" + call + "0, 2000, 2800, 800, 0, NULL, 0, NULL, NULL, 'none', NULL), " +
+          "(3, 0, 'ops', 8, NULL" + call + "0, 2400, 2800, 400, 1, NULL, 0, NULL, NULL, 'none', NULL)");
   const Json trace = trace_of({.run = 3, .rank = {}, .pass = "ops"});
   EXPECT_THAT(counter(trace, "FLOP/s"),
               ElementsAre(std::pair(0.1, 2'000'000'000), std::pair(0.9, 0), std::pair(1.0, 0), std::pair(1.1, 0),
@@ -221,17 +222,17 @@ TEST_F(Perfetto, OfATracePassHasRatesOfKernels) {
   const std::string call = std::to_string(mm) + ", " + std::to_string(arguments) + ", 0, ";
   execute(work_of("trace", mm, arguments));
   execute("INSERT INTO op VALUES (3, 0, 'trace', 0, NULL, " + call +
-          "1040000, 1090000, 1, 0, NULL, 0, NULL, NULL, 'none'), "
-          "(3, 0, 'trace', 1, 0, 2, NULL, 0, 1050000, 1080000, 1, 0, NULL, 0, NULL, NULL, 'none')");
+          "1040000, 1090000, 1, 0, NULL, 0, NULL, NULL, 'none', NULL), "
+          "(3, 0, 'trace', 1, 0, 2, NULL, 0, 1050000, 1080000, 1, 0, NULL, 0, NULL, NULL, 'none', NULL)");
   // Two kernels of one call, launched by what it calls, and two launches of a graph into which it was captured.
   execute(
       "DELETE FROM gpu_activity;"
       "INSERT INTO gpu_activity VALUES (3, 0, 'trace', 0, 6, 1100000, 1100300, 7, 42, 0, NULL, NULL, 'launch', 0, "
-      "NULL, 1, NULL), "
-      "(3, 0, 'trace', 1, 6, 1100400, 1100500, 7, 43, 0, NULL, NULL, 'launch', 0, NULL, 1, NULL), "
-      "(3, 0, 'trace', 2, 6, 1200000, 1200800, 7, 44, 1, NULL, NULL, 'launch', 0, 99, 0, NULL), "
-      "(3, 0, 'trace', 3, 6, 1300000, 1301600, 7, 45, 1, NULL, NULL, 'launch', 0, 99, 0, NULL), "
-      "(3, 0, 'trace', 4, 6, 1400000, 1400100, 7, 46, 1, NULL, NULL, 'launch', 0, NULL, NULL, NULL)");
+      "NULL, 1, NULL, NULL), "
+      "(3, 0, 'trace', 1, 6, 1100400, 1100500, 7, 43, 0, NULL, NULL, 'launch', 0, NULL, 1, NULL, NULL), "
+      "(3, 0, 'trace', 2, 6, 1200000, 1200800, 7, 44, 1, NULL, NULL, 'launch', 0, 99, 0, NULL, NULL), "
+      "(3, 0, 'trace', 3, 6, 1300000, 1301600, 7, 45, 1, NULL, NULL, 'launch', 0, 99, 0, NULL, NULL), "
+      "(3, 0, 'trace', 4, 6, 1400000, 1400100, 7, 46, 1, NULL, NULL, 'launch', 0, NULL, NULL, NULL, NULL)");
   const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
   EXPECT_THAT(counter(trace, "FLOP/s"),
               ElementsAre(std::pair(1100.0, 4'000'000'000), std::pair(1100.3, 0), std::pair(1100.4, 4'000'000'000),
@@ -279,7 +280,7 @@ TEST_F(Perfetto, ReadsMoreThanAPage) {
   execute(
       "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 45009) INSERT INTO gpu_activity "
       "SELECT 3, 0, 'trace', i, 6, 3000000 + 10 * i, 3000005 + 10 * i, 7, i, 1, NULL, NULL, 'none', 0, NULL, "
-      "NULL, NULL FROM n");
+      "NULL, NULL, NULL FROM n");
   const Json trace = trace_of({.run = 3, .rank = 0, .pass = "trace"});
   EXPECT_EQ(events(trace, "kernel").size(), 45'002u);
 }

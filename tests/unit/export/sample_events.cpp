@@ -114,14 +114,14 @@ void ExportTest::add_trace() {
   execute("INSERT INTO launch_config VALUES (3, 0, 'trace', 0, 8, 4, 2, 256, 1, 1, 1024, 2048, 96)");
   execute("INSERT INTO gpu_activity VALUES (3, 0, 'trace', 0, " + std::to_string(text_id("sgemm_kernel")) +
           ", 1100000, 1200500, 7, 42, 0, " + forward + ", " + scope +
-          ", 'launch', 0, NULL, NULL, NULL), "
-          "(3, 0, 'trace', 2, 1, 1200000, 1300001, 7, 43, 0, NULL, NULL, 'none', 0, 99, NULL, NULL), "
+          ", 'launch', 0, NULL, NULL, NULL, NULL), "
+          "(3, 0, 'trace', 2, 1, 1200000, 1300001, 7, 43, 0, NULL, NULL, 'none', 0, 99, NULL, NULL, NULL), "
           "(3, 0, 'trace', 1, " +
           std::to_string(text_id("memcpy host to device")) + ", 1150000, 1160000, 13, 44, 0, " + forward +
-          ", NULL, 'phase', NULL, NULL, NULL, 4096), "
+          ", NULL, 'phase', NULL, NULL, NULL, 4096, NULL), "
           "(3, 0, 'trace', 3, " +
           std::to_string(text_id("memset")) +
-          ", 1400000, 1400100, 7, 45, 1, NULL, NULL, 'none', NULL, NULL, NULL, 512)");
+          ", 1400000, 1400100, 7, 45, 1, NULL, NULL, 'none', NULL, NULL, NULL, 512, NULL)");
   const std::string call = std::to_string(text_id("cudaLaunchKernel"));
   execute("INSERT INTO api_call VALUES (3, 0, 'trace', 0, " + call +
           ", 1050000, 1060000, 4321, 42), (3, 0, 'trace', 1, " + call + ", 1070000, 1080000, 4322, 43)");
@@ -133,8 +133,8 @@ void ExportTest::add_ops() {
   execute("INSERT INTO op VALUES (3, 0, 'ops', 0, NULL, " + std::to_string(text_id("aten::mm")) + ", " +
           std::to_string(text_id("[4, 256] [256]")) + ", 0, 100, 900, 500, 0, 17, 0, " +
           std::to_string(text_id("forward")) +
-          ", 1, 'launch'), "
-          "(3, 0, 'ops', 1, 0, 1, NULL, 1, 200, NULL, 500, 0, NULL, -1, NULL, NULL, 'none')");
+          ", 1, 'launch', NULL), "
+          "(3, 0, 'ops', 1, 0, 1, NULL, 1, 200, NULL, 500, 0, NULL, -1, NULL, NULL, 'none', NULL)");
 }
 
 // A segment of 1 MiB with three blocks: never freed, freed, and freed but still in use by a stream; and one of the
@@ -161,8 +161,8 @@ void ExportTest::add_memory() {
       "NULL");
   execute("INSERT INTO stack VALUES (3, 0, 'memory', 0, 0, 0), (3, 0, 'memory', 0, 1, 1)");
   execute("INSERT INTO stack_frame VALUES (3, 0, 'memory', 0, 'libc10_cuda.so', 4660, " +
-          std::to_string(text_id("c10::alloc(unsigned long)")) + "), (3, 0, 'memory', 1, " + sql_text(kHostile) +
-          ", 255, NULL)");
+          std::to_string(text_id("c10::alloc(unsigned long)")) + ", NULL), (3, 0, 'memory', 1, " + sql_text(kHostile) +
+          ", 255, NULL, NULL)");
   execute(
       "INSERT INTO memory_point (run_id, rank, pass, sequence, device, time_ns, step, phase_id, requested_bytes, "
       "allocated_bytes, "

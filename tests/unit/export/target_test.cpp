@@ -32,8 +32,7 @@ TEST_F(ExportTarget, IsTheNewestRunThatHasSuchEventsOncePerRank) {
   EXPECT_THAT(words(find_targets(database(), {.run = 3, .rank = {}, .pass = "ops"}, kTrace)), ElementsAre("3/0/ops"));
   execute(
       "INSERT INTO op SELECT 4, rank, 'time', sequence, parent, name_id, shapes_id, backward, start_ns, end_ns, "
-      "self_ns, thread, "
-      "autograd_sequence, step, phase_id, scope_id, attribution FROM op WHERE run_id = 3");
+      "self_ns, thread, autograd_sequence, step, phase_id, scope_id, attribution, stack FROM op WHERE run_id = 3");
   EXPECT_THAT(words(find_targets(database(), {}, kTrace)), ElementsAre("3/0/trace", "3/1/trace"))
       << "the time pass observes nothing";
 }
