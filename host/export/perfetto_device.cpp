@@ -100,9 +100,8 @@ void PerfettoWriter::read_kernel_classes() {
 
 void PerfettoWriter::read_stacks() {
   const auto rows = database_.query(
-      "SELECT stack, frames FROM python_stack WHERE run_id = CAST(:run AS INTEGER) AND rank = CAST(:rank AS INTEGER) "
-      "AND "
-      "pass = :pass",
+      "SELECT stack, frames FROM python_stack WHERE run_id = CAST(:run AS INTEGER) "
+      "AND rank = CAST(:rank AS INTEGER) AND pass = :pass",
       target_.parameters());
   for (const auto& row : rows.rows) stacks_[row[0].integer] = json_string(row[1].text);
 }

@@ -164,6 +164,7 @@ executed AS (
     sum(c.tf32) AS tf32,
     sum(c.fp8) AS fp8,
     sum(c.fp64) AS fp64,
+    count(coalesce(c.bf16, c.fp16, c.tf32, c.fp8, c.fp64)) > 0 AS is_counted,
     sum(c.bytes) AS bytes,
     sum(c.cache_bytes) AS cache_bytes,
     sum(c.tensor_cycles) / nullif(sum(c.active_cycles), 0) AS tensor_active
@@ -192,9 +193,10 @@ rated AS (
   SELECT
     e.*,
     t.time_ms,
-    coalesce(e.bf16, e.fp16, e.tf32, e.fp8, e.fp64) IS NOT NULL AS is_counted,
-    coalesce(e.bf16, 0) + coalesce(e.fp16, 0) + coalesce(e.tf32, 0) + coalesce(e.fp8, 0) + coalesce(e.fp64, 0)
-      AS tensor_flops,
+    CASE
+      WHEN e.is_counted
+        THEN coalesce(e.bf16, 0) + coalesce(e.fp16, 0) + coalesce(e.tf32, 0) + coalesce(e.fp8, 0) + coalesce(e.fp64, 0)
+    END AS tensor_flops,
     r.byte_rate AS peak_byte_rate,
     r.cache_byte_rate AS peak_cache_rate,
     coalesce(e.bf16 / r.bf16, 0) + coalesce(e.fp16 / r.fp16, 0) + coalesce(e.tf32 / r.tf32, 0)
@@ -257,7 +259,7 @@ SELECT
   -- time per step
   l.time_ms,
   -- floating-point operations of the tensor cores; NULL if none of their types was counted
-  CASE WHEN l.is_counted THEN l.tensor_flops END AS tensor_flops,
+  l.tensor_flops,
   -- type of most of these operations; NULL if there are none
   l.dtype,
   -- bytes read from and written to DRAM
@@ -267,9 +269,9 @@ SELECT
   -- as in counter_summary
   l.tensor_active,
   -- operations of the tensor cores per byte of DRAM
-  CASE WHEN l.is_counted THEN l.tensor_flops END / nullif(l.bytes, 0) AS intensity,
+  l.tensor_flops / nullif(l.bytes, 0) AS intensity,
   -- operations of the tensor cores per second
-  1e3 * CASE WHEN l.is_counted THEN l.tensor_flops END / nullif(l.time_ms, 0) AS flop_rate,
+  1e3 * l.tensor_flops / nullif(l.time_ms, 0) AS flop_rate,
   -- bytes of DRAM per second
   1e3 * l.bytes / nullif(l.time_ms, 0) AS byte_rate,
   -- measured peak of copy or read; NULL if it was not measured

@@ -57,27 +57,30 @@ SELECT
   -- function that contains it
   l.function,
   -- kernels, or on a CPU operators, per step
-  sum(CASE r.device_kind WHEN 'cuda' THEN l.kernels ELSE l.operators END) AS calls,
+  sum(l.calls) AS calls,
   -- time per step
-  sum(CASE r.device_kind WHEN 'cuda' THEN l.kernel_ms ELSE l.operator_ms END) AS ms,
+  sum(l.ms) AS ms,
   -- part of it in the backward pass that follows from the line
-  sum(CASE WHEN l.of_forward = 1 THEN CASE r.device_kind WHEN 'cuda' THEN l.kernel_ms ELSE l.operator_ms END ELSE 0 END)
-    AS backward_ms,
+  sum(CASE l.of_forward WHEN 1 THEN l.ms ELSE 0 END) AS backward_ms,
   -- share of the time of all lines
-  sum(CASE r.device_kind WHEN 'cuda' THEN l.kernel_ms ELSE l.operator_ms END)
-  / nullif(
-    sum(sum(CASE r.device_kind WHEN 'cuda' THEN l.kernel_ms ELSE l.operator_ms END)) OVER (PARTITION BY l.run_id), 0
-  ) AS share,
+  sum(l.ms) / nullif(sum(sum(l.ms)) OVER (PARTITION BY l.run_id), 0) AS share,
   -- values that are copied to the host, per step
-  sum(CASE r.device_kind WHEN 'cuda' THEN l.host_copies ELSE l.host_reads END) AS host_copies
-FROM line_time l
-JOIN run r ON r.run_id = l.run_id
-WHERE
-  l.rank = 0
-  AND (
-    l.pass = 'trace'
-    OR NOT EXISTS (SELECT 1 FROM line_total t WHERE t.run_id = l.run_id AND t.rank = 0 AND t.pass = 'trace')
-  )
+  sum(l.host_values) AS host_copies
+FROM (
+  SELECT
+    w.*,
+    CASE r.device_kind WHEN 'cuda' THEN w.kernels ELSE w.operators END AS calls,
+    CASE r.device_kind WHEN 'cuda' THEN w.kernel_ms ELSE w.operator_ms END AS ms,
+    CASE r.device_kind WHEN 'cuda' THEN w.host_copies ELSE w.host_reads END AS host_values
+  FROM line_time w
+  JOIN run r ON r.run_id = w.run_id
+  WHERE
+    w.rank = 0
+    AND (
+      w.pass = 'trace'
+      OR NOT EXISTS (SELECT 1 FROM line_total t WHERE t.run_id = w.run_id AND t.rank = 0 AND t.pass = 'trace')
+    )
+) l
 GROUP BY l.run_id, l.file, l.line, l.function;
 
 -- The Python stacks of operators and launches as text. Filter by run, rank and pass.
