@@ -249,7 +249,7 @@ class RunTest(KymoTest):
     def test_suite_skips_what_has_no_device(self):
         self.kymo("suite", "run", "cs336", "--filter", "timing-warmup")
         rows = self.sql("SELECT status, detail, count(*) AS n FROM run GROUP BY status, detail")
-        self.assertEqual([(row["status"], row["n"]) for row in rows], [("skipped", 8)])
+        self.assertEqual([row["status"] for row in rows], ["skipped"])
         self.assertIn("no GPU available", rows[0]["detail"])
         self.assertIn("no GPU available", self.kymo("run", "transformer_lm", "--device", "cuda", code=2).stderr)
 

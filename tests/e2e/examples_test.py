@@ -131,7 +131,7 @@ class ExamplesTest(KymoTest):
         root = SCRIPT.parents[2]
         written = [root / "README.md", *(page for page in (root / "docs").rglob("*.md") if page.name != "report.md")]
         shown = {(page.parent / image).resolve() for page in written for image in IMAGE.findall(page.read_text())}
-        folders = [folder for folder in SCRIPT.parent.iterdir() if folder.is_dir() and folder.name[0] not in "._"]
+        folders = [report.parent for report in SCRIPT.parent.glob("*/report.md")]
         self.assertEqual(len(folders), 2)
         pages = 0
         for folder in folders:
