@@ -222,7 +222,7 @@ std::string wrapped(const std::string& prefix, const std::string& text, std::siz
   if (indent == kAnyWidth) indent = used;
   if (columns < kLeastText + indent) indent = std::min(indent, kHanging);
   bool is_begin = true;  // of a line
-  for (std::string word : split(text, ' ')) {
+  for (const std::string& word : split(text, ' ')) {
     std::size_t length = display_width(word);
     const bool fits_indented = columns >= indent && length <= columns - indent;
     const std::size_t begin = fits_indented ? indent : std::min(2 * kHanging, columns - std::min(columns, length));
@@ -235,16 +235,17 @@ std::string wrapped(const std::string& prefix, const std::string& text, std::siz
       ++used;
     }
     is_begin = false;
-    while (length > columns && word.find('/') == std::string::npos) {
-      std::string_view rest = word;
-      for (std::size_t taken = 0; taken == 0 || taken + display_width(first_code_point(rest).value) <= columns;)
+    const bool is_path = word.find('/') != std::string::npos;
+    std::string_view rest = word;
+    while (length > columns && !is_path) {
+      const std::string_view begun = rest;
+      std::size_t taken = 0;
+      while (taken == 0 || taken + display_width(first_code_point(rest).value) <= columns)
         taken += display_width(take_code_point(rest));
-      const std::size_t bytes = word.size() - rest.size();
-      result += word.substr(0, bytes) + "\n";
-      word.erase(0, bytes);
-      length = display_width(word);
+      result += std::string(begun.substr(0, begun.size() - rest.size())) + "\n";
+      length -= std::min(taken, length);  // sequences that set colours have no width
     }
-    line += word;
+    line += rest;
     used += length;
   }
   return result + without_trailing_spaces(line) + "\n";
