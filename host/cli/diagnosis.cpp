@@ -23,7 +23,7 @@ using Findings = std::vector<Finding>;
 
 std::optional<worker::Devices> examine_devices(Findings& findings) {
   try {
-    const worker::Devices devices = worker::probe_devices();
+    const worker::Devices devices = worker::probe_devices(true);
     findings.push_back({"cpu", Health::kOk, devices.cpu.name + ", " + format_bytes(devices.cpu.memory_bytes), ""});
     if (devices.driver_version.empty()) {
       findings.push_back(
@@ -39,6 +39,8 @@ std::optional<worker::Devices> examine_devices(Findings& findings) {
       findings.push_back(
           {"gpu " + std::to_string(gpu.index), Health::kOk, gpu.name + ", " + format_bytes(gpu.memory_bytes), ""});
     }
+    for (std::size_t gpu = 0; gpu < devices.counter_problems.size(); ++gpu)
+      findings.push_back(counter_finding(static_cast<int>(gpu), devices.counter_problems[gpu]));
     return devices;
   } catch (const Error& error) {
     findings.push_back({"devices", Health::kError, error.what(), "no worker can be started; reinstall kymo"});
@@ -202,6 +204,14 @@ void examine_latex(Findings& findings) {
 }
 
 }  // namespace
+
+Finding counter_finding(int gpu, const std::string& problem) {
+  const std::string subject = "counters gpu " + std::to_string(gpu);
+  if (problem.empty()) return {subject, Health::kOk, "the pass counters counts on it", ""};
+  const std::size_t remedy = problem.find("; ");
+  if (remedy == std::string::npos) return {subject, Health::kWarning, problem, "other passes work"};
+  return {subject, Health::kWarning, problem.substr(0, remedy), problem.substr(remedy + 2) + "; other passes work"};
+}
 
 bool profiling_is_restricted(const std::string& driver_parameters) {
   for (const std::string& line : split(driver_parameters, '\n')) {

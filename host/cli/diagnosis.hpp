@@ -35,6 +35,9 @@ Finding examine_python_torch(const TorchLocation& torch, const std::filesystem::
 /// Version of the CUPTI that was installed for a torch, such as "13.2.86"; empty if its wheel says none.
 std::string cupti_version(const TorchLocation& torch);
 
+/// Whether the hardware counters of a GPU can be read. `problem` is one of worker::Devices::counter_problems.
+Finding counter_finding(int gpu, const std::string& problem);
+
 /// True if the driver restricts GPU tracing to administrators, given the text of /proc/driver/nvidia/params.
 bool profiling_is_restricted(const std::string& driver_parameters);
 

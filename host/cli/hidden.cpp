@@ -66,7 +66,9 @@ void add_hidden(CLI::App& app, Session& session) {
   });
 
   CLI::App* devices_command = app.add_subcommand("devices", "Print the devices of this machine as JSON")->group("");
-  session.on(*devices_command, [] { return worker::print_devices(); });
+  auto counts = std::make_shared<bool>(false);
+  devices_command->add_flag("--counters", *counts, "try the hardware counters of each GPU");
+  session.on(*devices_command, [counts] { return worker::print_devices(*counts); });
 }
 
 }  // namespace kymo::cli

@@ -39,11 +39,33 @@ constexpr double kProbeDeadlineS = 60;  // initializing CUDA with several GPUs t
 /// What the probe reports in addition to the CPU.
 auto fields_of(auto& devices) {
   return std::forward_as_tuple("gpus", devices.gpus, "no_gpu_reason", devices.no_gpu_reason, "driver_version",
-                               devices.driver_version);
+                               devices.driver_version, "counter_problems", devices.counter_problems);
+}
+
+/// Counts an empty step. Returns why that is impossible, or an empty text.
+std::string counter_problem(const collect::Module& module, int gpu) {
+  collect::PassSetting setting;
+  setting.pass = measure::Pass::kCounters;
+  setting.device = measure::DeviceKind::kCuda;
+  setting.device_index = gpu;
+  setting.times_steps = false;
+  event::PassRecord record;
+  try {
+    const auto collector = module.make();
+    collector->arm(setting);
+    collector->before_steps();
+    collector->step_begin(0);
+    collector->between_steps(0);
+    collector->disarm(record);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  if (!record.hardware_counts.empty()) return "";
+  return record.dropped_records.empty() ? "CUPTI counts nothing" : record.dropped_records.back().detail;
 }
 
 /// The GPUs visible to this process; loads CUDA.
-Devices devices_in_this_process() {
+Devices devices_in_this_process(bool counts) {
   Devices devices;
   devices.cpu = cpu_device();
   try {
@@ -51,15 +73,18 @@ Devices devices_in_this_process() {
         collect::load_device_module(collect::read_declarations(installation().modules), measure::DeviceKind::kCuda);
     if (module.driver_version) devices.driver_version = module.driver_version();
     devices.gpus = module.devices();
+    for (std::size_t gpu = 0; counts && gpu < devices.gpus.size(); ++gpu)
+      devices.counter_problems.push_back(counter_problem(module, static_cast<int>(gpu)));
   } catch (const collect::Unavailable& reason) {
     devices.no_gpu_reason = first_line(reason.what());
   }
   return devices;
 }
 
-SpawnOptions probe_command() {
+SpawnOptions probe_command(bool counts) {
   SpawnOptions options;
   options.command = {own_executable().string(), "devices"};
+  if (counts) options.command.emplace_back("--counters");
   try {
     std::vector<std::string> folders;
     for (const auto& folder : find_torch().library_folders) folders.push_back(folder.string());
@@ -90,8 +115,8 @@ event::Device cpu_device() {
   return device;
 }
 
-int print_devices() {
-  const Devices devices = devices_in_this_process();
+int print_devices(bool counts) {
+  const Devices devices = devices_in_this_process(counts);
   Json answer{{"cpu", devices.cpu}};
   measure::write_fields(answer, fields_of(devices));
   std::cout << dump_json(answer, 2) << std::endl;
@@ -118,6 +143,6 @@ Devices request_devices(const SpawnOptions& command, double deadline_s) {
   return devices;
 }
 
-Devices probe_devices() { return request_devices(probe_command(), kProbeDeadlineS); }
+Devices probe_devices(bool counts) { return request_devices(probe_command(counts), kProbeDeadlineS); }
 
 }  // namespace kymo::worker

@@ -13,8 +13,8 @@ namespace kymo::worker {
 event::Device cpu_device();
 
 /// Implements the hidden command `kymo devices`: prints the devices of this machine as JSON, with the reason if there
-/// is no GPU.
-int print_devices();
+/// is no GPU. `counts`: also counts an empty step on each GPU, as the pass counters does.
+int print_devices(bool counts);
 
 /// The output of `kymo devices`, run in a child process so that this process does not load CUDA.
 struct Devices {
@@ -22,8 +22,10 @@ struct Devices {
   std::vector<event::Device> gpus;
   std::string no_gpu_reason;   ///< set if gpus is empty
   std::string driver_version;  ///< empty without a driver
+  /// Why the hardware counters of each GPU cannot be read, and what to do; empty if they can. Only if requested.
+  std::vector<std::string> counter_problems;
 };
-Devices probe_devices();
+Devices probe_devices(bool counts = false);
 
 /// probe_devices() with an explicit command that prints the output of `kymo devices`. Errors are returned as
 /// no_gpu_reason.

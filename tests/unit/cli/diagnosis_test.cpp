@@ -65,6 +65,16 @@ TEST_F(TorchDiagnosis, AnotherCudaRecordsNoActivityOfTheGpu) {
   EXPECT_THAT(found.remedy, HasSubstr("with a torch for CUDA 13"));
 }
 
+TEST(CounterDiagnosis, ReasonAndRemedyAreApart) {
+  const Finding found = counter_finding(1, "no hardware counters: another process uses them; end it");
+  EXPECT_EQ(found.subject, "counters gpu 1");
+  EXPECT_EQ(found.health, Health::kWarning);
+  EXPECT_EQ(found.detail, "no hardware counters: another process uses them");
+  EXPECT_EQ(found.remedy, "end it; other passes work");
+  EXPECT_EQ(counter_finding(0, "").health, Health::kOk);
+  EXPECT_EQ(counter_finding(0, "CUPTI counts nothing").remedy, "other passes work");
+}
+
 TEST_F(TorchDiagnosis, TheVersionOfCuptiIsThatOfItsWheel) {
   TorchLocation location;
   location.torch = torch();

@@ -20,7 +20,7 @@ Devices answer_of(const std::string& script, double deadline_s = kymo::kHang_s) 
 
 TEST(Devices, PrintsWhatTheProbeReads) {
   testing::internal::CaptureStdout();
-  EXPECT_EQ(print_devices(), 0);
+  EXPECT_EQ(print_devices(true), 0);
   const std::string text = testing::internal::GetCapturedStdout();
   const Json printed = parse_json(text, "devices");
   EXPECT_EQ(printed.at("cpu").at("kind"), "cpu");
@@ -28,6 +28,7 @@ TEST(Devices, PrintsWhatTheProbeReads) {
   const Devices read = answer_of("cat <<'END'\n" + text + "END");
   EXPECT_EQ(read.gpus.size(), printed.at("gpus").size());
   EXPECT_EQ(read.no_gpu_reason, printed.at("no_gpu_reason").get<std::string>());
+  EXPECT_EQ(read.counter_problems.size(), read.gpus.size());
   EXPECT_FALSE(read.cpu.uuid.empty());
 }
 
@@ -37,7 +38,7 @@ TEST(Devices, ReadsGpus) {
       "max_sm_clock_mhz": 1980, "max_memory_clock_mhz": null, "multiprocessor_threads": 2048,
       "multiprocessor_blocks": 32, "multiprocessor_registers": 65536, "multiprocessor_shared_bytes": 233472,
       "reserved_shared_bytes": null, "index": 0}], "no_gpu_reason": "",
-      "driver_version": "580.1"}')");
+      "driver_version": "580.1", "counter_problems": ["no permission; run as root"]}')");
   ASSERT_EQ(devices.gpus.size(), 1u);
   EXPECT_EQ(devices.gpus[0].multiprocessors, 132);
   EXPECT_EQ(devices.gpus[0].multiprocessor_threads, 2048);
@@ -45,6 +46,7 @@ TEST(Devices, ReadsGpus) {
   EXPECT_FALSE(devices.gpus[0].max_memory_clock_mhz);
   EXPECT_EQ(devices.driver_version, "580.1");
   EXPECT_EQ(devices.no_gpu_reason, "");
+  EXPECT_EQ(devices.counter_problems, std::vector<std::string>{"no permission; run as root"});
 }
 
 TEST(Devices, EveryFailureBecomesAReason) {
