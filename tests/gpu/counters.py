@@ -8,13 +8,17 @@ default 270. Ends with 1 if a value is wrong, with 77 without a GPU. Parts:
   attention kymo's own attention, against the work that the workload declares
   models    transformer_lm: sizes, modes, autocast, CUDA graph, checkpoints: as declared within 1 %, or explained
   programs  observed programs, with operators
+  language_models
+            nanoGPT and the Llama of transformers, eager and compiled: as declared within 1 %, or explained
   time      the time pass with and without the counters pass in the same call, interleaved
   scopes    counters by scope
   ranks     two ranks with NCCL, on two GPUs
+  ncu       DRAM bytes by kernel, against Nsight Compute's of the same program
   busy      a second process on the same GPU is refused with a reason, and the first one counts
   killed    kill -9 in the middle leaves the clocks as found and the counters free
 """
 
+import csv
 import os
 import re
 import shutil
@@ -71,7 +75,25 @@ EXPLAINED = {"none", "outside of tensor cores"}
 MAX_DIFFERENCE = 0.01
 MAX_PADDING = 0.03  # to the tiles of kernels, or by blocks on the diagonal; counter_check says so
 MAX_SLOWDOWN = 0.01
+NCU_METRICS = ("dram__bytes_read.sum", "dram__bytes_write.sum")
+LARGE_KERNELS = """
+SELECT k.text AS kernel, sum(c.value / c.steps) FILTER (WHERE n.text = 'dram__bytes_read.sum') AS read,
+       sum(c.value / c.steps) FILTER (WHERE n.text = 'dram__bytes_write.sum') AS written
+FROM kernel_count c JOIN string k ON k.string_id = c.kernel_id JOIN string n ON n.string_id = c.name_id
+GROUP BY c.launch HAVING read + written > {large}
+"""
+MAX_OF_NCU = 0.03
+LARGE_TRAFFIC = 600e6  # bytes, ten times the L2 cache of an H200
 BUILD = re.compile(rb"[0-9][0-9.]*/[A-Za-z]+-[0-9.]+/[0-9a-f]{12}")
+
+
+def base_name(kernel):
+    """The name of a kernel without namespaces and arguments, as CUPTI and Nsight Compute write it differently."""
+    return re.search(r"(\w+)(?=[<(])", re.sub(r"[(<](anonymous namespace|unnamed)[)>]::|unnamed>::", "", kernel))[1]
+
+
+def is_same_kernel(ours, theirs):
+    return base_name(ours["kernel"]) == base_name(theirs["kernel"])
 
 
 class Parts:
@@ -180,6 +202,17 @@ class Parts:
             # Its products are so small that padding to tiles dominates: the sentence says so.
             self.report(f"program {kind}", lines, faults + [each for each in wrong if "nothing" in each])
 
+    def language_models(self):
+        for kind in ("nanogpt", "nanogpt compiled", "llama", "llama compiled"):
+            database = self.database("program-" + kind.replace(" ", "-"))
+            trace = (self.kymo, "trace", "--passes", "time,ops,counters", "--trace-detail", "shapes", "--steps", "6:14")
+            program = (ROOT / "programs" / "language_models.py", *kind.split(), "15")
+            begin = time.monotonic()
+            done = command(*trace, "--db", database, "--", "python3", *program)
+            faults = self.dropped(database) if done.returncode == 0 else [(done.stdout + done.stderr)[-2000:]]
+            lines, wrong = self.checks(database, MAX_PADDING)
+            self.report(f"{kind} ({time.monotonic() - begin:.0f} s)", lines, faults + wrong)
+
     def time(self):
         medians = {"time": [], "time,counters": []}
         # A graph has steady steps, because the host does not slow them down.
@@ -227,6 +260,8 @@ class Parts:
         )
         found = {row["phase"]: row for row in rows(self.kymo, database, query)}
         for phase, expected in KNOWN.items():
+            if phase == "copy":  # not a kernel
+                continue
             column = "dram_bytes" if expected[0][0].startswith("dram") else "tensor_flops"
             value, tolerance = sum(each[1] for each in expected), expected[0][2]
             counted = found.get(phase, {}).get(column)
@@ -281,6 +316,43 @@ class Parts:
         )
         found = rows(self.kymo, database, query)
         self.report("bytes of the L2 cache", [f"counted over read: {found}"], faults + ([] if found else ["no bytes"]))
+
+    def ncu(self):
+        if not shutil.which("ncu"):
+            return self.report("ncu", ["Nsight Compute is not installed"], [])
+        program = (ROOT / "programs" / "streaming.py", "6")
+        database = self.database("ncu")
+        words = ("--passes", "trace,counters", "--counter-ranges", "kernel", "--steps", "3:6", "--db", database, "--")
+        done = command(self.kymo, "trace", *words, "python3", *program)
+        faults = self.dropped(database) if done.returncode == 0 else [(done.stdout + done.stderr)[-2000:]]
+        step = rows(self.kymo, database, f"{LARGE_KERNELS.format(large=LARGE_TRAFFIC)} ORDER BY c.launch")
+        options = ("--cache-control", "none", "--clock-control", "none", "--csv", "--print-units", "base")
+        done = command("ncu", *options, "--metrics", ",".join(NCU_METRICS), "python3", *program)
+        (self.folder / "ncu.csv").write_text(done.stdout)
+        kernels = {}
+        for row in csv.DictReader(line for line in done.stdout.splitlines() if line.startswith('"')):
+            kernels.setdefault(row["ID"], {"kernel": row["Kernel Name"]})[row["Metric Name"]] = float(
+                row["Metric Value"].replace(",", "")
+            )
+        large = [each for each in kernels.values() if sum(each[name] for name in NCU_METRICS) > LARGE_TRAFFIC]
+        lines = [f"{each['kernel'][:70]}: {each['read']:.6g} read, {each['written']:.6g} written" for each in step]
+        # A step of kymo may begin with another kernel than a turn of the program's loop.
+        large = large[len(step) :]  # after the first step
+        starts = range(len(large) - len(step) + 1)
+        starts = [at for at in starts if all(map(is_same_kernel, step, large[at:]))]
+        if not step or not starts:
+            lines += [f"ncu: {each}" for each in large]
+            faults.append(f"no step of these kernels in ncu's output: {done.stderr[-500:]}")
+        for ours, theirs in zip(step, large[starts[0] :] if starts else [], strict=False):
+            for column, metric in zip(("read", "written"), NCU_METRICS, strict=True):
+                if theirs[metric] < LARGE_TRAFFIC / 2:
+                    continue
+                ratio = ours[column] / theirs[metric]
+                lines.append(f"{base_name(ours['kernel'])} {column}: {ratio:.5f} of {theirs[metric]:.6g}")
+                if abs(ratio - 1) > MAX_OF_NCU:
+                    faults.append(lines[-1])
+        self.report("ncu", lines, faults)
+        return None
 
     def ranks(self):
         if count_gpus(self.kymo) < 2:
@@ -350,7 +422,19 @@ def main(kymo, folder, seconds=270, *names):
         return 77
     end = time.monotonic() + float(seconds)
     parts = Parts(kymo, folder)
-    everything = ("known", "attention", "busy", "killed", "time", "models", "ranks", "scopes", "kernels", "programs")
+    everything = (
+        "known",
+        "attention",
+        "busy",
+        "killed",
+        "time",
+        "models",
+        "ranks",
+        "scopes",
+        "kernels",
+        "ncu",
+        "programs",
+    )
     print(f"clocks {parts.clocks()}", flush=True)
     done = command(parts.kymo, "peaks", "--db", parts.folder / "peaks.db")
     print((done.stdout + done.stderr)[-1500:], flush=True)

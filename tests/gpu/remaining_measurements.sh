@@ -95,7 +95,7 @@ part cost 150 python3 "$here/bench/trace_program_cost.py" "$kymo" --device cuda 
 part hooks_mean 180 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cuda --starts 2 --steps 3000 --mean \
   --slice 10 small
 part layers 240 python3 "$here/gpu/fused_layers.py" "$kymo" "$folder" 230
-part counters 300 python3 "$here/gpu/counters.py" "$kymo" "$folder" 270 kernels
+part counters 300 python3 "$here/gpu/counters.py" "$kymo" "$folder" 270 kernels ncu language_models
 part hooks 360 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cuda --starts 4 --steps 3000 small
 part flash 400 "$build/tests/flash_kernels" check path=hopper
 part attention 480 python3 "$here/bench/compare_attention.py" "$ops" --grids peers,grouped,few,small \
