@@ -70,6 +70,7 @@ class TrainText final : public kymo::Workload {
         .param("operators", training::operators_choice(), training::kOperatorsText)
         .param("checkpoint", training::checkpoint_choice(), training::kCheckpointText)
         .param("checkpoint_blocks", training::checkpoint_blocks(), training::kCheckpointBlocksText)
+        .param("checkpoint_feed_forward", training::checkpoint_feed_forward(), training::kCheckpointFeedForwardText)
         .param("dtype", Choice{"fp32", kymo::libtorch::dtype_names()}.title("{} weights"),
                "data type of weights, gradients and optimizer state")
         .param("optimizer_state", training::optimizer_state_choice(), training::kOptimizerStateText)

@@ -51,6 +51,7 @@ class TransformerLm final : public kymo::Workload {
         .param("operators", training::operators_choice(), training::kOperatorsText)
         .param("checkpoint", training::checkpoint_choice(), training::kCheckpointText)
         .param("checkpoint_blocks", training::checkpoint_blocks(), training::kCheckpointBlocksText)
+        .param("checkpoint_feed_forward", training::checkpoint_feed_forward(), training::kCheckpointFeedForwardText)
         .param(
             "execution", Choice{"eager", {"eager", "graph"}}.axis({"eager", "graph"}).title("CUDA {}"),
             "eager, or graph: capture the step into a CUDA graph and replay it (device=cuda only). Step 0 captures in "

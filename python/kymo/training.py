@@ -40,6 +40,7 @@ class DataParallelWorkload(Workload):
     operators = Choice("library", ("library",), setting=True, doc="operators of the model: those of PyTorch")
     checkpoint = Choice("none", ("none",), setting=True, doc="activations that are computed again: none")
     checkpoint_blocks = Int(1, minimum=1, setting=True, doc="no effect")
+    checkpoint_feed_forward = Int(0, minimum=0, setting=True, doc="no effect")
 
     phases = ("forward", "backward", "communication", "optimizer")
     ranks = (1, None)

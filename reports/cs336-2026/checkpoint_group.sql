@@ -9,7 +9,7 @@ FROM (
   SELECT
     k.*,
     row_number() OVER (
-      PARTITION BY k.comparison_group, k.checkpoint, k.checkpoint_blocks ORDER BY k.run_id DESC
+      PARTITION BY k.comparison_group, k.choice ORDER BY k.run_id DESC
     ) AS position
   FROM selected_run s
   JOIN checkpoint_run k ON k.run_id = s.run_id

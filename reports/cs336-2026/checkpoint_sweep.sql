@@ -23,4 +23,6 @@ FROM selected_run s
 JOIN checkpoint_run c ON c.run_id = s.run_id AND c.suite_case LIKE 'checkpoint%'
 JOIN transformer_run m ON m.run_id = c.run_id
 JOIN run_status d ON d.run_id = c.run_id
-ORDER BY m.size_order, m.context, c.checkpoint = 'none' DESC, c.checkpoint, c.checkpoint_blocks, c.run_id
+ORDER BY
+  m.size_order, m.context, c.checkpoint = 'none' DESC, c.checkpoint, c.checkpoint_blocks, c.checkpoint_feed_forward,
+  c.run_id

@@ -121,18 +121,19 @@ WITH choice AS (
     r.status,
     max(CASE p.name WHEN 'checkpoint' THEN p.text END) AS checkpoint,
     max(CASE p.name WHEN 'checkpoint_blocks' THEN p.value END) AS blocks,
+    max(CASE p.name WHEN 'checkpoint_feed_forward' THEN p.value END) AS feed_forward,
     r.workload || ' ' || r.device_kind || ' ' || r.ranks || ' ' || r.warmup || ' ' || r.steps || ' ' || r.seed || ' '
     || coalesce(
       (
         SELECT group_concat(o.name || '=' || o.text, ' ')
         FROM (SELECT * FROM run_parameter WHERE run_id = r.run_id ORDER BY name) o
-        WHERE o.name NOT IN ('checkpoint', 'checkpoint_blocks')
+        WHERE o.name NOT IN ('checkpoint', 'checkpoint_blocks', 'checkpoint_feed_forward')
       ),
       ''
     ) AS comparison_group
   FROM run r
   JOIN run_parameter p ON p.run_id = r.run_id
-  WHERE p.name IN ('checkpoint', 'checkpoint_blocks')
+  WHERE p.name IN ('checkpoint', 'checkpoint_blocks', 'checkpoint_feed_forward')
   GROUP BY r.run_id
 )
 SELECT
@@ -148,10 +149,14 @@ SELECT
   c.checkpoint,
   -- blocks of the smallest segment; NULL for choices without segments
   CASE WHEN c.checkpoint IN ('blocks', 'nested') THEN c.blocks END AS checkpoint_blocks,
+  -- selective: blocks in which gate and up are computed again as well; NULL for other choices
+  CASE c.checkpoint WHEN 'selective' THEN coalesce(c.feed_forward, 0) END AS checkpoint_feed_forward,
   -- the choice in words
   CASE
     WHEN c.checkpoint IN ('blocks', 'nested')
       THEN c.checkpoint || ' of ' || c.blocks
+    WHEN c.checkpoint = 'selective' AND c.feed_forward > 0
+      THEN printf('selective, gate and up of %d', c.feed_forward)
     ELSE c.checkpoint
   END AS choice,
   -- as in memory_prediction, of rank 0

@@ -14,7 +14,7 @@ COMMON = ROOT / "tests" / "sql" / "common"
 NS = 1e6  # nanoseconds in a millisecond
 GIB = 1 << 30
 CPU, GPU = 1, 2  # the devices of common/runs.sql
-SIZES = ("small", "medium", "large", "xl", "2.7B", "10B")
+SIZES = ("small", "medium", "large", "xl", "2.7B", "8B", "10B")
 
 
 class AnswerDatabase:

@@ -32,8 +32,10 @@ class MemoryPredictionTest(KymoTest):
         self.run_kymo("transformer_lm", *MODEL, *METHOD, *passes, "--axis", "checkpoint=none,nested,selective")
         blocks = ["--set", "checkpoint=blocks", "--axis", "checkpoint_blocks=1,2,3,6"]
         self.run_kymo("transformer_lm", *MODEL, *METHOD, *passes, *blocks)
+        selective = ["--set", "checkpoint=selective", "--axis", "checkpoint_feed_forward=1,4,6"]
+        self.run_kymo("transformer_lm", *MODEL, *METHOD, *passes, *selective)
         found = self.predictions()
-        self.assertEqual(len(found), 7)
+        self.assertEqual(len(found), 10)
         for predicted, measured, error in found:
             self.assertEqual(predicted, measured)
             self.assertEqual(error, 0)
@@ -43,8 +45,29 @@ class MemoryPredictionTest(KymoTest):
         ):
             self.assertEqual(predicted, measured, part)
         self.assertEqual(
-            self.rows("SELECT DISTINCT has_equal_loss, count(*) FROM checkpoint_run GROUP BY has_equal_loss"), [(1, 7)]
+            self.rows("SELECT DISTINCT has_equal_loss, count(*) FROM checkpoint_run GROUP BY has_equal_loss"), [(1, 10)]
         )
+
+    def test_less_is_kept_where_gate_and_up_are_computed_again(self):
+        selective = ["--set", "checkpoint=selective", "--axis", "checkpoint_feed_forward=0,2,6"]
+        fused = ["--set", "operators=fused", "--set", "attention=sdpa"]
+        for operators in (fused, []):
+            self.run_kymo("transformer_lm", *MODEL, *METHOD, "--passes", "predict,time,memory", *operators, *selective)
+        kept = self.rows(
+            "SELECT s.run_id, s.activation_bytes FROM saved_memory s JOIN checkpoint_run c USING (run_id) "
+            "WHERE s.nested = 0 ORDER BY s.run_id, s.pass"
+        )
+        measured, predicted = dict(kept[::2]), dict(kept[1::2])
+        self.assertEqual(predicted, measured)
+        gate_and_up = 2 * 48 * 2 * 96 * 4  # of a block: batch, context, both widths, bytes
+        for first in (1, 4):
+            self.assertEqual(measured[first] - measured[first + 1], 2 * gate_and_up)
+            self.assertEqual(measured[first] - measured[first + 2], 6 * gate_and_up)
+        again = self.rows("SELECT flops FROM predicted_work WHERE phase = 'recompute' ORDER BY run_id")
+        product = 2 * (2 * 48) * 64 * (2 * 96)
+        self.assertEqual(again[:2], [(2 * product,), (6 * product,)])
+        losses = self.rows("SELECT DISTINCT loss FROM checkpoint_run WHERE run_id > 3")
+        self.assertEqual(len(losses), 1)
 
     def test_types_and_mixed_precision(self):
         words = ["transformer_lm", *MODEL, *METHOD, "--passes", "predict,memory"]

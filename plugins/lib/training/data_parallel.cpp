@@ -188,6 +188,7 @@ Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t orde
       .param("operators", operators_choice().setting(), kOperatorsText)
       .param("checkpoint", checkpoint_choice().setting(), kCheckpointText)
       .param("checkpoint_blocks", checkpoint_blocks().setting(), kCheckpointBlocksText)
+      .param("checkpoint_feed_forward", checkpoint_feed_forward().setting(), kCheckpointFeedForwardText)
       .param("optimizer", Choice{"adamw", rule_names()}.title("{}").setting(), "optimizer; sgd keeps no state")
       .param("backend", Choice{"auto", comm::backend_names()}.title("{}", Shown::Always).setting(),
              "communication backend; auto selects NCCL on GPUs and Gloo on the CPU")

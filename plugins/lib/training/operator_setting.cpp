@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training/operator_setting.hpp"
 
+#include <algorithm>
 #include <kymo/torch.hpp>
 #include <stdexcept>
 
@@ -51,13 +52,20 @@ Choice checkpoint_choice() {
 
 Int checkpoint_blocks() { return Int{1}.at_least(1).unit("blocks").axis({1, 2, 4, 8}).title("{} blocks a checkpoint"); }
 
+Int checkpoint_feed_forward() {
+  return Int{0}.at_least(0).unit("blocks").title("gate and up of {} blocks computed again");
+}
+
 const char* const kCheckpointText =
     "activations that are not kept for the backward pass, but computed again in the phase recompute, which interrupts "
     "it; blocks: all but the inputs of segments of checkpoint_blocks blocks; nested: the same for halves of the model, "
-    "and recursively for their halves; selective: what is cheap to compute, namely the norms (not with fused norms), "
-    "the activation of the feed-forward part, and the attention weights of attention=naive";
+    "and recursively for their halves; selective: what is cheap to compute, namely the norms, the activation of the "
+    "feed-forward part, and the attention weights of attention=naive; in checkpoint_feed_forward blocks more";
 const char* const kCheckpointBlocksText =
     "size of the segments of checkpoint=blocks, and smallest size of those of checkpoint=nested";
+const char* const kCheckpointFeedForwardText =
+    "number of blocks, from the first, in which checkpoint=selective also computes gate and up again, the largest "
+    "results of matrix products";
 
 double tolerance_of(const OperatorSetting& setting) {
   if (setting.autocast || setting.dtype == at::kBFloat16) return 6e-2;
@@ -70,13 +78,18 @@ OperatorSetting read_operators(const Context& ctx) {
   setting.fused = transformer::fused_layers(ctx.text("operators"));
   if (ctx.boolean("autocast")) setting.autocast = at::kBFloat16;
   set_optimizer_state(setting, ctx.text("optimizer_state"));
-  setting.checkpoint = {transformer::checkpoint_named(ctx.text("checkpoint")), ctx.integer("checkpoint_blocks")};
+  setting.checkpoint = {.kind = transformer::checkpoint_named(ctx.text("checkpoint")),
+                        .blocks = ctx.integer("checkpoint_blocks"),
+                        .feed_forward_blocks = ctx.integer("checkpoint_feed_forward")};
   return setting;
 }
 
 void skip_unless_supported(const Context& ctx, const OperatorSetting& setting, const std::string& optimizer) {
   if (setting.autocast && setting.dtype != at::kFloat)
     ctx.skip("autocast requires fp32 weights: dtype=" + ctx.text("dtype") + " is not supported");
+  if (setting.checkpoint.feed_forward_blocks > 0 && setting.checkpoint.kind != transformer::Checkpointing::kSelective)
+    ctx.skip("checkpoint_feed_forward requires checkpoint=selective: it has no effect with checkpoint=" +
+             ctx.text("checkpoint"));
   if (!setting.fp32_moments && !setting.master_weights) return;
   const std::string given = "optimizer_state=" + ctx.text("optimizer_state");
   if (!ops::is_narrow(setting.dtype))
@@ -109,9 +122,13 @@ void report_recomputation(const Context& ctx, const OperatorSetting& setting, co
                           std::int64_t layers, const std::string& attention) {
   const auto times = static_cast<double>(transformer::recomputed_blocks(setting.checkpoint, layers));
   double recomputed = times / static_cast<double>(layers) * (flops.total() - flops.head);
-  // Half of the attention's work: scores are computed again, and weighted values are kept.
-  if (setting.checkpoint.kind == transformer::Checkpointing::kSelective && attention == "naive")
-    recomputed = flops.attention / 2;
+  if (setting.checkpoint.kind == transformer::Checkpointing::kSelective) {
+    // Half of the attention's work: scores are computed again, and weighted values are kept.
+    if (attention == "naive") recomputed += flops.attention / 2;
+    // Gate and up are two of three products.
+    const auto blocks = static_cast<double>(std::min(setting.checkpoint.feed_forward_blocks, layers));
+    recomputed += blocks / static_cast<double>(layers) * flops.feed_forward * 2 / 3;
+  }
   if (recomputed > 0) ctx.metric("recompute_flops", recomputed, "FLOP");
 }
 

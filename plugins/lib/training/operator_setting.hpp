@@ -13,8 +13,8 @@
 #include "training/fused_adamw.hpp"
 #include "transformer/model.hpp"
 
-/// The parameters dtype, optimizer_state, autocast, operators, checkpoint and checkpoint_blocks, which all workloads
-/// that train a Transformer have.
+/// The parameters dtype, optimizer_state, autocast, operators, checkpoint, checkpoint_blocks and
+/// checkpoint_feed_forward, which all workloads that train a Transformer have.
 namespace kymo::training {
 
 /// Data types, operators and checkpoints of a training.
@@ -50,8 +50,10 @@ extern const char* const kOptimizerStateText;
 extern const char* const kAutocastText;
 Choice checkpoint_choice();
 Int checkpoint_blocks();
+Int checkpoint_feed_forward();
 extern const char* const kCheckpointText;
 extern const char* const kCheckpointBlocksText;
+extern const char* const kCheckpointFeedForwardText;
 
 /// Allowed deviation of the results of a small model, relative to the largest expected value: a few times their
 /// rounding error. A wrong mask, rotation or gradient changes the leading digits.
@@ -60,8 +62,8 @@ double tolerance_of(const OperatorSetting& setting);
 /// Reads the parameters. Throws std::invalid_argument for an unknown name.
 OperatorSetting read_operators(const Context& ctx);
 
-/// Skips the run if autocast or the optimizer state has no effect. `optimizer` is the parameter that selects the
-/// optimizer, such as "optimizer=sgd", if the workload has one.
+/// Skips the run if autocast, the optimizer state or checkpoint_feed_forward has no effect. `optimizer` is the
+/// parameter that selects the optimizer, such as "optimizer=sgd", if the workload has one.
 void skip_unless_supported(const Context& ctx, const OperatorSetting& setting, const std::string& optimizer = "");
 
 /// The weights of a model, and of its optimizer.

@@ -26,15 +26,14 @@ struct Recomputation : torch::CustomClassHolder {
         part(std::move(given)),
         autocast(libtorch::enabled_autocast(inputs.front().device().type())) {}
 
-  /// Runs the part, recording gradients.
-  variable_list run(const variable_list& inputs) const {
+  variable_list run(const variable_list& inputs, bool record_gradients) const {
     const auto phase = ctx.inner_phase("recompute", "backward", libtorch::current_stream(ctx));
     std::vector<std::unique_ptr<Scope>> open;
     for (const std::string& name : scopes)
       open.push_back(std::make_unique<Scope>(ctx.host(), ctx.handle(), name.c_str()));
     std::optional<libtorch::Autocast> mixed;
     if (autocast) mixed.emplace(autocast->device, autocast->dtype);
-    const c10::AutoGradMode with_gradients(true);
+    const c10::AutoGradMode gradients(record_gradients);
     variable_list results = part(inputs);
     while (!open.empty()) open.pop_back();  // innermost first
     return results;
@@ -74,7 +73,7 @@ struct Checkpoint : torch::autograd::Function<Checkpoint> {
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
     const auto capsule = ctx->saved_data[kRecomputation].toCapsule();
     const variable_list leaves = leaves_of(ctx->get_saved_variables());
-    const variable_list results = static_cast<const Recomputation&>(*capsule).run(leaves);
+    const variable_list results = static_cast<const Recomputation&>(*capsule).run(leaves, /*record_gradients=*/true);
     variable_list found = gradients_of(results, leaves, gradients);
     found.emplace_back();  // of the recomputation
     return found;
@@ -99,20 +98,22 @@ void share_memory(const c10::Storage& to, const c10::Storage& from) {
 struct DiscardedResult {
   /// Gives the result its values again.
   void restore() {
-    leaves = leaves_of(node->get_saved_variables());
-    recomputed = recomputation->run(leaves);
+    if (node) leaves = leaves_of(node->get_saved_variables());
+    recomputed = recomputation->run(leaves, /*record_gradients=*/node != nullptr);
     if (storage) share_memory(*storage, recomputed.front().storage());
+    if (node) return;
+    storage.reset();  // the memory lives as long as autograd keeps the result
+    forget();
   }
-  void discard() {
-    if (storage) free_memory(*storage);
+  void forget() {
     leaves.clear();
     recomputed.clear();
   }
 
   c10::intrusive_ptr<Recomputation> recomputation;
-  AutogradContext* node = nullptr;      // keeps the inputs; lives as long as the graph
+  AutogradContext* node = nullptr;      // if differentiated: keeps the inputs; lives as long as the graph
   std::optional<c10::Storage> storage;  // of the result, if it is discarded
-  variable_list leaves, recomputed;     // while the backward pass needs them
+  variable_list leaves, recomputed;     // while the backward pass needs them; without a node, leaves are the inputs
 };
 
 namespace {
@@ -136,7 +137,8 @@ struct Discard : torch::autograd::Function<Discard> {
     DiscardedResult& result = *static_cast<const Held&>(*capsule).result;
     if (result.recomputed.empty()) result.restore();  // it was not discarded
     variable_list found = gradients_of(result.recomputed, result.leaves, gradients);
-    result.discard();
+    if (result.storage) free_memory(*result.storage);
+    result.forget();
     found.emplace_back();  // of the argument `result`
     return found;
   }
@@ -177,11 +179,18 @@ Discardable::Discardable(const Context& ctx, std::vector<std::string> scopes, co
   result_ = Discard::apply(at::TensorList(inputs), discarded_).front();
 }
 
+Discardable::Discardable(const Context& ctx, std::vector<std::string> scopes, at::Tensor result,
+                         const std::vector<at::Tensor>& inputs, Part part)
+    : discarded_(std::make_shared<DiscardedResult>()), result_(std::move(result)) {
+  discarded_->recomputation = c10::make_intrusive<Recomputation>(ctx, std::move(scopes), inputs, std::move(part));
+  for (const at::Tensor& input : inputs) discarded_->leaves.push_back(input.detach());
+}
+
 void Discardable::discard_after(const at::Tensor& user) {
   if (!discarded_ || !user.requires_grad()) return;
   discarded_->storage = result_.storage();
   result_.reset();
-  discarded_->discard();
+  free_memory(*discarded_->storage);
   user.register_hook([discarded = discarded_](const at::Tensor&) { discarded->restore(); });
 }
 

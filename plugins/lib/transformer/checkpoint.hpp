@@ -27,6 +27,14 @@ enum class Checkpointing {
 struct CheckpointSetting {
   Checkpointing kind = Checkpointing::kNone;
   std::int64_t blocks = 1;  ///< of the smallest segment of kBlocks and kNested
+  /// Of kSelective: blocks, from the first, whose gate and up are computed again too. Their backward passes are the
+  /// last ones, which find most memory free.
+  std::int64_t feed_forward_blocks = 0;
+
+  /// Whether gate and up of a block are computed again by themselves.
+  bool recomputes_gate_and_up(std::size_t block) const {
+    return kind == Checkpointing::kSelective && static_cast<std::int64_t>(block) < feed_forward_blocks;
+  }
 };
 
 /// Returns none, blocks, nested, selective.
@@ -54,14 +62,21 @@ struct DiscardedResult;
 /// (megatron/core/tensor_parallel/random.py).
 class Discardable {
  public:
-  /// Runs the part. When it runs again, it does so within `scopes`, those that are open now.
+  /// Runs the part. When it runs again, it does so within `scopes`, those that are open now, and is differentiated:
+  /// of what the part computes, only its inputs are kept.
   Discardable(const Context& ctx, std::vector<std::string> scopes, const std::vector<at::Tensor>& inputs, Part part);
+
+  /// `result` was computed by operators that autograd differentiates without the result itself. The part computes its
+  /// values again, from inputs that are kept, or restored before it.
+  Discardable(const Context& ctx, std::vector<std::string> scopes, at::Tensor result,
+              const std::vector<at::Tensor>& inputs, Part part);
 
   /// A result that is kept.
   explicit Discardable(at::Tensor kept) : result_(std::move(kept)) {}
 
   const at::Tensor& result() const { return result_; }
-  /// Frees the memory of the result, unless it is kept. `user` is the result of the only operator that used it.
+  /// Frees the memory of the result, unless it is kept. `user` is the result of the only operator that used it, or of
+  /// a later one. Results that are discarded after the same user are restored in this order.
   void discard_after(const at::Tensor& user);
 
  private:

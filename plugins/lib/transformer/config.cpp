@@ -12,12 +12,13 @@ struct Size {
   std::int64_t d_model, d_ff, layers, heads;
 };
 
-constexpr std::array<Size, 7> kSizes{{{"tiny", 64, 256, 2, 2},
+constexpr std::array<Size, 8> kSizes{{{"tiny", 64, 256, 2, 2},
                                       {"small", 768, 3072, 12, 12},
                                       {"medium", 1024, 4096, 24, 16},
                                       {"large", 1280, 5120, 36, 20},
                                       {"xl", 1600, 6400, 48, 25},
                                       {"2.7B", 2560, 10240, 32, 32},
+                                      {"8B", 4096, 11008, 34, 32},
                                       {"10B", 4608, 12288, 50, 36}}};
 
 struct Layer {

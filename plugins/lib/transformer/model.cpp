@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <cmath>
 #include <kymo/autocast.hpp>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "ops/layers.hpp"
@@ -229,7 +231,16 @@ at::Tensor LanguageModel::feed_forward(const Context& ctx, std::size_t index, Di
   auto scope = ctx.scope("feed_forward");
   const BlockWeights& weights = weights_.blocks[index];
   const at::Tensor gate_and_up = linear(input.result(), weights.gate_and_up, use_);
-  input.discard_after(gate_and_up);
+  std::optional<Discardable> recomputed;
+  if (checkpoint_.recomputes_gate_and_up(index)) {
+    const Part part = [weight = weights.gate_and_up](const std::vector<at::Tensor>& inputs) {
+      return std::vector{at::linear(inputs.front(), weight)};
+    };
+    recomputed.emplace(ctx, std::vector<std::string>{block_names_[index], "feed_forward"}, gate_and_up,
+                       std::vector{input.result()}, part);
+  } else {
+    input.discard_after(gate_and_up);
+  }
   const Part activate = [fused = fused_.swiglu](const std::vector<at::Tensor>& inputs) {
     return std::vector{fused ? ops::swiglu(inputs.front()) : swiglu(inputs.front())};
   };
@@ -237,6 +248,10 @@ at::Tensor LanguageModel::feed_forward(const Context& ctx, std::size_t index, Di
                               ? Discardable(ctx, {block_names_[index], "feed_forward"}, {gate_and_up}, activate)
                               : Discardable(activate({gate_and_up}).front());
   at::Tensor result = linear(activated.result(), weights.down, use_);
+  if (recomputed) {
+    input.discard_after(result);
+    recomputed->discard_after(result);
+  }
   activated.discard_after(result);
   return result;
 }
@@ -258,11 +273,18 @@ Discardable LanguageModel::normalise(const Context& ctx, Stream& stream, const a
     });
   }
   auto scope = ctx.scope("norm");
-  if (!stream.branch.defined())
-    return Discardable(ops::rms_norm(stream.sum, weight, config_.norm_epsilon, product_type(stream.sum)));
-  auto [normed, sum] = ops::add_rms_norm(stream.branch, stream.sum, weight, config_.norm_epsilon);
-  stream = {.sum = std::move(sum), .branch = {}};
-  return Discardable(normed);
+  const Part part = [weight, epsilon = config_.norm_epsilon](const std::vector<at::Tensor>& inputs) {
+    return std::vector{ops::rms_norm(inputs.front(), weight, epsilon, product_type(inputs.front()))};
+  };
+  at::Tensor normed;
+  if (stream.branch.defined()) {
+    std::tie(normed, stream.sum) = ops::add_rms_norm(stream.branch, stream.sum, weight, config_.norm_epsilon);
+    stream.branch.reset();
+  } else {
+    normed = part({stream.sum}).front();
+  }
+  if (checkpoint_.kind != Checkpointing::kSelective || block.empty()) return Discardable(normed);
+  return Discardable(ctx, {block, "norm"}, normed, {stream.sum}, part);
 }
 
 void LanguageModel::add(Stream& stream, const at::Tensor& branch) const {

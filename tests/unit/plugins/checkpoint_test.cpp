@@ -6,6 +6,7 @@
 #include <ATen/ops/randint.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <kymo/autocast.hpp>
 #include <kymo/torch.hpp>
 #include <optional>
@@ -50,7 +51,7 @@ Result train(const Context& ctx, const std::string& attention, const std::string
   return result;
 }
 
-using Case = std::tuple<std::string, std::int64_t, std::string, std::string>;
+using Case = std::tuple<CheckpointSetting, std::string, std::string>;
 
 class Checkpoints : public testing::TestWithParam<Case> {
  protected:
@@ -59,8 +60,7 @@ class Checkpoints : public testing::TestWithParam<Case> {
 };
 
 TEST_P(Checkpoints, GiveTheSameLossAndGradients) {
-  const auto& [kind, blocks, attention, operators] = GetParam();
-  const CheckpointSetting setting{checkpoint_named(kind), blocks};
+  const auto& [setting, attention, operators] = GetParam();
   for (const std::optional<at::ScalarType> autocast : {std::optional<at::ScalarType>(), std::optional(at::kBFloat16)}) {
     const Result kept = train(ctx_, attention, operators, {}, autocast);
     host_.phases.clear();
@@ -77,12 +77,21 @@ TEST_P(Checkpoints, GiveTheSameLossAndGradients) {
   }
 }
 
+CheckpointSetting blocks_of(std::int64_t blocks) { return {.kind = Checkpointing::kBlocks, .blocks = blocks}; }
+CheckpointSetting nested_to(std::int64_t blocks) { return {.kind = Checkpointing::kNested, .blocks = blocks}; }
+CheckpointSetting selective(std::int64_t feed_forward_blocks) {
+  return {.kind = Checkpointing::kSelective, .feed_forward_blocks = feed_forward_blocks};
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Checkpoints,
-                         testing::Values(Case{"blocks", 1, "naive", "library"}, Case{"blocks", 2, "sdpa", "library"},
-                                         Case{"blocks", 2, "tiled", "fused"}, Case{"blocks", 9, "naive", "library"},
-                                         Case{"nested", 1, "naive", "library"}, Case{"nested", 2, "sdpa", "fused"},
-                                         Case{"selective", 1, "naive", "library"},
-                                         Case{"selective", 1, "sdpa", "fused"}));
+                         testing::Values(Case{blocks_of(1), "naive", "library"}, Case{blocks_of(2), "sdpa", "library"},
+                                         Case{blocks_of(2), "tiled", "fused"}, Case{blocks_of(9), "naive", "library"},
+                                         Case{nested_to(1), "naive", "library"}, Case{nested_to(2), "sdpa", "fused"},
+                                         Case{selective(0), "naive", "library"}, Case{selective(0), "sdpa", "fused"},
+                                         Case{selective(2), "naive", "library"}, Case{selective(2), "tiled", "fused"},
+                                         Case{selective(9), "sdpa", "fused_except_norm"},
+                                         Case{selective(9), "sdpa", "fused_except_swiglu"},
+                                         Case{selective(9), "sdpa", "fused"}));
 
 TEST_F(Checkpoints, RecomputeEachBlockOnceAndNestedOnesOncePerLevel) {
   const auto count = [&](const CheckpointSetting& setting) {
@@ -116,6 +125,43 @@ TEST_F(Checkpoints, ADiscardedResultHasNoMemoryUntilItIsNeeded) {
   EXPECT_TRUE(at::equal(input.grad(), input.detach() * 8.0));
   EXPECT_EQ(storage.data(), nullptr) << "freed again";
   EXPECT_THAT(host_.scopes, ElementsAre("outer"));
+}
+
+TEST_F(Checkpoints, AResultOfKeptOperatorsIsRestoredOnceAndNotDifferentiated) {
+  const at::Tensor input = at::arange(6, at::TensorOptions().dtype(at::kFloat)).requires_grad_(true);
+  int runs = 0;
+  const Part twice = [&](const std::vector<at::Tensor>& inputs) {
+    ++runs;
+    EXPECT_FALSE(at::GradMode::is_enabled());
+    return std::vector{inputs.front() * 2.0};
+  };
+  // Each restores its own values, the second from those of the first.
+  Discardable doubled(ctx_, {"outer"}, input * 2.0, {input}, twice);
+  Discardable quadrupled(ctx_, {"outer"}, doubled.result() * 2.0, {doubled.result()}, twice);
+  const c10::Storage first = doubled.result().storage(), second = quadrupled.result().storage();
+  const at::Tensor squared = quadrupled.result() * quadrupled.result();
+  doubled.discard_after(squared);
+  quadrupled.discard_after(squared);
+  EXPECT_EQ(first.data(), nullptr);
+  EXPECT_EQ(second.data(), nullptr);
+  squared.sum().backward();
+  EXPECT_EQ(runs, 2);
+  EXPECT_TRUE(at::equal(input.grad(), input.detach() * 32.0));
+  EXPECT_THAT(host_.scopes, ElementsAre("outer", "outer"));
+}
+
+TEST_F(Checkpoints, SelectiveOnesComputeGateAndUpOfTheFirstBlocksAgain) {
+  train(ctx_, "sdpa", "fused", selective(2));
+  std::vector<std::int64_t> computed_again;  // by block: the product of gate and up, and these
+  for (std::int64_t i = 0; i < kSmall.layers; ++i) {
+    const std::vector<std::string> scopes{"block_" + std::to_string(i), "feed_forward"};
+    std::int64_t count = 0;
+    for (auto at = host_.scopes.begin();
+         (at = std::search(at, host_.scopes.end(), scopes.begin(), scopes.end())) != host_.scopes.end(); ++at)
+      ++count;
+    computed_again.push_back(count);
+  }
+  EXPECT_THAT(computed_again, ElementsAre(2, 2, 1, 1, 1));
 }
 
 TEST(CheckpointNames, AreThoseOfTheSettings) {

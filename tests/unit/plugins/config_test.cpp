@@ -12,7 +12,7 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 TEST(Config, KnowsTheSizesOfBothEditions) {
-  EXPECT_THAT(size_names(), testing::ElementsAre("tiny", "small", "medium", "large", "xl", "2.7B", "10B"));
+  EXPECT_THAT(size_names(), testing::ElementsAre("tiny", "small", "medium", "large", "xl", "2.7B", "8B", "10B"));
   Config config;
   set_size(config, "xl");
   EXPECT_EQ(config.d_model, 1600);
