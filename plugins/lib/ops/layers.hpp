@@ -78,7 +78,8 @@ KYMO_LAYERS_API void adamw_(at::TensorList parameters, at::TensorList gradients,
 ///
 /// The logits are computed for `chunk_rows` tokens at a time, and the gradients are computed in the forward pass, so
 /// that backward only scales them. chunk_rows = 0 limits the logits of a chunk to 256 MiB, with at least 1024 tokens;
-/// or to what a gradient of the weight in fp32 takes, if all logits fit into that and the weight has the type of x.
+/// or to what the gradient of a bf16 or fp16 weight takes; or to what a gradient of the weight in fp32 takes, if all
+/// logits fit into that and the weight has the type of x.
 KYMO_LAYERS_API at::Tensor linear_cross_entropy(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& target,
                                                 std::int64_t chunk_rows = 0);
 

@@ -65,8 +65,10 @@ std::int64_t row_stride(std::int64_t classes, std::int64_t element_bytes) {
   return (classes + step - 1) / step * step;
 }
 
-std::int64_t rows_of_chunk(std::int64_t given, std::int64_t tokens, std::int64_t row_bytes) {
-  const std::int64_t rows = given > 0 ? given : std::max(kFewestRows, kChunkBytes / row_bytes / 128 * 128);
+/// `free_bytes`: memory that the backward pass needs anyway.
+std::int64_t rows_of_chunk(std::int64_t given, std::int64_t tokens, std::int64_t row_bytes, std::int64_t free_bytes) {
+  const std::int64_t rows =
+      given > 0 ? given : std::max(kFewestRows, std::max(kChunkBytes, free_bytes) / row_bytes / 128 * 128);
   return std::clamp<std::int64_t>(rows, 1, std::max<std::int64_t>(tokens, 1));
 }
 
@@ -135,7 +137,11 @@ Triple forward(const Tensor& x, const Tensor& weight, const Tensor& target, std:
   // Several chunks need a sum in fp32: where it would take as much memory as all logits, one chunk is faster.
   const bool is_one_chunk = chunk_rows == 0 && weight_gradient && weight.scalar_type() == x.scalar_type() &&
                             tokens * row_bytes <= weight.numel() * static_cast<std::int64_t>(sizeof(float));
-  const std::int64_t chunk = rows_of_chunk(is_one_chunk ? tokens : chunk_rows, tokens, row_bytes);
+  // Each chunk reads and writes the sum, so that fewer are faster: their logits may take the memory that the backward
+  // pass needs for the rounded gradient.
+  const bool rounds = weight_gradient && is_narrow(weight.scalar_type());
+  const std::int64_t chunk = rows_of_chunk(is_one_chunk ? tokens : chunk_rows, tokens, row_bytes,
+                                           rounds ? static_cast<std::int64_t>(weight.nbytes()) : 0);
   const at::TensorOptions sums = x.options().dtype(layer_checks::sum_type(x.scalar_type()));
   Gradients gradients;
   if (x_gradient) gradients.x = at::empty(x.sizes(), sums);
