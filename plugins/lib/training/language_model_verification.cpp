@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/stack.h>
@@ -18,10 +19,12 @@
 namespace kymo::training {
 namespace {
 
-LanguageModelSetting small_settings(const LanguageModelSetting& settings) {
-  LanguageModelSetting small = settings;
+/// A model of two blocks; of those that compute gate and up again, one.
+LanguageModelSetting small_settings(const LanguageModelSetting& run) {
+  LanguageModelSetting small = run;
   small.model = {.vocab_size = 61, .context = 24, .d_model = 64, .d_ff = 96, .layers = 2, .heads = 4};
   small.batch = 2;
+  small.checkpoint.feed_forward_blocks = std::min<std::int64_t>(run.checkpoint.feed_forward_blocks, 1);
   return small;
 }
 
@@ -107,13 +110,14 @@ void check_optimizer(Context& ctx, const LanguageModelSetting& settings, const a
 /// A small model with its optimizer and batch. Two instances with the same seed are equal and draw the same batches.
 class ReferenceModel {
  public:
-  ReferenceModel(const LanguageModelSetting& settings, const at::Device& device, std::uint64_t seed)
+  ReferenceModel(const LanguageModelSetting& settings, const at::Device& device, std::uint64_t seed,
+                 const AdamWSetting& optimizer)
       : generator_(libtorch::make_generator(device, seed)),
         weights_(make_trained_weights(settings.model, settings, device, generator_)),
         model_(settings.model, weights_.model, settings.attention, settings.fused, settings.checkpoint),
         batch_(at::zeros({2, settings.batch, settings.model.context},
                          at::TensorOptions().dtype(at::kLong).device(device))),
-        optimizer_(transformer::parameters(model_.weights()), large_steps(settings.adamw())) {
+        optimizer_(transformer::parameters(model_.weights()), optimizer) {
     if (settings.has_master_weights()) optimizer_.set_master_weights(master_weights(weights_));
     optimizer_.make_state();
     definition.mode = settings.mode;
@@ -126,6 +130,10 @@ class ReferenceModel {
   ReferenceModel& operator=(const ReferenceModel&) = delete;
 
   void draw() { batch_.random_(0, model_.config().vocab_size, generator_); }
+  /// Of logits that were converted to fp32.
+  at::Tensor exact_loss(const Context& ctx) {
+    return at::cross_entropy_loss(model_.logits(ctx, batch_[0]).to(at::kFloat), batch_[1].reshape({-1}));
+  }
   std::vector<at::Tensor> gradients() const {
     std::vector<at::Tensor> all;
     for (const at::Tensor& parameter : definition.parameters) all.push_back(parameter.grad());
@@ -135,14 +143,6 @@ class ReferenceModel {
   StepDefinition definition;
 
  private:
-  /// The learning rate is large enough for one missing or extra step to change the second digit of the next gradients.
-  /// Epsilon is above gradients whose squares are 0 in fp16, so that rounding errors do not grow.
-  static AdamWSetting large_steps(AdamWSetting setting) {
-    setting.learning_rate = 1e-2;
-    setting.epsilon = 1e-3;
-    return setting;
-  }
-
   at::Generator generator_;
   TrainedWeights weights_;
   transformer::LanguageModel model_;
@@ -150,12 +150,22 @@ class ReferenceModel {
   FusedAdamW optimizer_;
 };
 
+/// The learning rate is large enough for one missing or extra step to change the second digit of the next gradients.
+/// Epsilon is above gradients whose squares are 0 in fp16, so that rounding errors do not grow.
+AdamWSetting large_steps(AdamWSetting setting) {
+  setting.learning_rate = 1e-2;
+  setting.epsilon = 1e-3;
+  return setting;
+}
+
 /// Compares graph steps, the first of which captures, with eager ones from the same weights and batches: a replay that
 /// reads an old batch, or skips or repeats an update, diverges.
 void check_graph(Context& ctx, const LanguageModelSetting& run, const at::Device& device, Verification& result) {
   constexpr int kSteps = 5;
   const LanguageModelSetting settings = small_settings(run);
-  ReferenceModel eager(settings, device, ctx.seed() + 3), replayed(settings, device, ctx.seed() + 3);
+  const AdamWSetting optimizer = large_steps(settings.adamw());
+  ReferenceModel eager(settings, device, ctx.seed() + 3, optimizer);
+  ReferenceModel replayed(settings, device, ctx.seed() + 3, optimizer);
   StepGraph graph(device, replayed.definition);
   graph.warm_up(ctx);
   std::vector<at::Tensor> losses, expected;
@@ -176,6 +186,35 @@ void check_graph(Context& ctx, const LanguageModelSetting& run, const at::Device
                             transformer::worst_distance(replayed.gradients(), eager.gradients()), tolerance);
 }
 
+/// Compares losses in bf16, whose mean over tokens shows deviations below the rounding errors of single results, with
+/// those of LibTorch's layers, with all scores in memory and without checkpoints.
+void check_losses(Context& ctx, const LanguageModelSetting& run, const at::Device& device, Verification& result) {
+  constexpr int kSteps = 20;
+  LanguageModelSetting settings = small_settings(run);
+  settings.batch = 32;
+  LanguageModelSetting plain = settings;
+  plain.fused = {.optimizer = run.fused.optimizer, .master_weights = run.fused.master_weights};
+  plain.attention = "naive";
+  plain.checkpoint = {};
+  AdamWSetting optimizer = settings.adamw();
+  optimizer.learning_rate = 1e-3;
+  ReferenceModel trained(settings, device, ctx.seed() + 4, optimizer);
+  ReferenceModel reference(plain, device, ctx.seed() + 4, optimizer);
+  reference.definition.loss = [&](const Context& step_ctx) { return reference.exact_loss(step_ctx); };
+  if (!settings.fused.loss)
+    trained.definition.loss = [&](const Context& step_ctx) { return trained.exact_loss(step_ctx); };
+  std::vector<at::Tensor> losses, expected;
+  for (int i = 0; i < kSteps; ++i) {
+    trained.draw();
+    reference.draw();
+    losses.push_back(run_step(ctx, trained.definition));
+    expected.push_back(run_step(ctx, reference.definition));
+  }
+  transformer::expect_close(result, "losses of " + std::to_string(kSteps) + " steps",
+                            "LibTorch's layers, naive attention, no checkpoints",
+                            transformer::distance(at::stack(losses), at::stack(expected)), 1e-3);
+}
+
 }  // namespace
 
 void check_language_model(Context& ctx, const LanguageModelSetting& settings, const at::Device& device,
@@ -183,6 +222,8 @@ void check_language_model(Context& ctx, const LanguageModelSetting& settings, co
   check_model(ctx, settings, device, result);
   if (settings.mode == Mode::kTrain) check_optimizer(ctx, settings, device, result);
   if (settings.graph) check_graph(ctx, settings, device, result);
+  if (settings.mode == Mode::kTrain && (settings.autocast || settings.dtype == at::kBFloat16))
+    check_losses(ctx, settings, device, result);
 }
 
 Verification verify_language_model(Context& ctx, const LanguageModelSetting& settings, const at::Device& device) {
