@@ -4,7 +4,7 @@ change them."""
 
 import unittest
 
-from answer_database import GIB, AnswerDatabase
+from answer_database import GIB, GPU, AnswerDatabase
 from kymo_tool import KymoTest
 
 REPORT = "cs336-2026"
@@ -82,6 +82,94 @@ class CheckpointAnswersTest(KymoTest):
     def test_without_runs_the_command_that_adds_them_is_named(self):
         self.db.add_model("timing", phases={"step": 20})
         self.assertIn("kymo suite run cs336 --profile 2026 --filter '^checkpoint'", self.db.answer(19, REPORT))
+
+
+class LargeStepAnswersTest(KymoTest):
+    def setUp(self):
+        super().setUp()
+        self.db = AnswerDatabase(self)
+        self.db.add_model("timing", phases={"step": 20})  # of the suite of the report
+        self.set_device("NVIDIA H200")
+
+    def set_device(self, name):
+        self.db.database.execute("UPDATE device SET name = ? WHERE device_id = ?", (name, GPU))
+
+    def add(self, step, *, checkpoint="selective", again=14, states="dtype", gib=(128, 128), parameters=8e9, **columns):
+        """A run of the suite with a predicted and a measured peak in GiB; without a step, it ran out of memory."""
+        run_id = self.db.add_model(
+            "step", size="8B", context=32768, passes="predict,time,memory", status="ok" if step else "oom",
+            parameters={
+                "checkpoint": checkpoint, "checkpoint_blocks": 1, "checkpoint_feed_forward": again,
+                "optimizer_state": states,
+            },
+            phases={"step": step, "recompute": step / 20} if step else {},
+            metrics={
+                "parameters": parameters, "tokens_per_step": 32768, "attention_scores_flops": 2e14,
+                "attention_values_flops": 2e14,
+            }, **columns,
+        )  # fmt: skip
+        self.db.database.execute("UPDATE run SET suite = 'large-step' WHERE run_id = ?", (run_id,))
+        for phase, flops in (("forward", 1.1e15), ("backward", 2.2e15), ("optimizer", 1e11)):
+            self.db.insert("work", run_id=run_id, rank=0, phase=phase, flops=flops, bytes=0)
+        for name, size in zip(("predict", "memory"), gib if step else gib[:1], strict=False):
+            self.db.insert(
+                "memory_part", run_id=run_id, rank=0, **{"pass": name}, device="cuda", category="parameter",
+                phase="outside", scope="", bytes=int(size * GIB),
+            )  # fmt: skip
+        return run_id
+
+    def verify(self, outcome, dtype="bf16"):
+        run_id = self.db.add_model("verified", passes="verify", verification=outcome, parameters={"dtype": dtype})
+        self.db.database.execute("UPDATE run SET suite = 'large-step' WHERE run_id = ?", (run_id,))
+
+    def test_the_fastest_choice_is_named_with_its_rate_and_memory(self):
+        self.add(4200, again=20)
+        self.add(4000, again=14, gib=(126, 128))
+        self.add(5000, checkpoint="blocks", again=0)
+        text = self.db.answer(47, REPORT)
+        self.assertIn("On NVIDIA H200, a step of 32768 tokens takes 4000 ms", text)
+        self.assertIn("with checkpoints `selective, gate and up of 14`, of which computing again takes 200 ms", text)
+        # 3.3e15 operations, of which 6e14 are masked scores, in 4 s.
+        self.assertIn("That is 68.2 % of the dense bf16 rate", text)
+        self.assertIn("83.4 % if masked scores count", text)
+        self.assertIn("The peak is 128 GiB, where 126 GiB was predicted (-1.6 %).", text)
+        self.assertIn("The slowest choice (blocks of 1) takes 1.25 times as long.", text)
+        self.assertIn("Several GPUs were not measured.", text)
+
+    def test_two_gpus_compare_by_tokens(self):
+        self.add(4000)
+        self.add(4400, ranks=2)
+        text = self.db.answer(47, REPORT)
+        self.assertIn("On 2 × NVIDIA H200, a step of 65536 tokens takes 4400 ms", text)
+        self.assertIn("That is 62.0 %", text)
+        self.assertNotIn("Several GPUs were not measured.", text)
+
+    def test_no_rate_without_the_peak_of_the_device(self):
+        self.set_device("NVIDIA B200")
+        self.add(4000)
+        self.assertNotIn("That is", self.db.answer(47, REPORT))
+
+    def test_smaller_models_are_left_out(self):
+        self.add(4000)
+        self.add(1, parameters=1e5)
+        self.assertIn("takes 4000 ms", self.db.answer(47, REPORT))
+
+    def test_what_runs_out_of_memory_is_a_row_with_its_prediction(self):
+        self.add(None, again=0, gib=(150,))
+        text = self.db.answer(47, REPORT)
+        self.assertRegex(text, r"`selective`.*OOM.*150 GiB.*no")
+        self.assertNotIn("a step of", text)
+
+    def test_the_small_model_may_differ_from_its_reference(self):
+        self.add(4000)
+        self.verify("passed", "fp32")
+        self.verify("passed", "bf16")
+        self.assertIn("equals its reference in fp32 and bf16.", self.db.answer(47, REPORT))
+        self.verify("failed", "bf16")
+        self.assertIn("1 of 3 small models of the same code differ from their reference.", self.db.answer(47, REPORT))
+
+    def test_without_runs_the_suite_is_named(self):
+        self.assertIn("kymo suite run large-step", self.db.answer(47, REPORT))
 
 
 if __name__ == "__main__":

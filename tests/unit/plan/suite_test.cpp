@@ -311,7 +311,7 @@ TEST(SuitePattern, OfTheAssignmentCoversEveryDataParallelStrategy) {
 }
 
 TEST(Suite, OwnSuitesAreReadable) {
-  for (const char* name : {"quick", "cs336", "peaks", "lab"}) {
+  for (const char* name : {"quick", "cs336", "peaks", "lab", "large-step"}) {
     const std::string file = std::string(KYMO_SOURCE_DIR) + "/reports/" + name + "/suite.toml";
     EXPECT_FALSE(expand_patterns(parse_suite(read_file(file), name, file, "").cases, own_workloads).empty()) << name;
   }
