@@ -3,6 +3,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "analysis/derive.hpp"
@@ -96,11 +97,18 @@ std::int64_t outlived_by_kernels(const Kernels& kernels, std::vector<Collective>
 }
 
 /// When the device could have used the results of the calls on it: the thread that needs one makes its stream wait, and
-/// the next kernel that it launches on that stream, unless it communicates too, could start once it was launched and
-/// the work before it on the stream was complete.
+/// the next work that it queues, unless it communicates too, could start once it was queued and the work before it on
+/// its stream was complete. fully_shard first copies addresses to the device. Copies beside communication kernels may
+/// be part of a call.
 class DeviceNeeds {
  public:
   DeviceNeeds(const Trace& trace, const std::vector<bool>& is_communication) {
+    const auto communicates = [&](const Activity& each) {
+      return each.kind == event::ActivityKind::kKernel && event::is_marked(is_communication, each.name);
+    };
+    std::set<std::uint32_t> communication_streams;
+    for (const Activity& each : trace.activities)
+      if (communicates(each)) communication_streams.insert(each.stream);
     NumberIndex launches(correlation_ids_of(trace.launches));
     for (const Activity& activity : trace.activities) {
       const std::uint32_t found =
@@ -108,8 +116,10 @@ class DeviceNeeds {
       if (found == NumberIndex::kNone) continue;
       const event::Launch& launch = trace.launches[found];
       streams_[activity.stream].push_back({launch.time_ns, &activity});
-      if (activity.kind == event::ActivityKind::kKernel && !event::is_marked(is_communication, activity.name))
-        threads_[launch.position.thread].push_back({launch.time_ns, &activity});
+      const bool is_user = activity.kind == event::ActivityKind::kKernel
+                               ? !communicates(activity)
+                               : !communication_streams.contains(activity.stream);
+      if (is_user) threads_[launch.position.thread].push_back({launch.time_ns, &activity});
     }
     for (Kernels* each : {&streams_, &threads_})
       for (auto& [number, launched] : *each) std::ranges::stable_sort(launched, {}, &LaunchedKernel::launch_ns);

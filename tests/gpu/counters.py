@@ -203,7 +203,7 @@ class Parts:
             self.report(f"program {kind}", lines, faults + [each for each in wrong if "nothing" in each])
 
     def language_models(self):
-        for kind in ("nanogpt", "nanogpt compiled", "llama", "llama compiled"):
+        for kind in ("llama", "llama compiled", "nanogpt", "nanogpt compiled"):
             database = self.database("program-" + kind.replace(" ", "-"))
             trace = (self.kymo, "trace", "--passes", "time,ops,counters", "--trace-detail", "shapes", "--steps", "6:14")
             program = (ROOT / "programs" / "language_models.py", *kind.split(), "15")
