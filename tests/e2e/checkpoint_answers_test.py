@@ -125,7 +125,7 @@ class LargeStepAnswersTest(KymoTest):
     def test_the_fastest_choice_is_named_with_its_rate_and_memory(self):
         self.add(4200, again=20)
         self.add(4000, again=14, gib=(126, 128))
-        self.add(5000, checkpoint="blocks", again=0)
+        self.add(5000, checkpoint="blocks", again=0, states="master_weights")
         text = self.db.answer(47, REPORT)
         self.assertIn("On NVIDIA H200, a step of 32768 tokens takes 4000 ms", text)
         self.assertIn("with checkpoints `selective, gate and up of 14`, of which computing again takes 200 ms", text)
@@ -133,15 +133,17 @@ class LargeStepAnswersTest(KymoTest):
         self.assertIn("That is 68.2 % of the dense bf16 rate", text)
         self.assertIn("83.4 % if masked scores count", text)
         self.assertIn("The peak is 128 GiB, where 126 GiB was predicted (-1.6 %).", text)
+        self.assertIn("The state of AdamW has the type of the weights.", text)
         self.assertIn("The slowest choice (blocks of 1) takes 1.25 times as long.", text)
         self.assertIn("Several GPUs were not measured.", text)
 
     def test_two_gpus_compare_by_tokens(self):
         self.add(4000)
-        self.add(4400, ranks=2)
+        self.add(4400, ranks=2, states="master_weights")
         text = self.db.answer(47, REPORT)
         self.assertIn("On 2 × NVIDIA H200, a step of 65536 tokens takes 4400 ms", text)
         self.assertIn("That is 62.0 %", text)
+        self.assertIn("AdamW holds fp32 master weights.", text)
         self.assertNotIn("Several GPUs were not measured.", text)
 
     def test_no_rate_without_the_peak_of_the_device(self):
@@ -159,6 +161,15 @@ class LargeStepAnswersTest(KymoTest):
         text = self.db.answer(47, REPORT)
         self.assertRegex(text, r"`selective`.*OOM.*150 GiB.*no")
         self.assertNotIn("a step of", text)
+
+    def test_what_was_only_predicted_is_compared_with_the_same_device(self):
+        self.add(4000, gib=(70, 70))
+        run_id = self.add(None, again=0, gib=(150,))
+        self.db.database.execute("DELETE FROM rank WHERE run_id = ?", (run_id,))
+        self.db.database.execute("UPDATE run SET status = 'ok', detail = '' WHERE run_id = ?", (run_id,))
+        text = self.db.answer(47, REPORT)
+        self.assertRegex(text, r"`selective`.*\| – \|.*150 GiB.*no")
+        self.assertRegex(text, r"`selective, gate and up of 14`.*70.0 GiB.*yes")
 
     def test_the_small_model_may_differ_from_its_reference(self):
         self.add(4000)

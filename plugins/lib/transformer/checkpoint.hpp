@@ -66,8 +66,8 @@ class Discardable {
   /// of what the part computes, only its inputs are kept.
   Discardable(const Context& ctx, std::vector<std::string> scopes, const std::vector<at::Tensor>& inputs, Part part);
 
-  /// `result` was computed by operators that autograd differentiates without the result itself. The part computes its
-  /// values again, from inputs that are kept, or restored before it.
+  /// `result` is that of operators that autograd differentiates themselves: only its values are restored. The part
+  /// computes them without gradients, from inputs that are kept, or restored before it.
   Discardable(const Context& ctx, std::vector<std::string> scopes, at::Tensor result,
               const std::vector<at::Tensor>& inputs, Part part);
 
@@ -75,8 +75,9 @@ class Discardable {
   explicit Discardable(at::Tensor kept) : result_(std::move(kept)) {}
 
   const at::Tensor& result() const { return result_; }
-  /// Frees the memory of the result, unless it is kept. `user` is the result of the only operator that used it, or of
-  /// a later one. Results that are discarded after the same user are restored in this order.
+  /// Frees the memory of the result, unless it is kept. `user` is the result of an operator that is differentiated
+  /// before, or as the first of, those that need it. Several results with the same user are restored in the order of
+  /// these calls.
   void discard_after(const at::Tensor& user);
 
  private:
