@@ -3,7 +3,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "analysis/derive.hpp"
@@ -96,19 +95,38 @@ std::int64_t outlived_by_kernels(const Kernels& kernels, std::vector<Collective>
   });
 }
 
+/// When the threads of the host were in collective calls.
+class CallTimes {
+ public:
+  explicit CallTimes(const std::vector<Collective>& calls) {
+    for (const Collective& call : calls)
+      threads_[call.position.thread].emplace_back(call.enqueue_ns, std::max(call.enqueue_ns, call.returned_ns));
+    for (auto& [thread, times] : threads_) {
+      std::ranges::sort(times);
+      for (std::size_t i = 1; i < times.size(); ++i)  // calls of a group nest
+        times[i].second = std::max(times[i].second, times[i - 1].second);
+    }
+  }
+
+  bool contain(std::uint32_t thread, std::int64_t time_ns) const {
+    const auto found = threads_.find(thread);
+    if (found == threads_.end()) return false;
+    const auto later =
+        std::ranges::upper_bound(found->second, time_ns, {}, &std::pair<std::int64_t, std::int64_t>::first);
+    return later != found->second.begin() && time_ns <= std::prev(later)->second;
+  }
+
+ private:
+  std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> threads_;  // begins and ends
+};
+
 /// When the device could have used the results of the calls on it: the thread that needs one makes its stream wait, and
 /// the next work that it queues, unless it communicates too, could start once it was queued and the work before it on
-/// its stream was complete. fully_shard first copies addresses to the device. Copies beside communication kernels may
-/// be part of a call.
+/// its stream was complete. fully_shard first copies addresses to the device, on a stream that may communicate, too.
 class DeviceNeeds {
  public:
   DeviceNeeds(const Trace& trace, const std::vector<bool>& is_communication) {
-    const auto communicates = [&](const Activity& each) {
-      return each.kind == event::ActivityKind::kKernel && event::is_marked(is_communication, each.name);
-    };
-    std::set<std::uint32_t> communication_streams;
-    for (const Activity& each : trace.activities)
-      if (communicates(each)) communication_streams.insert(each.stream);
+    const CallTimes calls(trace.collectives);
     NumberIndex launches(correlation_ids_of(trace.launches));
     for (const Activity& activity : trace.activities) {
       const std::uint32_t found =
@@ -116,10 +134,10 @@ class DeviceNeeds {
       if (found == NumberIndex::kNone) continue;
       const event::Launch& launch = trace.launches[found];
       streams_[activity.stream].push_back({launch.time_ns, &activity});
-      const bool is_user = activity.kind == event::ActivityKind::kKernel
-                               ? !communicates(activity)
-                               : !communication_streams.contains(activity.stream);
-      if (is_user) threads_[launch.position.thread].push_back({launch.time_ns, &activity});
+      const bool communicates = activity.kind == event::ActivityKind::kKernel
+                                    ? event::is_marked(is_communication, activity.name)
+                                    : calls.contain(launch.position.thread, launch.time_ns);
+      if (!communicates) threads_[launch.position.thread].push_back({launch.time_ns, &activity});
     }
     for (Kernels* each : {&streams_, &threads_})
       for (auto& [number, launched] : *each) std::ranges::stable_sort(launched, {}, &LaunchedKernel::launch_ns);

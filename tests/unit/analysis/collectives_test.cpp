@@ -99,16 +99,19 @@ TEST_F(AttributeCollectives, AreNeededOnTheDeviceWhenTheNextKernelOfTheWaitingTh
   EXPECT_EQ(at(0).needed_position.phase, 0);
 }
 
-TEST_F(AttributeCollectives, AreNeededByACopyUnlessItMayCommunicate) {
+TEST_F(AttributeCollectives, AreNeededByACopyUnlessACallMadeIt) {
   call(10, 20);
   kernel(1, 15, 100, 200);
   made_.trace.collectives[0].needed_call_ns = 40;
+  call(45, 55);
   made_.launch(2, 50, on(0));
-  made_.activity(2, 60, 65, "of the stream of the call", event::ActivityKind::kMemcpy);
+  made_.activity(2, 60, 65, "of another call", event::ActivityKind::kMemcpy);
   made_.launch(3, 70, on(0));
   made_.activity(3, 201, 205, "user", event::ActivityKind::kMemcpy);
   made_.launch(4, 80, on(0));
   made_.activity(4, 206, 260, "later");
+  call(290, 300);
+  kernel(5, 295, 310, 320);
   for (event::Activity& activity : made_.trace.activities) activity.stream = activity.correlation_id < 3 ? 9 : 7;
   attribute_all();
   EXPECT_EQ(at(0).needed_ns, 70);
