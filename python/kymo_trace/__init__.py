@@ -17,6 +17,8 @@ from typing import Any
 
 #: The process that loaded this package, which differs from os.getpid() in a fork.
 LOADED_IN = os.getpid()
+#: The script or module that Python runs, without its arguments, among which the program may change sys.argv.
+PROGRAM = sys.orig_argv[-len(sys.argv)] if 0 < len(sys.argv) <= len(sys.orig_argv) else ""
 _installed = False
 
 

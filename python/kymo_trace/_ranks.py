@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from . import LOADED_IN, _exceptions, after_import
+from . import LOADED_IN, PROGRAM, _exceptions, after_import
 from ._replacement import wrap_method
 
 
@@ -85,12 +85,17 @@ def membership_at_start(setting: dict[str, Any]) -> Membership:
     return Membership(_observed(setting, 0), 0, joins=True)
 
 
+#: Scripts and modules that start the ranks of a program.
+_LAUNCHERS = {
+    *("torchrun", "torch.distributed.run", "torch.distributed.launch"),
+    *("accelerate", "accelerate-launch", "accelerate.commands.launch"),
+    *("deepspeed", "deepspeed.launcher.runner", "deepspeed.launcher.launch"),
+}
+
+
 def is_launcher() -> bool:
     """True in a process that starts the ranks of a program."""
-    if "RANK" in os.environ:
-        return False
-    words = {os.path.basename(word) for word in sys.orig_argv[:5]}
-    return not words.isdisjoint({"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate"})
+    return "RANK" not in os.environ and os.path.basename(PROGRAM) in _LAUNCHERS
 
 
 def watch(observation: Any) -> None:
