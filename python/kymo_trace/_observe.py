@@ -43,10 +43,7 @@ class Observation:
         self.results = DiscardedResults()
         self.script = getattr(sys.modules["__main__"], "__file__", None) or ""  # Python deletes it before it ends
         self.begin_process(start_ns)
-        self.tags = Tags(torch)
-        self.tags.root, self.tags.gradients, self.tags.optimizer = map(  # type: ignore[method-assign]
-            without_dynamo, (self.tags.root, self.tags.gradients, self.tags.optimizer)
-        )
+        self.tags = Tags(torch, self.report_unobservable)
         self.compilations = Compilations(self.position, self.report_unobservable)
         self.origin = _ranks.origin()
         self.missing: list[str] = []  # parts that cannot be observed
@@ -101,6 +98,7 @@ class Observation:
 
     def steps_to_follow(self, reason: str | None) -> int:
         """Called when a step has begun. Returns the number of steps at whose boundaries nothing has to be done."""
+        self.tags.step_begins()
         if self.state == DURING:
             if self.compilations.rows:
                 self.compilations.deliver()
@@ -271,7 +269,7 @@ class Observation:
                 return True
             if self.records_scopes:
                 self.names.set_root(module)
-            if self.tags.enabled:
+            if not self.steps.backward:  # otherwise, FSDP may have gathered the parameters
                 self.tags.root(module)
         except SystemExit:
             raise
@@ -290,15 +288,14 @@ class Observation:
             self.steps.returns_gradients(again, (inputs,) if isinstance(inputs, self.torch.Tensor) else inputs)
 
     def backward_ends(self, in_phase: bool) -> None:
-        if in_phase and self.tags.enabled:
+        if in_phase:
             self.tags.gradients()
         self.steps.backward_ends(in_phase)
 
     def optimizer_ends(self, optimizer: Any) -> None:
         self.activity.optimizer_steps += not self.counted
         self.steps.optimizer_ends(optimizer)
-        if self.tags.enabled:
-            self.tags.optimizer(optimizer)
+        self.tags.optimizer(optimizer)
 
     def fail(self, error: Exception) -> None:
         """Ends the observation with an error of kymo, which the program must not notice."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Categories of memory in data-parallel programs, against what the programs count themselves."""
+"""Categories of memory in observed programs, against what the programs count themselves."""
 
 import unittest
 
@@ -74,6 +74,41 @@ class TensorsTest(TraceTest):
         self.assertEqual(self.outcome(), ("ok", ""), done.stderr)
         parameters, gradients, *_ = [size for (size,) in self.rows(CATEGORIES, 0, "optimizer")]
         self.assertEqual((parameters, gradients), (4096 * 64 * 4, 32 * 64 * 4))
+
+
+WRAPPED = (
+    "delegates",
+    "optimizer_of_delegate",
+    "module_of_delegate",
+    "replaced_forward",
+    "accumulated",
+    "converted",
+    "swapped",
+    "assigned",
+    "lazy",
+    "tied",
+    "replaced_gradients",
+)
+
+
+@needs_torch_parts
+class WrappedTest(TraceTest):
+    """What a program trains is wrapped by other objects, or replaced while it trains."""
+
+    def test_categories(self):
+        options = ["--passes", "memory", "--steps", "5:10", "--ranks", str(len(WRAPPED))]
+        self.trace_each(PROGRAMS / "wrapped.py", WRAPPED, STEPS, options=options)
+        for rank, kind in enumerate(WRAPPED):
+            with self.subTest(kind):
+                *_, counted = (self.work / f"{kind}.txt").read_text(encoding="utf-8").splitlines()
+                found = [size for (size,) in self.rows(CATEGORIES, rank, "optimizer")]
+                self.assertEqual(found[:3], [int(word) for word in counted.split()[1:]])
+                self.assertLess(found[-1], 0.05)  # the batch
+                self.assertEqual(self.kept(rank, "other"), 0)
+                self.assertGreater(self.kept(rank, "parameter"), 0)
+
+    def kept(self, rank, memory):
+        return self.rows("SELECT total(bytes) FROM saved_tensor WHERE rank = ? AND memory = ?", rank, memory)[0][0]
 
 
 if __name__ == "__main__":
