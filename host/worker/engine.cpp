@@ -229,12 +229,15 @@ class Engine {
     if (steps_) steps_->exclude_suspended(record_);
   }
 
-  /// Nothing was computed: times and events say nothing about the workload.
+  /// Nothing was computed: times and events say nothing about the workload, and neither does the memory of a step that
+  /// failed.
   void keep_prediction() {
     event::Derived prediction;
-    prediction.memory_parts = std::move(record_.derived.memory_parts);
-    prediction.kept_tensors = std::move(record_.derived.kept_tensors);
-    prediction.scope_paths = std::move(record_.derived.scope_paths);
+    if (progress_.outcome().status == RunStatus::kOk) {
+      prediction.memory_parts = std::move(record_.derived.memory_parts);
+      prediction.kept_tensors = std::move(record_.derived.kept_tensors);
+      prediction.scope_paths = std::move(record_.derived.scope_paths);
+    }
     record_.derived = std::move(prediction);
     record_.samples.clear();
     event::Texts texts = std::move(record_.trace.texts);
