@@ -37,15 +37,17 @@ bool is_given(const CaseSpec& spec, const std::string& name) {
   return std::ranges::any_of(spec.set, [&](const auto& each) { return each.first == name; });
 }
 
-/// Without axes: every choice that is not fixed.
-void add_choices(CaseSpec& spec, const catalog::Workload& workload, bool with_ranks) {
+/// Without axes: every choice that is not fixed and has usual values. The memory of several ranks of a workload in
+/// Python is not predicted.
+void add_choices(CaseSpec& spec, const catalog::Found& found, bool with_ranks) {
   if (!spec.axes.empty()) return;
+  const catalog::Workload& workload = *found.workload;
   for (const char* name : kChoices) {
-    const bool is_declared =
-        std::ranges::any_of(workload.parameters, [&](const auto& parameter) { return parameter.name == name; });
-    if (is_declared && !is_given(spec, name)) spec.axes.push_back(axis_from(name));
+    const bool has_values = std::ranges::any_of(
+        workload.parameters, [&](const auto& parameter) { return parameter.name == name && !parameter.axis.empty(); });
+    if (has_values && !is_given(spec, name)) spec.axes.push_back(axis_from(name));
   }
-  if (!with_ranks) return;
+  if (!with_ranks || !found.plugin->file.interpreter.empty()) return;
   spec.ranks.clear();
   std::ranges::copy_if(kRankChoices, std::back_inserter(spec.ranks), [&](std::int64_t ranks) {
     return ranks >= workload.min_ranks && (workload.max_ranks == 0 || ranks <= workload.max_ranks);
@@ -89,6 +91,7 @@ int show(const FitArguments& arguments, const std::filesystem::path& predictions
          int code) {
   const report::Output output("fit", *open_results(predictions),
                               {{"memory", std::to_string(arguments.memory_bytes)},
+                               {"memory_text", format_bytes(arguments.memory_bytes)},
                                {"peaks", dump_json(measured_peaks(arguments.options.database, device_kind))}});
   print_output(arguments, output, {{"device", device_kind}, {"exit_code", code}});
   return code;
@@ -103,9 +106,9 @@ int fit(const FitArguments& arguments, const std::string& command_line) {
   invocation.ranks = Ranks::kStartedHere;
   std::string device_kind = "cpu";
   for (CaseSpec& spec : invocation.specs) {
-    const catalog::Workload& workload = *targets.find(spec.workload).workload;
-    add_choices(spec, workload, !arguments.cases.ranks && spec.ranks == std::vector<std::int64_t>{1});
-    const DeviceChoice fallback = workload.runs_on_cuda ? DeviceChoice::kCuda : DeviceChoice::kCpu;
+    const catalog::Found found = targets.find(spec.workload);
+    add_choices(spec, found, !arguments.cases.ranks && spec.ranks == std::vector<std::int64_t>{1});
+    const DeviceChoice fallback = found.workload->runs_on_cuda ? DeviceChoice::kCuda : DeviceChoice::kCpu;
     spec.device = arguments.options.device.value_or(DeviceChoice::kAuto);
     if (spec.device == DeviceChoice::kAuto) spec.device = fallback;
     if (spec.device == DeviceChoice::kCuda) device_kind = "cuda";

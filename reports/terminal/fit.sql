@@ -40,14 +40,24 @@ FROM (
       FROM (
         SELECT
           1e3 * max(
-            w.flops
-            / (
-              SELECT max(k.value ->> 'rate')
-              FROM json_each(:peaks) k
-              WHERE k.value ->> 'kind' = 'matmul' AND k.value ->> 'dtype' = w.product_type
-            ),
-            w.bytes
-            / (SELECT max(k.value ->> 'rate') FROM json_each(:peaks) k WHERE k.value ->> 'kind' IN ('copy', 'read'))
+            CASE
+              WHEN w.flops > 0
+                THEN w.flops / (
+                  SELECT max(k.value ->> 'rate')
+                  FROM json_each(:peaks) k
+                  WHERE k.value ->> 'kind' = 'matmul' AND k.value ->> 'dtype' = w.product_type
+                )
+              ELSE 0
+            END,
+            CASE
+              WHEN w.bytes > 0
+                THEN w.bytes / (
+                  SELECT max(k.value ->> 'rate')
+                  FROM json_each(:peaks) k
+                  WHERE k.value ->> 'kind' IN ('copy', 'read')
+                )
+              ELSE 0
+            END
           ) AS ms
         FROM predicted_work w
         WHERE w.run_id = r.run_id

@@ -162,6 +162,34 @@ class MemoryPredictionTest(KymoTest):
         self.assertGreater(peaks[1], peaks[2])
         self.assertGreater(peaks[2], peaks[8])
 
+    def test_fit_predicts_workloads_in_python(self):
+        workload = WORKLOADS / "feed_forward.py"
+        self.run_kymo(workload, *METHOD, "--passes", "memory", "--axis", "batch")
+        measured = dict(
+            self.rows(
+                "SELECT r.value, m.peak_allocated_bytes FROM memory_peak m "
+                "JOIN run_parameter r ON r.run_id = m.run_id AND r.name = 'batch' WHERE m.phase = 'run'"
+            )
+        )
+        for kind in (["kind=copy"], ["kind=matmul", "--set", "n=128"]):
+            self.kymo("run", "peaks", "--device", "cpu", "--steps", "3", "--passes", "time", "--set", *kind)
+        words = ["fit", workload, "--device", "cpu", "--memory", f"{1.03 * measured[128]:.0f}"]
+        choices = self.kymo_json(*words)["choices"]
+        found = {json.loads(choice["choice"])["batch"]: choice for choice in choices}
+        self.assertEqual({batch: choice["fits"] for batch, choice in found.items()}, {64: "yes", 128: "yes", 256: "no"})
+        self.assertEqual({choice["ranks"] for choice in choices}, {None})  # all have one rank
+        for batch, choice in found.items():
+            self.assertLess(abs(choice["predicted_bytes"] / measured[batch] - 1), 0.02, (choice, measured))
+        self.assertAlmostEqual(found[256]["step_ms"], 4 * found[64]["step_ms"], delta=1e-6 * found[256]["step_ms"])
+        text = self.kymo(*words, "--set", "dtype=bf16").stdout
+        self.assertIn("no times of steps with matrix products in bf16: the database has no peak rate of these", text)
+
+    def test_fit_counts_choices_that_cannot_be_predicted(self):
+        workload = f"{WORKLOADS / 'unpredictable.py'}:unpredictable"
+        done = self.kymo("fit", workload, "--device", "cpu", "--memory", "1Gi", code=3)
+        self.assertIn("0 of 1 choices fit into 1.00 GiB; 1 could not be predicted", done.stdout)
+        self.assertNotIn("yes", done.stdout)
+
     def test_fit_extrapolates_measured_steps(self):
         self.run_kymo("transformer_lm", *MODEL[:-2], *METHOD, "--passes", "memory", "--axis", "batch=2,4,16")
         ((measured,),) = self.rows("SELECT peak_allocated_bytes FROM memory_peak WHERE run_id = 3 AND phase = 'run'")
