@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <set>
 
 #include "base/error.hpp"
@@ -33,12 +34,37 @@ void check_parameter(const Parameter& parameter, const std::string& workload) {
   });
 }
 
+/// Titles may spell choices in another way: "{cudnn=cuDNN|math=unfused}".
+void check_title(const Parameter& parameter, const std::string& workload) {
+  const std::string& title = parameter.title;
+  const std::size_t begin = title.find('{'), end = title.find('}');
+  if (begin == std::string::npos && end == std::string::npos) return;
+  const auto reject = [&](const std::string& reason) {
+    throw Error("the title of parameter " + quote(parameter.name) + " of " + workload + " is " + quote(title) + "; " +
+                reason);
+  };
+  if (begin > end || end == std::string::npos || title.find_first_of("{}", end + 1) != std::string::npos ||
+      title.find('{', begin + 1) != std::string::npos)
+    reject("it may contain braces once: {}, or {VALUE=TITLE|VALUE=TITLE} with titles of choices");
+  const std::string list = title.substr(begin + 1, end - begin - 1);
+  if (list.empty()) return;
+  std::set<std::string> titled;
+  for (const std::string& entry : split(list, '|')) {
+    const std::string value = entry.substr(0, entry.find('='));
+    if (std::find(parameter.choices.begin(), parameter.choices.end(), value) == parameter.choices.end())
+      reject(quote(value) + " is not one of its choices" + suggestion(value, parameter.choices));
+    if (value.size() + 1 >= entry.size()) reject(quote(value) + " has no title; write VALUE=TITLE");
+    if (!titled.insert(value).second) reject(quote(value) + " has two titles");
+  }
+}
+
 void check_workload(const Workload& workload) {
   check_name(workload.name, "the name of a workload");
   const std::string what = "workload " + quote(workload.name);
   std::set<std::string> parameters, phases{"step", "other"};
   for (const Parameter& parameter : workload.parameters) {
     check_parameter(parameter, what);
+    check_title(parameter, what);
     if (!parameters.insert(parameter.name).second)
       throw Error(what + " declares parameter " + quote(parameter.name) + " twice");
   }

@@ -20,7 +20,7 @@ class AttentionSdpa final : public kymo::transformer::AttentionWorkload {
             "backend",
             kymo::Choice{"auto", SdpaBackend::names()}
                 .axis({"cudnn", "flash", "efficient", "math"})
-                .title(" {}", kymo::Shown::Always),
+                .title(" {cudnn=cuDNN}", kymo::Shown::Always),
             "SDPA backend to use; the run is skipped if LibTorch does not support it for the device, type and shape");
   }
 

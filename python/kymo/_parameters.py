@@ -25,7 +25,8 @@ class Parameter(Generic[T]):
     axis: values that a sweep suggests.
     unit: of the value, for display.
     doc: documentation.
-    title: how titles of runs show the value, with {} for the value, such as "{} MiB"; "" if they do not.
+    title: how titles of runs show the value, with {} for the value, such as "{} MiB"; "" if they do not. The braces may
+        contain titles of choices that are spelled differently: "{cudnn=cuDNN|math=unfused}".
     title_at_default: titles also contain the parameter at its default.
     setting: runs are compared only if they agree on the parameter; other parameters distinguish variants.
     """

@@ -149,11 +149,17 @@ SELECT
   p.text,
   -- the value, or for `auto` the selected one if the workload reported it as a metric with the name of the parameter
   p.effective,
-  -- as shown in titles, for example `10 MiB`; empty if titles do not show it
+  -- as shown in titles, for example `10 MiB`; empty if titles do not show it. A format may contain titles of choices:
+  -- `{cudnn=cuDNN|math=unfused}`
   replace(
     p.title,
-    '{}',
-    CASE p.type WHEN 'real' THEN printf('%.15g', p.value) WHEN 'bool' THEN p.text ELSE p.effective END
+    p.placeholder,
+    CASE
+      WHEN p.from_own_title <> '' THEN substr(p.from_own_title, 1, instr(p.from_own_title, '|') - 1)
+      WHEN p.type = 'real' THEN printf('%.15g', p.value)
+      WHEN p.type = 'bool' THEN p.text
+      ELSE p.effective
+    END
   ) AS title,
   -- 1 if runs are compared only if they agree on the parameter; otherwise it distinguishes variants
   p.setting,
@@ -161,24 +167,43 @@ SELECT
   p.choice
 FROM (
   SELECT
-    q.*,
-    CASE WHEN q.type <> 'bool' THEN CAST(q.value AS TEXT) WHEN q.value THEN 'true' ELSE 'false' END AS text,
+    o.*,
     CASE
-      WHEN q.value = 'auto'
+      WHEN o.placeholder = '{}' THEN ''
+      WHEN instr('|' || trim(o.placeholder, '{}'), '|' || o.effective || '=')
         THEN
-          coalesce(
-            (
-              SELECT m.value
-              FROM metric m
-              WHERE m.run_id = q.run_id AND m.name = q.name AND m.level = 'run'
-              ORDER BY m.pass <> 'time', m.sequence
-              LIMIT 1
-            ),
-            q.value
+          substr(
+            trim(o.placeholder, '{}') || '|',
+            instr('|' || trim(o.placeholder, '{}'), '|' || o.effective || '=') + length(o.effective) + 1
           )
-      ELSE q.value
-    END AS effective
-  FROM param q
+      ELSE ''
+    END AS from_own_title
+  FROM (
+    SELECT
+      q.*,
+      CASE WHEN q.type <> 'bool' THEN CAST(q.value AS TEXT) WHEN q.value THEN 'true' ELSE 'false' END AS text,
+      CASE
+        WHEN q.value = 'auto'
+          THEN
+            coalesce(
+              (
+                SELECT m.value
+                FROM metric m
+                WHERE m.run_id = q.run_id AND m.name = q.name AND m.level = 'run'
+                ORDER BY m.pass <> 'time', m.sequence
+                LIMIT 1
+              ),
+              q.value
+            )
+        ELSE q.value
+      END AS effective,
+      CASE
+        WHEN instr(q.title, '=')
+          THEN substr(q.title, instr(q.title, '{'), instr(q.title, '}') - instr(q.title, '{') + 1)
+        ELSE '{}'
+      END AS placeholder
+    FROM param q
+  ) o
 ) p;
 
 -- How reports name each run, as declared by its workload: the family, the variant, and the settings that must be equal

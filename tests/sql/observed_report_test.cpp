@@ -251,13 +251,13 @@ TEST_F(AttentionReport, AssignmentAccountsForTheSmallestCaseThatRanOut) {
 TEST_F(AttentionReport, AssignmentHoldsKernelsAgainstTheirPeersAndTheDevice) {
   const std::string text = markdown("cs336");
   EXPECT_THAT(text, HasSubstr("at least one block of queries per SM: flash in 1 shape."));
-  EXPECT_THAT(text, HasSubstr("Fastest for shapes that leave SMs idle: LibTorch cudnn in 1 shape."));
+  EXPECT_THAT(text, HasSubstr("Fastest for shapes that leave SMs idle: LibTorch cuDNN in 1 shape."));
   EXPECT_THAT(text, HasSubstr("flash, kymo's kernel, compared with naive attention (shapes that both ran: 1)"));
   EXPECT_THAT(text, HasSubstr("both together 5.00 to 5.00 times as fast; it is faster in 1 of 1."));
   EXPECT_THAT(text,
               HasSubstr("The highest rate is 550\u00A0TFLOP/s in forward (flash, bf16, head dim 128, length 32768), "
                         "51.4\u00A0% of the device peak"));
-  EXPECT_THAT(text, HasSubstr("| naive (ms) | flash (ms) | LibTorch efficient (ms) | LibTorch cudnn (ms) | fastest |"));
+  EXPECT_THAT(text, HasSubstr("| naive (ms) | flash (ms) | LibTorch efficient (ms) | LibTorch cuDNN (ms) | fastest |"));
   EXPECT_THAT(text, HasSubstr("| fp32, full | 1 × 128 | 128 | – | – | skipped | – | – | – |"));
   EXPECT_THAT(text, HasSubstr("| bf16, full | 1 × 128 | 32768 | 20.00 | 4.000 | – | 4.800 | flash | 1.20 |"));
   EXPECT_THAT(
@@ -274,7 +274,7 @@ TEST_F(AttentionReport, AssignmentShowsANewImplementation) {
             SQLITE_OK);
   sqlite3_close_v2(database);
   EXPECT_THAT(markdown("cs336"),
-              HasSubstr("| naive (ms) | flash (ms) | sliding efficient (ms) | sliding cudnn (ms) |"));
+              HasSubstr("| naive (ms) | flash (ms) | sliding efficient (ms) | sliding cuDNN (ms) |"));
 }
 
 TEST_F(AttentionReport, QuickLookPutsImplementationsSideBySide) {

@@ -155,7 +155,8 @@ UPDATE run SET
   title = CASE workload WHEN 'attention_naive' THEN 'naive' WHEN 'attention_sdpa' THEN 'LibTorch' ELSE '' END,
   family_order = CASE workload WHEN 'attention_naive' THEN 0 WHEN 'attention_flash' THEN 1 ELSE 2 END
 WHERE run_id IN (SELECT run_id FROM given);
-UPDATE param SET title = CASE name WHEN 'backend' THEN ' {}' ELSE '{}' END WHERE name IN ('implementation', 'backend');
+UPDATE param SET title = CASE name WHEN 'backend' THEN ' {cudnn=cuDNN}' ELSE '{}' END
+WHERE name IN ('implementation', 'backend');
 INSERT INTO rank (run_id, rank, pass, pid, host, status, device_id, stdout, stderr)
 SELECT
   run_id,

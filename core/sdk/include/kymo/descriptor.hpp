@@ -47,8 +47,9 @@ class Typed {
     parameter_.unit = std::move(text);
     return self();
   }
-  /// Sets how titles of runs show the value, with {} for the value, for example "{} MiB". A title that begins with a
-  /// space follows the preceding part of the title without a comma.
+  /// Sets how titles of runs show the value, with {} for the value, for example "{} MiB". The braces may contain titles
+  /// of choices that are spelled differently: "{cudnn=cuDNN|math=unfused}". A title that begins with a space follows
+  /// the preceding part of the title without a comma.
   Self& title(std::string format, Shown shown = Shown::UnlessDefault) {
     parameter_.title = std::move(format);
     if (shown == Shown::Always) parameter_.flags |= KYMO_TITLE_AT_DEFAULT;
