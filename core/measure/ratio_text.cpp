@@ -52,6 +52,7 @@ std::string ratio_predicate(double ratio, bool certain) {
 }
 
 std::string ratio_range_text(double low, double high) {
+  if (low == high) return ratio_text(low);
   if (is_faster(low) != is_faster(high)) return ratio_text(low) + " to " + ratio_text(high);
   const bool as_factor = has_factor(low) || has_factor(high);
   return span_text(low, high, as_factor) + direction_of(low, as_factor);

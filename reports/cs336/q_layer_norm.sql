@@ -8,10 +8,8 @@ WITH recorded AS (
   SELECT
     m.name,
     m.value
-  FROM selected_run s
-  JOIN run r ON r.run_id = s.run_id AND r.family = 'autocast_types' AND r.status = 'ok'
-  JOIN reported_metric m ON m.run_id = r.run_id AND m.pass = 'time'
-  GROUP BY m.name
+  FROM chosen c
+  JOIN reported_metric m ON m.run_id = c.run_id AND m.pass = 'time'
 )
 SELECT
   substr(v.name, 13) AS type,

@@ -7,6 +7,7 @@ import re
 import sqlite3
 from pathlib import Path
 
+import tomllib
 from kymo_tool import PLUGINS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -14,6 +15,7 @@ COMMON = ROOT / "tests" / "sql" / "common"
 NS = 1e6  # nanoseconds in a millisecond
 GIB = 1 << 30
 CPU, GPU = 1, 2  # the devices of common/runs.sql
+KEYS = ("title", "suite", "profile", "hides_history")  # of a report, which decide what runs it is about
 SIZES = ("small", "medium", "large", "xl", "2.7B", "8B", "10B")
 
 
@@ -66,6 +68,15 @@ class AnswerDatabase:
             "INSERT INTO string (string_id, text) SELECT coalesce(max(string_id), 0) + 1, ? FROM string", (text,)
         )
         return self.text_id(text)
+
+    def scope_id(self, scope):
+        """The id of a scope path, whose module has no indices."""
+        scope_id = self.text_id(scope)
+        self.database.execute(
+            "INSERT OR IGNORE INTO scope_path (scope_id, module, depth) VALUES (?, ?, ?)",
+            (scope_id, re.sub(r"_\d+", "", scope), scope.count("/") + 1),
+        )
+        return scope_id
 
     def add(
         self, suite_case, *, workload="transformer_lm", family="transformer", title="", status="ok", device=GPU,
@@ -153,14 +164,10 @@ class AnswerDatabase:
     def add_kernels(self, run_id, kernels):
         """Insert kernels of a traced run: (phase, class, module, ms of a step)."""
         for phase, kind, module, ms in kernels:
-            name_id, scope_id = self.text_id(f"{kind}_kernel"), self.text_id(module)
+            name_id, scope_id = self.text_id(f"{kind}_kernel"), self.scope_id(module)
             self.database.execute(
                 "INSERT OR IGNORE INTO kernel_class (name_id, short_name, class) VALUES (?, ?, ?)",
                 (name_id, f"{kind}_kernel", kind),
-            )
-            self.database.execute(
-                "INSERT OR IGNORE INTO scope_path (scope_id, module, depth) VALUES (?, ?, ?)",
-                (scope_id, module, module.count("/") + 1),
             )
             self.insert(
                 "kernel_total", run_id=run_id, rank=0, **{"pass": "trace"}, sequence=self.next("kernel_total", run_id),
@@ -192,13 +199,24 @@ class AnswerDatabase:
                     phase=name, category=category, bytes=int(gib * GIB),
                 )  # fmt: skip
 
-    def add_bandwidth(self, gb_s, backend="nccl", device=GPU):
-        """Insert all-reduces of two ranks whose time is their size over the bandwidth, which is then that of a ring."""
+    def add_block(self, run_id, size, phase, scope, operator, alloc_ns=1, category="activation"):
+        """Insert a memory block that an operator requested in step 6, and that exists until the end of the pass."""
+        sequence = self.next("allocation", run_id)
+        self.insert(
+            "allocation", run_id=run_id, rank=0, **{"pass": "memory"}, sequence=sequence, device="cuda",
+            address=sequence, requested_bytes=size, allocated_bytes=size, alloc_ns=alloc_ns, stream=0, thread=0, step=6,
+            phase_id=self.text_id(phase), scope_id=self.scope_id(scope), op_id=self.text_id(operator),
+            category=category, category_source="lifetime",
+        )  # fmt: skip
+
+    def add_bandwidth(self, gb_s, backend="nccl", device=GPU, call_ms=0):
+        """Insert all-reduces of two ranks whose time is that of a call plus their size over the bandwidth, which is
+        then that of a ring."""
         for size in (1_000_000, 100_000_000):
             self.add(
                 f"collectives-{backend}", workload="all_reduce", family="collective", ranks=2, device=device,
                 parameters={"backend": backend, "bytes": size, "dtype": "fp32", "in_place": True},
-                phases={"step": size / gb_s / 1e6},
+                phases={"step": call_ms + size / gb_s / 1e6},
             )  # fmt: skip
 
     def add_rate(self, tflops, dtype="bf16", device=GPU):
@@ -209,18 +227,37 @@ class AnswerDatabase:
         )  # fmt: skip
         self.insert("work", run_id=run_id, rank=0, phase="operation", flops=tflops * 1e9, bytes=0)
 
-    def report(self, name="cs336"):
+    def report(self, name="cs336", folder=ROOT / "reports"):
         """The report in Markdown, with plain spaces."""
-        folder = self.test.work / "out"
-        self.test.kymo("report", ROOT / "reports" / name, "--db", self.path, "--format", "markdown", "--out", folder)
-        return (folder / "report.md").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+        out = self.test.work / "out"
+        self.test.kymo("report", folder / name, "--db", self.path, "--format", "markdown", "--out", out)
+        return (out / "report.md").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
 
     def section(self, heading, name="cs336"):
         """The text of the section with this heading, up to the next one."""
-        text = self.report(name)
+        return self.text_of(heading, self.report(name))
+
+    def text_of(self, heading, text):
         found = re.search(rf"^#+ {re.escape(heading)}.*?\n(.*?)(?=^#+ |\Z)", text, re.DOTALL | re.MULTILINE)
         self.test.assertIsNotNone(found, f"no section '{heading}' in:\n{text}")
         return found[1]
 
     def answer(self, number, name="cs336"):
-        return self.section(f"Question {number}.", name)
+        """The answer to a question, from a report that has no other section: a whole one takes ten times as long."""
+        reports = self.test.work / "reports"
+        if not reports.exists():
+            reports.mkdir()
+            for folder in (ROOT / "reports").iterdir():
+                (reports / folder.name).symlink_to(folder)
+        given = tomllib.loads((reports / name / "report.toml").read_text(encoding="utf-8"))
+        heading = f"Question {number}."
+        (section,) = (each for each in given["section"] if each["heading"].startswith(heading))
+        content = section["content"] if "/" in section["content"] else f"../{name}/{section['content']}"
+        detail = tomllib.loads((reports / name / section["content"]).read_text(encoding="utf-8")).get("detail", [])
+        lines = [f"{key} = {json.dumps(given[key])}" for key in KEYS if key in given]
+        lines += ["[[section]]", f'heading = "{section["heading"]}"', "level = 2", f'content = "{content}"']
+        for each in detail:
+            lines += ["[[section]]", f'heading = "{each}"', 'prose = "Details."']
+        (reports / "answer").mkdir(exist_ok=True)
+        (reports / "answer" / "report.toml").write_text("\n".join(lines), encoding="utf-8")
+        return self.text_of(heading, self.report("answer", reports))

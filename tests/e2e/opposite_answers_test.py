@@ -100,17 +100,24 @@ class OppositeAnswersTest(KymoTest):
             self.attention("attention_sdpa", "other", 2, other)
             self.assertIn(text, self.db.answer(21))
 
-    def flat(self, **phases):
+    def flat(self, *, copy=False, **phases):
         """The answer to question 25 when one call per parameter takes 20 ms after 100 ms of backward."""
         self.db.clear()
         self.db.add_ddp("ddp-naive", "ddp_naive", {"backward": 100, "communication": 20}, order=0)
-        self.db.add_ddp("ddp-flat", "ddp_flat", phases)
+        self.db.add_ddp("ddp-flat", "ddp_flat", phases, parameters={"copy": copy})
         return self.db.answer(25)
 
     def test_flat_gradients_may_be_slower(self):
         self.assertIn("instead of 120.0 ms: 8.3 % faster, outside the noise", self.flat(backward=100, communication=10))
         self.assertIn("instead of 120.0 ms: 8.3 % slower, outside the noise", self.flat(backward=110, communication=20))
         self.assertIn("instead of 120.0 ms: a difference within the noise", self.flat(backward=100, communication=20))
+
+    def test_flat_gradients_are_copied_only_if_they_were(self):
+        times = {"backward": 100, "communication": 10}
+        text = self.flat(**times)
+        self.assertIn("With one call (gradients that accumulate in a flat tensor, without copies), a step takes", text)
+        text = self.flat(copy=True, **times)
+        self.assertIn("With one call (gradients copied to a flat tensor and back), a step takes 110.0 ms", text)
 
     def buckets(self, without, *sizes):
         """The answer to question 28: step times in ms without buckets, and with buckets of 1, 10 ... MiB."""

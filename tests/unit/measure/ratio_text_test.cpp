@@ -39,6 +39,7 @@ TEST(RatioText, RangesAscendInOneUnit) {
   EXPECT_EQ(ratio_range_text(0.05, 0.95), "1.05 to 20.0 times as fast") << "in the unit of the larger end";
   EXPECT_EQ(ratio_range_text(0.996, 1.003), "0.40 % faster to 0.30 % slower");
   EXPECT_EQ(ratio_range_text(0.9, 3), "10.0 % faster to 3.00 times as long");
+  EXPECT_EQ(ratio_range_text(0.2, 0.2), "5.00 times as fast") << "one ratio";
 }
 
 TEST(RatioText, IntervalsHaveTheUnitOfTheNumber) {
