@@ -21,6 +21,9 @@ std::vector<std::string> names_of(const Chart& chart) {
   return names;
 }
 
+// Time in which nothing runs is gray, in every chart.
+bool is_absence(const std::string& name) { return name == "idle" || name == "outside of operators"; }
+
 // Lines need the most distinguishable colors.
 std::size_t colours_for(const Chart& chart) { return chart.kind == ChartKind::kLine ? kLineColours : kPalette.size(); }
 
@@ -50,7 +53,7 @@ class Colouring {
         if (const auto found = colours_.find(other); found != colours_.end()) taken.insert(found->second);
       std::size_t colour = 0;
       while (taken.contains(colour)) ++colour;
-      colours_[name] = colour;
+      colours_[name] = is_absence(name) ? kPalette.size() - 1 : colour;
     }
   }
 

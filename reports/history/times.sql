@@ -1,51 +1,47 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Time of a step by commit: median over the runs, with half the range of the runs, and the median of the runs
---   between the change points.
+-- caption: Time of a step by commit: the median of its runs, the fastest and the slowest of them, and the median of the
+--   runs between change points.
 -- empty: No run belongs to a commit.
-WITH start AS (
+WITH line (name, line_order) AS (
+  VALUES ('median of the commit', 1), ('between change points', 2), ('slowest run', 3), ('fastest run', 4)
+),
+timed AS (
   SELECT
     c.series_id,
     c.position,
-    (
-      SELECT count(*)
-      FROM history_change h
-      WHERE h.series_id = c.series_id AND h.position <= c.position
-    ) AS stretch,
-    c.time_ms,
-    (c.max_ms - c.min_ms) / 2 AS half_range_ms
+    l.name,
+    l.line_order,
+    CASE l.line_order
+      WHEN 1 THEN c.time_ms
+      WHEN 3 THEN c.max_ms
+      WHEN 4 THEN c.min_ms
+      ELSE
+        coalesce(
+          (
+            SELECT h.after_ms
+            FROM history_change h
+            WHERE h.series_id = c.series_id AND h.position <= c.position
+            ORDER BY h.position DESC
+            LIMIT 1
+          ),
+          (
+            SELECT h.before_ms
+            FROM history_change h
+            WHERE h.series_id = c.series_id
+            ORDER BY h.position
+            LIMIT 1
+          )
+        )
+    END AS time_ms
   FROM history_commit c
+  CROSS JOIN line l
 )
 SELECT
   s.title,
-  p.position,
-  p.time_ms,
-  p.half_range_ms,
-  'commits' AS line
-FROM start p
-JOIN history_series s ON s.series_id = p.series_id
-UNION ALL
-SELECT
-  s.title,
-  p.position,
-  coalesce(
-    (
-      SELECT h.after_ms
-      FROM history_change h
-      WHERE h.series_id = p.series_id AND h.position <= p.position
-      ORDER BY h.position DESC
-      LIMIT 1
-    ),
-    (
-      SELECT h.before_ms
-      FROM history_change h
-      WHERE h.series_id = p.series_id
-      ORDER BY h.position
-      LIMIT 1
-    )
-  ) AS time_ms,
-  NULL AS half_range_ms,
-  'between change points' AS line
-FROM start p
-JOIN history_series s ON s.series_id = p.series_id
-WHERE p.series_id IN (SELECT series_id FROM history_change)
-ORDER BY title, line, position
+  t.position,
+  t.time_ms,
+  t.name AS line
+FROM timed t
+JOIN history_series s ON s.series_id = t.series_id
+WHERE t.time_ms IS NOT NULL
+ORDER BY s.title, t.line_order, t.position

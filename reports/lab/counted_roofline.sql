@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Kernels by hardware counters below the measured peaks of the device, before and after the optimisations:
---   operations of the tensor cores and bytes of DRAM that were counted.
+-- caption: Kernels by hardware counters and the peaks of the device, as far as they were measured, before and after the
+--   optimisations: operations of the tensor cores and bytes of DRAM that were counted.
 -- empty: No hardware counters by kernel: the pass `counters` with `--counter-ranges kernel` reads those of NVIDIA GPUs.
 SELECT
   o.variant,

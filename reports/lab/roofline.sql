@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Operators below the measured peaks of the device, before and after the optimisations:
+-- caption: Operators and the peaks of the device, as far as they were measured, before and after the optimisations:
 -- empty: No operators with arguments.
 SELECT
   o.variant,

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: What the phases of a step consist of.
+-- caption: What the phases of a step consist of. On a GPU, their times are those of the GPU, which enters and leaves a
+--   phase later than the host.
 -- empty: No kernels or operators were recorded: `--passes trace` records kernels on a GPU, `--passes ops` operators.
 -- On a GPU, kernels by class and the idle time between them; on a CPU, operators by class, and the time of a phase
 -- outside of operators.
@@ -44,15 +45,30 @@ stacked AS (
   FROM chosen c
   JOIN run r ON r.run_id = c.run_id AND r.device_kind = 'cpu'
   CROSS JOIN spans s ON s.pass = 'ops'
+),
+phases AS (
+  SELECT
+    k.phase,
+    min(s.start_ns) AS start_ns
+  FROM stacked k
+  LEFT JOIN spans s ON s.phase = k.phase
+  WHERE k.ms > 0
+  GROUP BY k.phase
+),
+classes AS (
+  SELECT
+    class,
+    class IN ('idle', 'outside of operators') AS is_last,
+    sum(ms) AS total_ms
+  FROM stacked
+  WHERE ms > 0
+  GROUP BY class
 )
+-- Every phase has every class, so that all bars have the same order: the longest class first.
 SELECT
-  k.phase,
-  k.class,
-  k.ms
-FROM stacked k
-LEFT JOIN (SELECT
-  phase,
-  min(start_ns) AS start_ns
-FROM spans GROUP BY phase) s ON s.phase = k.phase
-WHERE k.ms > 0
-ORDER BY k.phase = 'other', s.start_ns, k.class IN ('idle', 'outside of operators'), k.class
+  p.phase,
+  c.class,
+  coalesce((SELECT sum(k.ms) FROM stacked k WHERE k.phase = p.phase AND k.class = c.class AND k.ms > 0), 0) AS ms
+FROM phases p
+CROSS JOIN classes c
+ORDER BY p.phase = 'other', p.start_ns, c.is_last, c.total_ms DESC, c.class

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: What a step consists of: share of each phase, for the newest run of each workload with phases.
--- empty: No run with phases was completed.
+-- caption: What a step consists of: share of each phase, for the newest run of each workload with several
+--   phases.
+-- empty: No run with several phases was completed.
 -- With several ranks, the phases of rank 0: the sum over the slowest rank of each phase can exceed a step.
 WITH newest AS (
   SELECT
@@ -27,7 +28,9 @@ SELECT
   100 * p.ms / w.ms AS share
 FROM phases p
 JOIN phases w ON w.workload = p.workload AND w.phase = 'step'
-WHERE p.phase <> 'step'
+WHERE
+  p.phase <> 'step'
+  AND (SELECT count(*) FROM phases o WHERE o.workload = p.workload AND o.phase NOT IN ('step', 'other')) > 1
 ORDER BY
   p.phase = 'other',
   max(p.start_ns - w.start_ns) OVER (PARTITION BY p.phase),

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- caption: Operators below the measured peaks of the device:
+-- caption: Operators and the peaks of the device, as far as they were measured:
 -- empty: No operators with arguments: add `--passes time,ops --trace-detail shapes` to the command. Available for
 --   workloads that use LibTorch.
 WITH observed AS (

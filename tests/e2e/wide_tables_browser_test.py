@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table with as many columns as a report may have is not cut in a browser window of 1,400 px."""
+"""A table with as many columns as a report may have is not cut in a browser window of 1,400 px, and has numbers in one
+line on a phone, where it scrolls."""
 
 import re
 import unittest
@@ -38,6 +39,13 @@ const boxes = [...document.querySelectorAll(".scroll")];
 const results = { tables: boxes.length, widths: boxes.map((box) => [box.scrollWidth, box.clientWidth]) };
 const texts = [...document.querySelectorAll("td.short code")];
 results.brokenTexts = texts.filter((text) => text.getClientRects().length > 1).map((text) => text.textContent);
+const isBroken = (cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  const boxes = [...range.getClientRects()];
+  return Math.max(...boxes.map((box) => box.top)) > Math.min(...boxes.map((box) => box.bottom));
+};
+results.brokenNumbers = [...document.querySelectorAll("td.num")].filter(isBroken).length;
 """
 
 
@@ -45,20 +53,26 @@ results.brokenTexts = texts.filter((text) => text.getClientRects().length > 1).m
 class WideTablesBrowserTest(ReportPageTest):
     def setUp(self):
         super().setUp()
-        (self.work / "wide").mkdir()
+        (self.work / "wide").mkdir(exist_ok=True)
         (self.work / "wide" / "report.toml").write_text(REPORT)
         (self.work / "wide" / "wide.sql").write_text(QUERY)
-
-    def test_twelve_columns_fit(self):
         self.kymo("report", "./wide", "--out", "wide-out", "--format", "html")
         # A page without charts has no script of its own, so the table is put into the page with the charts.
         table = re.search(r"<figure>.*?</figure>", (self.work / "wide-out" / "report.html").read_text(), re.DOTALL)
         self.page = self.page.replace("</main>", table.group(0) + "</main>", 1)
+
+    def test_twelve_columns_fit(self):
         results = self.exercise(SCRIPT, width=1400)
         self.assertEqual(results["tables"], 1)
         [[content, box]] = results["widths"]
         self.assertLessEqual(content, box)
         self.assertEqual(results["brokenTexts"], [])
+
+    def test_numbers_do_not_wrap_on_a_phone(self):
+        results = self.exercise(SCRIPT, width=390)
+        self.assertEqual(results["brokenNumbers"], 0)
+        [[content, box]] = results["widths"]
+        self.assertGreater(content, box)
 
 
 if __name__ == "__main__":

@@ -109,5 +109,11 @@ TEST(SeriesColours, OfASinglePictureArePlaces) {
   EXPECT_EQ(colour_of(charts.at(0), 1), 1u);
 }
 
+TEST(SeriesColours, AreGrayForTimeInWhichNothingRuns) {
+  const auto charts = charts_of({row(1, 9, "idle", "a"), row(1, 8, "matmul", "a")}, ChartKind::kBar, "");
+  EXPECT_EQ(colour_of(charts.at(0), 0), kPalette.size() - 1);
+  EXPECT_LT(colour_of(charts.at(0), 1), kPalette.size() - 1);
+}
+
 }  // namespace
 }  // namespace kymo::report
