@@ -319,9 +319,11 @@ class RooflineDrawing {
 std::string roofline_notes(const Roofline& roofline) {
   std::vector<std::string> notes;
   if (has_marks_beside(roofline)) {
-    notes.emplace_back(
-        "The outlined marks at the left have no floating-point operations; they are as far from the roof of the memory "
-        "as their bytes per second.");
+    std::string note = "The outlined marks at the left have no floating-point operations";
+    const auto is_memory = [](const Roof& roof) { return roof.memory; };
+    if (std::any_of(roofline.roofs.begin(), roofline.roofs.end(), is_memory))
+      note += "; they are as far from the roof of the memory as their bytes per second";
+    notes.push_back(note + ".");
   }
   std::size_t count = 0;
   double ms = 0;

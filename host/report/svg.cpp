@@ -195,10 +195,14 @@ class ChartDrawing {
     const double high = y_at(*point.y + *point.error);
     const double low = y_at(*point.y - *point.error);
     const double cap = 3;
-    canvas_.line(x, high, x, low, "ka", SvgCanvas::kInk, 1.2);
-    canvas_.line(x - cap, high, x + cap, high, "ka", SvgCanvas::kInk, 1.2);
-    // No cap where the error bar is clipped, because that is not its end.
-    if (*point.y - *point.error >= y_.low) canvas_.line(x - cap, low, x + cap, low, "ka", SvgCanvas::kInk, 1.2);
+    const auto draw = [&](std::string_view css_class, std::string_view colour, double width) {
+      canvas_.line(x, high, x, low, css_class, colour, width);
+      canvas_.line(x - cap, high, x + cap, high, css_class, colour, width);
+      // No cap where the error bar is clipped, because that is not its end.
+      if (*point.y - *point.error >= y_.low) canvas_.line(x - cap, low, x + cap, low, css_class, colour, width);
+    };
+    draw("kh", "FFFFFF", 3.2);  // an edge, because bars on a dark background are as light as the error bar
+    draw("ka", SvgCanvas::kInk, 1.2);
   }
 
   // Each bar is placed on those of the previous series.
@@ -362,7 +366,7 @@ std::string chart_css() {
   std::string css =
       "@media (prefers-color-scheme: dark) {\n.kymo-chart .kt { fill: #e6e9ec }\n.kymo-chart .km { fill: #9aa4af "
       "}\n.kymo-chart .ka { "
-      "stroke: #c3cad1 }\n"
+      "stroke: #c3cad1 }\n.kymo-chart .kh { stroke: #16191d }\n"
       ".kymo-chart .kg { stroke: #30363d }\n.kymo-chart .kb, .kymo-chart .ki { fill: #16191d }\n.kymo-chart .ks { "
       "fill: #22272e }\n";
   for (std::size_t i = 0; i < kPalette.size(); ++i) {

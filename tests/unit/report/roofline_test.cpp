@@ -102,7 +102,11 @@ void expect_within_plot(const RooflinePicture& picture) {
 TEST(Roofline, CaptionNamesTheLargestMarksAndWhatHasNone) {
   const Chart chart = sample_roofline();
   EXPECT_THAT(chart.caption, HasSubstr("the largest: mm, head (20.0 ms); add (2.00 ms); copy (1.00 ms)."));
-  EXPECT_THAT(roofline_notes(chart.roofline), HasSubstr("outlined"));
+  EXPECT_THAT(roofline_notes(chart.roofline),
+              AllOf(HasSubstr("outlined"), HasSubstr("as far from the roof of the memory as")));
+  Roofline without_roofs = chart.roofline;
+  without_roofs.roofs.clear();
+  EXPECT_THAT(roofline_notes(without_roofs), AllOf(HasSubstr("outlined"), Not(HasSubstr("roof"))));
   EXPECT_THAT(chart.caption, HasSubstr("known work or time: unknown (0.500 ms)."));
   EXPECT_EQ(chart.roofline.marks.size(), 3u);
   const Chart plain = roofline_of({row("add", "elementwise", 1e6, 12e6, 2.0, "")}, kRoofs);
