@@ -30,9 +30,7 @@ TEST_F(WorkloadsOnGpu, TransformerTrainsAndVerifiesInEveryPrecision) {
       ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
       for (int i = 0; i < 3; ++i) ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
       EXPECT_EQ(run.host.phases.size(), 9u);
-      std::vector<std::string> expected{"logits", "loss", "gradients", "AdamW"};
-      if (autocast || dtype == std::string("bf16")) expected.emplace_back("losses of 20 steps");
-      EXPECT_EQ(run.passed_checks(), expected);
+      EXPECT_THAT(run.passed_checks(), ElementsAre("logits", "loss", "gradients", "AdamW"));
       run.destroy();
       // In fp16 the squares of small gradients underflow to 0, and epsilon alone limits Adam's step, so only check for
       // finite values.
@@ -62,9 +60,7 @@ TEST_F(WorkloadsOnGpu, TransformerTrainsWithFusedOperators) {
         const std::vector<std::string> checks = run.passed_checks();
         const std::string except = std::string(operators).substr(std::string("fused").size());
         const bool has_masters = autocast && except != "_except_optimizer" && except != "_except_master_weights";
-        const bool compares_losses = autocast || dtype == std::string("bf16");
-        EXPECT_EQ(checks.size(), (execution == std::string("graph") ? 6u : 4u) + (has_masters ? 1u : 0u) +
-                                     (compares_losses ? 1u : 0u));
+        EXPECT_EQ(checks.size(), (execution == std::string("graph") ? 6u : 4u) + (has_masters ? 1u : 0u));
         run.destroy();
         EXPECT_TRUE(std::isfinite(run.host.numbers["loss_last"]));
       }
@@ -154,7 +150,7 @@ TEST_F(WorkloadsOnGpu, FollowsTheOptimizerStateInAGraph) {
                KYMO_CUDA);
     ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
     for (int i = 0; i < 3; ++i) ASSERT_EQ(run.step(), KYMO_OK) << run.host.message;
-    EXPECT_EQ(run.passed_checks().size(), state == std::string("fp32") ? 7u : 8u);
+    EXPECT_EQ(run.passed_checks().size(), state == std::string("fp32") ? 6u : 7u);
   }
 }
 
@@ -164,9 +160,8 @@ TEST_F(WorkloadsOnGpu, AGraphVerifiesAgainstEagerSteps) {
       SCOPED_TRACE(std::string(attention) + " " + dtype);
       Driven run("transformer_lm", {{"attention", attention}, {"dtype", dtype}, {"execution", "graph"}}, KYMO_CUDA);
       ASSERT_EQ(run.prepare(), KYMO_OK) << run.host.message;
-      std::vector<std::string> expected{"logits", "loss", "gradients", "AdamW", "graph losses", "graph gradients"};
-      if (dtype == std::string("bf16")) expected.emplace_back("losses of 20 steps");
-      EXPECT_EQ(run.passed_checks(), expected);
+      EXPECT_THAT(run.passed_checks(),
+                  ElementsAre("logits", "loss", "gradients", "AdamW", "graph losses", "graph gradients"));
     }
   Driven forward("transformer_lm", {{"mode", "forward"}, {"execution", "graph"}}, KYMO_CUDA);
   ASSERT_EQ(forward.prepare(), KYMO_OK) << forward.host.message;

@@ -39,7 +39,8 @@ void declare_language_model(const Context& ctx, const LanguageModelSetting& sett
 
 /// Compares a small model with the run's type, attention and autocast with a float64 reference (logits, loss,
 /// gradients), and the optimizer with the AdamW formula and, if it holds master weights, the parameters with their
-/// rounded values. With a graph, also compares the losses and gradients of replays with those of eager steps.
+/// rounded values. With a graph, also compares the losses and gradients of replays with those of eager steps; in bf16
+/// with checkpoints, also the losses of 20 steps with those of LibTorch's layers without checkpoints.
 void check_language_model(Context& ctx, const LanguageModelSetting& setting, const at::Device& device,
                           Verification& result);
 Verification verify_language_model(Context& ctx, const LanguageModelSetting& setting, const at::Device& device);

@@ -222,7 +222,8 @@ void check_language_model(Context& ctx, const LanguageModelSetting& settings, co
   check_model(ctx, settings, device, result);
   if (settings.mode == Mode::kTrain) check_optimizer(ctx, settings, device, result);
   if (settings.graph) check_graph(ctx, settings, device, result);
-  if (settings.mode == Mode::kTrain && (settings.autocast || settings.dtype == at::kBFloat16))
+  const bool is_bf16 = settings.autocast || settings.dtype == at::kBFloat16;
+  if (settings.mode == Mode::kTrain && is_bf16 && settings.checkpoint.kind != transformer::Checkpointing::kNone)
     check_losses(ctx, settings, device, result);
 }
 

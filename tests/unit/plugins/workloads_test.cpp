@@ -141,6 +141,20 @@ TEST_P(TransformerLmVerifies, AgainstTheReference) {
   EXPECT_THAT(run.passed_checks(), ElementsAre("logits", "loss", "gradients", "AdamW"));
 }
 
+TEST(TransformerLm, VerifiesLossesOfCheckpointsInBf16) {
+  const std::map<std::string, FakeHost::Value> selective =
+      with(kSmallModel, {{"checkpoint", "selective"}, {"checkpoint_feed_forward", std::int64_t{1}}});
+  Driven exact("transformer_lm", selective);
+  ASSERT_EQ(exact.prepare(), KYMO_OK) << exact.host.message;
+  EXPECT_THAT(exact.passed_checks(), ElementsAre("logits", "loss", "gradients", "AdamW"));
+  Driven rounded("transformer_lm", with(selective, {{"dtype", "bf16"}}));
+  ASSERT_EQ(rounded.prepare(), KYMO_OK) << rounded.host.message;
+  EXPECT_THAT(rounded.passed_checks(), ElementsAre("logits", "loss", "gradients", "AdamW", "losses of 20 steps"));
+  Driven without("transformer_lm", with(selective, {{"checkpoint", "blocks"}}));
+  EXPECT_EQ(without.prepare(), KYMO_SKIPPED);
+  EXPECT_THAT(without.host.message, HasSubstr("checkpoint_feed_forward requires checkpoint=selective"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Precisions, TransformerLmVerifies,
                          testing::Values(Precision{"fp32", false, "naive"}, Precision{"fp32", false, "sdpa"},
                                          Precision{"fp32", true, "naive"}, Precision{"fp32", true, "sdpa"},
