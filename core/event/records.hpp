@@ -40,6 +40,7 @@ struct PassRecord : Readings {
   std::vector<KernelCount> kernel_counts;      ///< the same by kernel, if requested
   std::vector<Mark> marks;
   std::vector<Scheduling> scheduling;
+  std::vector<ReferenceLoop> reference_loops;
   std::vector<Warning> warnings;
   std::vector<DroppedRecords> dropped_records;
   MemoryPeak memory;

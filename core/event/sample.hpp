@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-/// Durations of steps and phases, and how the threads of a worker were scheduled.
+/// Durations of steps and phases, how the threads of a worker were scheduled, and how fast the processor was.
 namespace kymo::event {
 
 /// Phase names for the whole step and for the time outside of its phases.
@@ -41,6 +41,12 @@ struct Scheduling {
   std::optional<std::int64_t> longest_wait_ns;  ///< of the thread that waited longest
   std::optional<std::int64_t> pressure_ns;      ///< time in which any thread of the system waited
   std::optional<double> load_average;           ///< of the system, over one minute
+};
+
+/// How fast the processor was between two steps: the time of a loop that does the same on every machine.
+struct ReferenceLoop {
+  std::int64_t step = -1;  ///< the one before; -1 before the first
+  std::int64_t duration_ns = 0;
 };
 
 }  // namespace kymo::event

@@ -31,6 +31,12 @@ auto scheduling_table() {
        column<&S::pressure_ns>("pressure_ns"), column<&S::load_average>("load_average")});
 }
 
+auto reference_loop_table() {
+  using L = event::ReferenceLoop;
+  return declare_table<&PassRecord::reference_loops>(
+      "reference_loop", Extent::kNoEvent, {column<&L::step>("step"), column<&L::duration_ns>("duration_ns")});
+}
+
 auto warning_table() {
   using W = event::Warning;
   return declare_table<&PassRecord::warnings>(
@@ -167,6 +173,7 @@ auto dropped_record_table() {
 void add_measurement_tables(Tables& tables) {
   tables.push_back(sample_table());
   tables.push_back(scheduling_table());
+  tables.push_back(reference_loop_table());
   tables.push_back(warning_table());
   tables.push_back(metric_table());
   tables.push_back(compilation_table());

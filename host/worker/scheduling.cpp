@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/scheduling.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
 
 #include "base/clock.hpp"
+#include "worker/thread_files.hpp"
 
 namespace kymo::worker {
 namespace {
@@ -21,16 +17,6 @@ namespace {
 constexpr std::int64_t kMinBlockNs = 50'000'000;
 
 std::int64_t ns_of(const timeval& time) { return time.tv_sec * 1'000'000'000 + time.tv_usec * 1'000; }
-
-/// The first bytes of a file in a directory, or an empty string.
-std::string begin_of(int directory, const std::string& name) {
-  const int file = openat(directory, name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return "";
-  std::array<char, 256> text;
-  const ssize_t size = read(file, text.data(), text.size());
-  close(file);
-  return size < 0 ? "" : std::string(text.data(), static_cast<std::size_t>(size));
-}
 
 }  // namespace
 
@@ -45,23 +31,18 @@ ProcessUsage operator-(const ProcessUsage& later, const ProcessUsage& earlier) {
 }
 
 std::optional<SchedulingLog::ThreadWaits> SchedulingLog::thread_waits() const {
-  const std::unique_ptr<DIR, int (*)(DIR*)> threads(opendir((proc_ / "self/task").c_str()), closedir);
-  if (!threads) return std::nullopt;
   ThreadWaits waits;
-  while (const dirent* thread = readdir(threads.get())) {
-    if (thread->d_name[0] == '.') continue;
-    const std::string text = begin_of(dirfd(threads.get()), std::string(thread->d_name) + "/schedstat");
+  for_each_thread(proc_, "schedstat", [&](std::int64_t thread, const std::string& text) {
     long long running_ns = 0, waiting_ns = 0;  // the third number is that of its time slices
-    // A thread may end between the two calls; without schedstat, no thread has the file.
-    if (std::sscanf(text.c_str(), "%lld %lld", &running_ns, &waiting_ns) == 2)
-      waits[std::atoll(thread->d_name)] = waiting_ns;
-  }
+    // A thread may end before its file is read; without schedstat, no thread has the file.
+    if (std::sscanf(text.c_str(), "%lld %lld", &running_ns, &waiting_ns) == 2) waits[thread] = waiting_ns;
+  });
   return waits.empty() ? std::nullopt : std::optional(std::move(waits));
 }
 
 std::optional<std::int64_t> SchedulingLog::pressure_ns() const {
   // some avg10=0.00 avg60=0.00 avg300=0.00 total=<microseconds>
-  const std::string text = begin_of(AT_FDCWD, proc_ / "pressure/cpu");
+  const std::string text = begin_of(proc_ / "pressure/cpu");
   const std::size_t total = text.find("total=");
   if (!text.starts_with("some ") || total == std::string::npos) return std::nullopt;
   return std::atoll(text.c_str() + total + 6) * 1'000;
@@ -103,7 +84,7 @@ void SchedulingLog::end_block(std::int64_t now) {
   }
   const std::optional<std::int64_t> pressure = pressure_ns();
   if (pressure && pressure_ns_) block_.pressure_ns = *pressure - *pressure_ns_;
-  const std::string load = begin_of(AT_FDCWD, proc_ / "loadavg");
+  const std::string load = begin_of(proc_ / "loadavg");
   if (!load.empty()) block_.load_average = std::strtod(load.c_str(), nullptr);
   blocks_.push_back(block_);
   waits_ = waits;

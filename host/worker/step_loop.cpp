@@ -44,6 +44,12 @@ StepLoop::StepLoop(const measure::protocol::Assignment& assignment, std::int64_t
       planned_(measure::planned_steps(assignment.method)),
       is_time_pass_(assignment.pass == measure::Pass::kTime),
       scheduling_("/proc", driver.scheduling_share()) {
+  // Steps on a GPU hardly depend on the host's processor, other ranks would be taken for a busy machine, and the time
+  // between the steps of an observed program is the program's.
+  const measure::Case& what = assignment.what;
+  if (is_time_pass_ && what.device == measure::DeviceKind::kCpu && what.ranks == 1 &&
+      assignment.method.timing != measure::Timing::kFree)
+    reference_.emplace();
   const auto& until = assignment.method.until;
   if (until) stopping_.emplace(*until);
   if (assignment.method.max_pass_time_s > 0 && assignment.rank == 0) pace_.emplace(assignment.method);
@@ -69,6 +75,7 @@ bool StepLoop::run() {
   // Rank 0 may have given up during the warm-up.
   if (!is_time_pass_ || measuring_since_ns_ == 0) return true;
   scheduling_.end(now_ns());
+  if (reference_) reference_->end(log_.size() - 1);
   driver_.end();
   return true;
 }
@@ -100,6 +107,7 @@ bool StepLoop::begin_measuring() {
   if (!driver_.settle()) return false;
   measuring_since_ns_ = now_ns();
   if (is_time_pass_) scheduling_.begin(measuring_since_ns_);
+  if (reference_) reference_->begin(log_.size() - 1, now_ns());
   return true;
 }
 
@@ -109,6 +117,8 @@ void StepLoop::evaluate(std::int64_t first) {
   const Interval& interval = driver_.interval();
   disturbed_ =
       is_time_pass_ && !is_warmup(first) && scheduling_.add(log_.size() - 1, count, interval.usage, interval.end_ns);
+  if (reference_ && !is_warmup(first))
+    reference_->add(log_.size() - 1, interval.usage, interval.elapsed_ns, interval.end_ns);
   if (interval.suspended) {
     suspended_.push_back(first);
     measuring_since_ns_ += interval.elapsed_ns;  // the stopping rule ignores the step
@@ -159,6 +169,7 @@ void StepLoop::add_warnings(std::vector<event::Warning>& warnings) const {
 
 void StepLoop::add_records(event::PassRecord& record) {
   record.scheduling = scheduling_.take(log_.run_start_ns());
+  if (reference_) record.reference_loops = reference_->take();
   add_warnings(record.warnings);
   driver_.add_records(record, is_complete() ? std::optional(log_.median_ns()) : std::nullopt);
 }

@@ -9,6 +9,7 @@
 #include "measure/pace.hpp"
 #include "measure/statistics.hpp"
 #include "worker/pass_progress.hpp"
+#include "worker/reference_loop.hpp"
 #include "worker/scheduling.hpp"
 #include "worker/step_driver.hpp"
 #include "worker/step_log.hpp"
@@ -26,8 +27,8 @@ class StepLoop {
   /// std::bad_alloc.
   bool run();
   const StepLog& log() const { return log_; }
-  /// Adds what was recorded besides the steps: how the process was scheduled, warnings, and what the driver knows. Call
-  /// it once, after the steps.
+  /// Adds what was recorded besides the steps: how the process was scheduled, how fast the processor was, warnings, and
+  /// what the driver knows. Call it once, after the steps.
   void add_records(event::PassRecord& record);
   /// Excludes the steps during which this process was suspended from the statistics, as throttled ones, and adds their
   /// number.
@@ -62,8 +63,9 @@ class StepLoop {
   std::string too_slow_;               // why the pass ends early
   std::int64_t measuring_since_ns_ = 0;
   SchedulingLog scheduling_;
-  bool disturbed_ = true;                // as in NextSteps
-  std::vector<std::int64_t> suspended_;  // steps, ascending
+  std::optional<ReferenceLog> reference_;  // if the times depend on the processor alone
+  bool disturbed_ = true;                  // as in NextSteps
+  std::vector<std::int64_t> suspended_;    // steps, ascending
 };
 
 }  // namespace kymo::worker

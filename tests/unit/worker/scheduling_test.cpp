@@ -5,34 +5,20 @@
 
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <stdexcept>
 #include <string>
+
+#include "unit/worker/proc_folder.hpp"
 
 namespace kymo::worker {
 namespace {
 
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-/// A folder with the files that the log reads from /proc.
-class SchedulingTest : public testing::Test {
+class SchedulingTest : public ProcFolderTest {
  protected:
-  SchedulingTest() {
-    std::string name = std::filesystem::temp_directory_path() / "kymo-scheduling-XXXXXX";
-    if (!mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
-    proc = name;
-  }
-  ~SchedulingTest() override { std::filesystem::remove_all(proc); }
-
-  void put(const std::string& file, const std::string& text) const {
-    std::filesystem::create_directories((proc / file).parent_path());
-    std::ofstream(proc / file) << text;
-  }
   void thread_waited(int thread, std::int64_t wait_ns) const {
     put("self/task/" + std::to_string(thread) + "/schedstat", "77 " + std::to_string(wait_ns) + " 5\n");
   }
-
-  std::filesystem::path proc;
 };
 
 TEST_F(SchedulingTest, SumsTheWaitsOfThreadsAndKeepsTheLongest) {
