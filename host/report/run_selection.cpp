@@ -130,10 +130,10 @@ std::int64_t RunSelection::select_history(const Json& history) {
     changes.run(std::string("DROP TABLE IF EXISTS temp.") + table);
   changes.run(
       "CREATE TEMP TABLE history_series (series_id INTEGER PRIMARY KEY, title TEXT, project TEXT, machine TEXT, "
-      "statistic TEXT)");
+      "statistic TEXT, busy_runs INTEGER, enough_runs INTEGER)");
   changes.run(
       "CREATE TEMP TABLE history_commit (series_id INTEGER, position INTEGER, hash TEXT, short_hash TEXT, "
-      "committed_at TEXT, branch TEXT, runs INTEGER, time_ms REAL, min_ms REAL, max_ms REAL, "
+      "committed_at TEXT, branch TEXT, runs INTEGER, busy_runs INTEGER, time_ms REAL, min_ms REAL, max_ms REAL, "
       "PRIMARY KEY (series_id, position))");
   changes.run(
       "CREATE TEMP TABLE history_change (series_id INTEGER, position INTEGER, before_ms REAL, after_ms REAL, "
@@ -141,11 +141,12 @@ std::int64_t RunSelection::select_history(const Json& history) {
   const std::optional<std::string> series = dump_json(history.at("series"));
   changes.run(
       "INSERT INTO temp.history_series SELECT key + 1, value ->> 'title', value ->> 'project', value ->> 'machine', "
-      "value ->> 'statistic' FROM json_each(?1)",
+      "value ->> 'statistic', value ->> 'busy_runs', value ->> 'enough_runs' FROM json_each(?1)",
       {series});
   changes.run(
       "INSERT INTO temp.history_commit SELECT s.key + 1, c.key + 1, c.value ->> 'hash', c.value ->> 'short_hash', "
       "c.value ->> 'committed_at', c.value ->> 'branch', json_array_length(c.value -> 'run_ids'), "
+      "json_array_length(c.value -> 'busy_run_ids'), "
       "(c.value ->> 'time_ns') / 1e6, (c.value ->> 'min_ns') / 1e6, (c.value ->> 'max_ns') / 1e6 "
       "FROM json_each(?1) s, json_each(s.value -> 'commits') c",
       {series});
@@ -156,7 +157,8 @@ std::int64_t RunSelection::select_history(const Json& history) {
       {series});
   const std::int64_t selected = changes.run(
       "INSERT INTO temp.selected_run (run_id) SELECT DISTINCT r.value FROM json_each(?1) s, "
-      "json_each(s.value -> 'commits') c, json_each(c.value -> 'run_ids') r",
+      "json_each(s.value -> 'commits') c, (SELECT 'run_ids' AS ids UNION ALL SELECT 'busy_run_ids') k, "
+      "json_each(c.value -> k.ids) r",
       {series});
   complete_selection(changes);
   return selected;

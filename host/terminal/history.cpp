@@ -31,9 +31,52 @@ constexpr const char* kRuns = R"(
   LEFT JOIN run_commit c ON c.run_id = r.run_id
   WHERE r.status NOT IN ('running', 'skipped') ORDER BY r.run_id)";
 
+/// Steps of a run during which the machine was not busy.
+struct QuietSteps {
+  std::int64_t count = 0;
+  std::int64_t of = 0;  // all steps
+  Json median_ns, mean_ns;
+};
+/// Of the runs during which it was busy at some time.
+using PartlyBusyRuns = std::map<std::int64_t, QuietSteps>;
+
+/// A median of fewer steps says little. If fewer than half of all steps are quiet, the machine was often busy between
+/// the two measurements that say so, too.
+constexpr std::int64_t kLeastQuietSteps = 5;
+constexpr std::int64_t kLeastQuietShare = 2;  // one in
+
+constexpr const char* kQuietSteps = R"(
+  SELECT s.run_id, count(s.quiet_ns) AS count, count(*) AS steps, median(s.quiet_ns) AS median_ns,
+         avg(s.quiet_ns) AS mean_ns
+  FROM (SELECT t.run_id, CASE WHEN NOT t.is_busy AND NOT t.throttled THEN t.host_ns END AS quiet_ns
+        FROM step_slowdown t) s
+  WHERE s.run_id IN (SELECT m.run_id FROM machine_slowdown m WHERE m.busy_loops > 0) GROUP BY s.run_id)";
+
+PartlyBusyRuns partly_busy_runs(const store::ResultsDatabase& database) {
+  PartlyBusyRuns runs;
+  // Also those whose steps were not kept.
+  for_rows(database, "SELECT run_id FROM machine_slowdown WHERE busy_loops > 0",
+           [&](const Json& row) { runs[integer_at(row, "run_id")]; });
+  for_rows(database, kQuietSteps, [&](const Json& row) {
+    runs[integer_at(row, "run_id")] = {integer_at(row, "count"), integer_at(row, "steps"), row["median_ns"],
+                                       row["mean_ns"]};
+  });
+  return runs;
+}
+
+/// Replaces the times of a run by those of its quiet steps; false if these are too few.
+bool keep_quiet_steps(Json& run, const PartlyBusyRuns& busy) {
+  const auto found = busy.find(integer_at(run, "run_id"));
+  if (found == busy.end()) return true;
+  const QuietSteps& quiet = found->second;
+  run["median_ns"] = quiet.median_ns;
+  run["mean_ns"] = quiet.mean_ns;
+  return quiet.count >= kLeastQuietSteps && kLeastQuietShare * quiet.count >= quiet.of;
+}
+
 struct MeasuredCommit {
   Json facts;  // of one of its runs
-  std::vector<std::int64_t> run_ids;
+  std::vector<std::int64_t> run_ids, busy_run_ids;
   SideTimes times;
 };
 
@@ -52,25 +95,31 @@ std::string obstacle(const Json& run) {
   return is_timed && real_at(run, "median_ns") > 0 && real_at(run, "mean_ns") > 0 ? "" : "untimed";
 }
 
-void add_run(Series& series, const Json& run) {
+void add_run(Series& series, const Json& run, bool is_busy) {
   series.facts = run;
   MeasuredCommit& commit = series.commits[text_at(run, "hash")];
-  commit.times.add(run);
   commit.facts = run;
-  commit.run_ids.push_back(integer_at(run, "run_id"));
+  (is_busy ? commit.busy_run_ids : commit.run_ids).push_back(integer_at(run, "run_id"));
+  if (!is_busy) commit.times.add(run);
 }
 
 Json commit_json(const MeasuredCommit& commit, StepStatistic statistic) {
   const std::vector<double>& times = commit.times.values_ns(statistic);
-  return {{"hash", commit.facts["hash"]},
-          {"short_hash", commit.facts["short_hash"]},
-          {"committed_at", commit.facts["committed_at"]},
-          {"branch", commit.facts["branch"]},
-          {"run_ids", commit.run_ids},
-          {"times_ns", times},
-          {"time_ns", *commit.times.time_ns(statistic)},
-          {"min_ns", *std::ranges::min_element(times)},
-          {"max_ns", *std::ranges::max_element(times)}};
+  Json json{{"hash", commit.facts["hash"]},
+            {"short_hash", commit.facts["short_hash"]},
+            {"committed_at", commit.facts["committed_at"]},
+            {"branch", commit.facts["branch"]},
+            {"run_ids", commit.run_ids},
+            {"busy_run_ids", commit.busy_run_ids},
+            {"times_ns", times},
+            {"time_ns", nullptr},
+            {"min_ns", nullptr},
+            {"max_ns", nullptr}};
+  if (times.empty()) return json;
+  json["time_ns"] = *commit.times.time_ns(statistic);
+  json["min_ns"] = *std::ranges::min_element(times);
+  json["max_ns"] = *std::ranges::max_element(times);
+  return json;
 }
 
 /// The commits of a series in their order.
@@ -104,14 +153,23 @@ Json series_json(const Series& series, const HistoryRequest& request, double lev
             {"machine", series.facts["machine"]}, {"statistic", measure::to_string(statistic)},
             {"commits", Json::array()},           {"changes", Json::array()}};
   std::vector<std::vector<double>> values;
+  std::vector<std::size_t> positions;  // of the commits that have values
+  std::size_t busy_runs = 0;
   for (const MeasuredCommit* commit : commits) {
+    if (commit->times.runs() > 0) {
+      positions.push_back(json["commits"].size());
+      values.push_back(commit->times.values_ns(statistic));
+    }
+    busy_runs += commit->busy_run_ids.size();
     json["commits"].push_back(commit_json(*commit, statistic));
-    values.push_back(commit->times.values_ns(statistic));
   }
+  json["busy_runs"] = busy_runs;
+  // If the machine was busy in most runs, the others are no evidence that nothing changed.
+  json["enough_runs"] = positions.size() >= measure::kLeastCommits && all.size() >= busy_runs;
   for (const measure::ChangePoint& change : measure::find_change_points(values, request.margin, level)) {
-    Json& found = json["changes"].emplace_back(Json{{"commit", change.commit},
-                                                    {"begin", change.begin},
-                                                    {"end", change.end},
+    Json& found = json["changes"].emplace_back(Json{{"commit", positions[change.commit]},
+                                                    {"begin", positions[change.begin]},
+                                                    {"end", positions[change.end - 1] + 1},
                                                     {"before_ns", median_of(values, change.begin, change.commit)},
                                                     {"after_ns", median_of(values, change.commit, change.end)}});
     put_comparison(found, change.found);
@@ -147,8 +205,9 @@ Json history_of(const store::ResultsDatabase& database, const HistoryRequest& re
   using Key = std::tuple<std::string, std::string, std::string, std::string>;
   std::map<Key, Series> all;
   std::vector<Key> keys;  // in the order of the first runs
-  std::map<std::string, Counts> outside{{"without_commit", {}}, {"dirty", {}}, {"untimed", {}}};
-  for_rows(database, kRuns, [&](const Json& run) {
+  std::map<std::string, Counts> outside{{"without_commit", {}}, {"dirty", {}}, {"untimed", {}}, {"busy", {}}};
+  const PartlyBusyRuns partly_busy = partly_busy_runs(database);
+  for_rows(database, kRuns, [&](Json run) {
     const std::string title = text_at(run, "title");
     if (filter && !filter->found_in(title)) return;
     if (const std::string why = obstacle(run); !why.empty()) {
@@ -158,7 +217,9 @@ Json history_of(const store::ResultsDatabase& database, const HistoryRequest& re
     const Key key{text_at(run, "case_key"), text_at(run, "project"), text_at(run, "machine"), text_at(run, "clock")};
     const auto [found, is_new] = all.try_emplace(key);
     if (is_new) keys.push_back(key);
-    add_run(found->second, run);
+    const bool is_busy = !keep_quiet_steps(run, partly_busy);
+    if (is_busy) ++outside["busy"][title];
+    add_run(found->second, run, is_busy);
   });
   Json series = Json::array();
   for (const Key& key : keys)
@@ -186,6 +247,7 @@ std::vector<std::string> history_notes(const Json& history) {
   add(named(history["without_commit"], "outside of a git repository"));
   add(named(history["dirty"], "with changed tracked files"));
   add(named(history["untimed"], "without a step time"));
+  add(named(history["busy"], "measured on a busy machine"));
   Counts few;
   for (const Json& series : history["series"]) {
     const auto commits = series["commits"].size();

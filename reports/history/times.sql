@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- caption: Time of a step by commit: the median of its runs, the fastest and the slowest of them, and the median of the
 --   runs between change points.
--- empty: No run belongs to a commit.
+-- empty: No run of a commit was measured while the machine was not busy.
 WITH line (name, line_order) AS (
   VALUES ('median of the commit', 1), ('between change points', 2), ('slowest run', 3), ('fastest run', 4)
 ),
@@ -35,6 +35,7 @@ timed AS (
     END AS time_ms
   FROM history_commit c
   CROSS JOIN line l
+  WHERE c.time_ms IS NOT NULL
 )
 SELECT
   s.title,

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The stretches of commits between the change points of each series of `kymo history`.
+-- The stretches of commits between the change points of each series of `kymo history`, without those that were measured
+-- while the machine was busy.
 -- column series: title="case", optional=true
 -- column commits: align="right"
 -- column runs: align="right", omit=1
@@ -46,6 +47,7 @@ summary AS (
     t.begin_position,
     count(DISTINCT m.position) AS commits,
     count(*) AS runs,
+    min(m.position) AS first_position,
     max(m.position) AS last_position,
     median(r.value) AS time_ns
   FROM stretch t
@@ -67,6 +69,6 @@ SELECT
 FROM stretch t
 JOIN series s ON s.key = t.key
 JOIN summary u ON u.key = t.key AND u.begin_position = t.begin_position
-JOIN measured b ON b.key = t.key AND b.position = t.begin_position
+JOIN measured b ON b.key = t.key AND b.position = u.first_position
 JOIN measured e ON e.key = t.key AND e.position = u.last_position
 ORDER BY t.key, t.begin_position

@@ -6,6 +6,7 @@
 -- column time_ns: title="{what}step", unit="ns", prefix="auto", format="significant", digits=3
 -- column min_ns: title="between runs", unit="ns", prefix="auto", format="significant", digits=3, to="max_ns", omit=3
 -- column change: align="right", optional=true
+-- column busy: title="machine busy", optional=true
 WITH series AS MATERIALIZED (
   SELECT
     h.key,
@@ -31,6 +32,11 @@ SELECT
   m.value ->> 'min_ns' AS min_ns,
   m.value ->> 'max_ns' AS max_ns,
   ratio_text(c.ratio) AS change,
+  CASE
+    WHEN json_array_length(m.value -> 'busy_run_ids') > 0 THEN
+      json_array_length(m.value -> 'busy_run_ids') || ' of '
+      || (json_array_length(m.value -> 'run_ids') + json_array_length(m.value -> 'busy_run_ids')) || ' runs'
+  END AS busy,
   iif(s.is_common, s.series ->> 'statistic' || ' ', '') AS what
 FROM series s
 JOIN json_each(s.series -> 'commits') m

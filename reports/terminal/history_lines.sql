@@ -3,10 +3,12 @@
 SELECT
   s.title || ' (' || s.project || ', ' || s.machine || '): ' || s.commits
   || iif(s.commits = 1, ' commit, ', ' commits, ') || s.runs || iif(s.runs = 1, ' run, ', ' runs, ')
+  || iif(s.busy_runs > 0, 'machine busy in ' || s.busy_runs || ' of them, ', '')
   || CASE
     WHEN s.changes > 0 THEN s.changes || iif(s.changes = 1, ' change point', ' change points')
+    WHEN s.enough_runs THEN 'no change point'
     WHEN s.commits < :history ->> 'least_commits' THEN 'too few commits for a change point'
-    ELSE 'no change point'
+    ELSE 'too few others for a change point'
   END AS line
 FROM (
   SELECT
@@ -14,10 +16,12 @@ FROM (
     h.value ->> 'title' AS title,
     h.value ->> 'project' AS project,
     h.value ->> 'machine' AS machine,
+    h.value ->> 'busy_runs' AS busy_runs,
+    h.value ->> 'enough_runs' AS enough_runs,
     json_array_length(h.value -> 'commits') AS commits,
     json_array_length(h.value -> 'changes') AS changes,
     (
-      SELECT sum(json_array_length(c.value -> 'run_ids'))
+      SELECT sum(json_array_length(c.value -> 'run_ids') + json_array_length(c.value -> 'busy_run_ids'))
       FROM json_each(h.value -> 'commits') c
     ) AS runs
   FROM json_each(:history, '$.series') h

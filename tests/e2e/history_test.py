@@ -55,9 +55,10 @@ class HistoryTest(KymoTest):
         done = self.kymo("run", str(plain / "bench.py"), "--project", str(plain), code=2)
         self.assertIn("is in no git working tree", done.stderr)
 
-    def synthetic(self, times, changes=()):
+    def synthetic(self, times, changes=(), slowdown=None):
         """A database with five runs for each of the times, one commit each, whose commits have the same commit time:
-        only their parents tell the order. `changes` are statements that follow."""
+        only their parents tell the order. `changes` are statements that follow. `slowdown(commit, run)` is by how much
+        the machine was slower in each half of the 20 steps of a run; its median is that of the slower one."""
         self.measure(self.plain_folder())
         connection = sqlite3.connect(self.work / "kymo.db")
         try:
@@ -86,10 +87,15 @@ class HistoryTest(KymoTest):
                         )
                     # Runs and commits vary by some tenths of a percent, in an order without a trend.
                     shift = 1 + 0.002 * ((7 * position + 3 * repetition) % 5 - 2)
+                    median_ns = time_ns * shift
+                    if slowdown:
+                        halves = slowdown(position, repetition)
+                        self.add_steps(connection, run_id, median_ns, halves)
+                        median_ns *= max(halves)
                     connection.execute(
                         "UPDATE statistic SET (median_ns, mean_ns, represented_by) = (?1, ?1, 'median') "
                         "WHERE run_id = ?2",
-                        (time_ns * shift, run_id),
+                        (median_ns, run_id),
                     )
                     connection.execute(
                         "INSERT INTO source_commit VALUES (?, 'lab', ?, ?, '2026-03-01T00:00:00Z', 'main', 0)",
@@ -100,6 +106,22 @@ class HistoryTest(KymoTest):
             connection.commit()
         finally:
             connection.close()
+
+    @staticmethod
+    def add_steps(connection, run_id, time_ns, halves):
+        """The steps of a run, and the reference loop before, within and after them."""
+        connection.executemany(
+            "INSERT INTO step_duration (run_id, phase, step, warmup, throttled, ranks, host_ns) "
+            "VALUES (?, 'step', ?, 0, 0, 1, ?)",
+            [(run_id, step, round(time_ns * halves[step // 10])) for step in range(20)],
+        )
+        connection.executemany(
+            "INSERT INTO reference_loop VALUES (?, 0, 'time', ?, ?)",
+            [
+                (run_id, step, round(10_000 * factor))
+                for step, factor in ((-1, halves[0]), (9, min(halves)), (19, halves[1]))
+            ],
+        )
 
     @staticmethod
     def hash(position):
@@ -129,6 +151,63 @@ class HistoryTest(KymoTest):
         (series,) = self.history("--fail-on-slower")["series"]
         self.assertEqual(series["changes"], [])
         self.assertIn("no change point", self.kymo("history").stdout)
+
+    def without_loops(self):
+        """The same times, if the state of the machine were unknown."""
+        connection = sqlite3.connect(self.work / "kymo.db")
+        try:
+            with connection:
+                connection.execute("DELETE FROM reference_loop")
+        finally:
+            connection.close()
+
+    def test_a_busy_machine_is_no_change(self):
+        self.synthetic([1e6] * 20, slowdown=lambda commit, run: [1.8 if commit >= 10 else 1] * 2)
+        found = self.history("--fail-on-slower")
+        (series,) = found["series"]
+        self.assertEqual((series["changes"], series["busy_runs"], series["enough_runs"]), ([], 50, True))
+        self.assertEqual([each["runs"] for each in found["busy"]], [50])
+        self.assertEqual([commit["time_ns"] is None for commit in series["commits"]], [False] * 10 + [True] * 10)
+        shown = self.kymo("history", "--commits")
+        self.assertIn("machine busy in 50 of them, no change point", shown.stdout)
+        self.assertEqual(shown.stdout.count("5 of 5 runs"), 10)
+        self.assertIn("50 runs measured on a busy machine left out", shown.stderr)
+        self.without_loops()
+        (change,) = self.history("--fail-on-slower", code=3)["series"][0]["changes"]
+        self.assertEqual(change["commit"], 10)
+
+    def test_a_change_is_found_although_the_machine_was_busy_at_a_third_of_the_commits(self):
+        self.synthetic([1e6] * 12 + [1.05e6] * 8, slowdown=lambda commit, run: [1.8 if commit % 3 == 1 else 1] * 2)
+        (series,) = self.history("--fail-on-slower", code=3)["series"]
+        (change,) = series["changes"]
+        self.assertEqual((change["commit"], change["begin"], change["end"], change["verdict"]), (12, 0, 19, "SLOWER"))
+        self.assertAlmostEqual(change["ratio"], 1.05, delta=0.005)
+        self.assertEqual(series["busy_runs"], 35)
+        self.assertIn("machine busy in 35 of them, 1 change point", self.kymo("history").stdout)
+        self.without_loops()
+        self.assertNotEqual([each["commit"] for each in self.history()["series"][0]["changes"]], [12])
+
+    def test_the_steps_without_a_busy_machine_represent_a_run(self):
+        self.synthetic([1e6] * 12 + [1.05e6] * 8, slowdown=lambda commit, run: [1 + 0.8 * ((commit + run) % 2), 1])
+        found = self.history("--fail-on-slower", code=3)
+        self.assertEqual(found["busy"], [])
+        (series,) = found["series"]
+        self.assertEqual([change["commit"] for change in series["changes"]], [12])
+        self.assertLess(max(time for commit in series["commits"] for time in commit["times_ns"]), 1.06e6)
+        self.without_loops()
+        self.assertGreater(max(self.history()["series"][0]["commits"][0]["times_ns"]), 1.7e6)
+
+    def test_a_machine_that_was_always_busy_gives_no_verdict(self):
+        self.synthetic([1e6] * 20, slowdown=lambda commit, run: [1.2 + 0.04 * ((7 * commit) % 20)] * 2)
+        (series,) = self.history()["series"]
+        self.assertEqual((series["changes"], series["busy_runs"], series["enough_runs"]), ([], 85, False))
+        shown = self.kymo("history")
+        self.assertIn("machine busy in 85 of them, too few others for a change point", shown.stdout)
+        self.assertNotIn("no change point", shown.stdout)
+        self.kymo("report", "history", "--format", "markdown", "--out", "out")
+        text = (self.work / "out" / "report.md").read_text(encoding="utf-8")
+        self.assertIn("too few runs for a change point. The machine was busy in 85 runs.", text)
+        self.assertEqual(text.count("5 of 5 runs"), 17)
 
     def test_runs_of_changed_files_are_named_and_left_out(self):
         self.synthetic([1e6] * 6, [f"UPDATE source_commit SET dirty = 1 WHERE hash = '{self.hash(5)}'"])
