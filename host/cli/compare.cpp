@@ -61,7 +61,7 @@ std::vector<std::string> ids_where(const ResultsDatabase& database, const std::s
 
 /// Data that decides whether runs are comparable, in addition to that from brief_results().
 constexpr const char* kFacts = R"(
-  SELECT r.run_id, p.sha256 AS build, r.started_at AS began, clock.sm_clock_mhz,
+  SELECT r.run_id, p.sha256 AS build, r.started_at AS began, clock.sm_clock_mhz, speed.loop_ns,
          coalesce((SELECT group_concat(name, ' + ')
                    FROM (SELECT DISTINCT d.name FROM rank k JOIN device d ON d.device_id = k.device_id
                          WHERE k.run_id = r.run_id AND k.pass = 'time' ORDER BY d.name)), '') AS machine,
@@ -70,6 +70,7 @@ constexpr const char* kFacts = R"(
   FROM run r
   JOIN plugin p ON p.plugin_id = r.plugin_id
   LEFT JOIN device_clock clock ON clock.run_id = r.run_id
+  LEFT JOIN machine_slowdown speed ON speed.run_id = r.run_id
   WHERE r.run_id IN ()";
 
 SideRuns runs_with(const ResultsDatabase& database, const std::vector<std::string>& ids) {

@@ -13,6 +13,7 @@
 #include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "measure/comparison.hpp"
+#include "measure/ratio_text.hpp"
 #include "measure/statistics.hpp"
 #include "report/output.hpp"
 #include "terminal/run_results.hpp"
@@ -24,12 +25,14 @@ namespace {
 
 constexpr std::size_t kMaxNamedCases = 3;
 constexpr double kClockDifference = 0.01;
+constexpr double kLoopDifference = 0.05;  // as in the view machine_slowdown
 
 /// The runs of one case on one side.
 struct Group {
   SideTimes times;                    // of the phase
   std::vector<std::int64_t> run_ids;  // of the same runs
   std::vector<double> sm_clocks_mhz;  // of the runs that have readings
+  std::vector<double> loops_ns;       // likewise
   std::set<std::string> clocks, machines, processes, failures;
   std::int64_t failed = 0;
   std::int64_t of_older_builds = 0;
@@ -50,6 +53,7 @@ void add_run(Group& group, const Json& run, const std::string& phase) {
   group.run_ids.push_back(integer_at(run, "run_id"));
   group.clocks.insert(text_at(time, "clock"));
   if (!run["sm_clock_mhz"].is_null()) group.sm_clocks_mhz.push_back(real_at(run, "sm_clock_mhz"));
+  if (!run["loop_ns"].is_null()) group.loops_ns.push_back(real_at(run, "loop_ns"));
   group.machines.insert(text_at(run, "machine"));
   group.processes.insert(text_at(run, "process"));
 }
@@ -82,10 +86,17 @@ Groups groups_of(const SideRuns& runs, const std::string& phase, std::vector<std
 std::string joined(const std::set<std::string>& words) { return join({words.begin(), words.end()}, ", "); }
 
 Json side_of(const Group& group, StepStatistic statistic) {
-  Json side{{"runs", group.times.runs()}, {"run_ids", group.run_ids}, {"failed", group.failed},
-            {"clock", nullptr},           {"sm_clock_mhz", nullptr},  {"machine", joined(group.machines)}};
+  const auto median_of = [](const std::vector<double>& values) {
+    return values.empty() ? Json(nullptr) : Json(measure::summarize(values).median);
+  };
+  Json side{{"runs", group.times.runs()},
+            {"run_ids", group.run_ids},
+            {"failed", group.failed},
+            {"clock", nullptr},
+            {"sm_clock_mhz", median_of(group.sm_clocks_mhz)},
+            {"loop_ns", median_of(group.loops_ns)},
+            {"machine", joined(group.machines)}};
   put_times(side, group.times, statistic);
-  if (!group.sm_clocks_mhz.empty()) side["sm_clock_mhz"] = measure::summarize(group.sm_clocks_mhz).median;
   if (group.times.runs() > 0) side["clock"] = joined(group.clocks);
   return side;
 }
@@ -97,6 +108,16 @@ void note_sm_clocks(const Json& before, const Json& after, Json& notes) {
   const auto second = real_at(after, "sm_clock_mhz");
   if (std::abs(second / first - 1) > kClockDifference)
     notes.push_back(fmt::format("SM clocks differ: {:.0f} MHz before, {:.0f} MHz after", first, second));
+}
+
+/// The same loop takes longer on a busy machine.
+void note_loops(const Json& before, const Json& after, Json& notes) {
+  if (before["loop_ns"].is_null() || after["loop_ns"].is_null()) return;
+  const double ratio = real_at(after, "loop_ns") / real_at(before, "loop_ns");
+  if (std::abs(ratio - 1) > kLoopDifference)
+    notes.push_back("a reference loop between the steps was " + measure::ratio_text(ratio) +
+                    " after: other processes or a lower clock slowed the machine " + (ratio > 1 ? "after" : "before") +
+                    "; measure both sides in turn");
 }
 
 std::string counted(std::size_t count, const std::string& what) {
@@ -168,6 +189,8 @@ Json row_of(const Group& before, const Group& after, const std::string& phase, d
   }
   if (before.machines != after.machines)
     notes.push_back("measured on different machines: " + joined(before.machines) + "; " + joined(after.machines));
+  else
+    note_loops(row["before"], row["after"], notes);
   note_sm_clocks(row["before"], row["after"], notes);
   const TimeComparison compared = compare_times(before.times, after.times, margin);
   put_time_comparison(row, compared);

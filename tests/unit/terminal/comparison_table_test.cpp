@@ -47,6 +47,7 @@ Json run(double median_ns, int n = 8) {
           {"began", "2026-01-01T00:00:00Z"},
           {"machine", "A"},
           {"sm_clock_mhz", nullptr},
+          {"loop_ns", nullptr},
           {"run_id", count},
           {"process", "p" + std::to_string(count)}};
 }
@@ -154,6 +155,17 @@ TEST(ComparisonRows, SayWhatSpeaksAgainstAComparison) {
   const Json same_clock = comparison_rows(changed(side(kFast), "sm_clock_mhz", 1980),
                                           changed(side(kSlow), "sm_clock_mhz", 1965), "step", kMargin);
   EXPECT_THAT(comparison_notes(same_clock), IsEmpty());
+
+  const auto loops = [](double before_ns, double after_ns) {
+    return comparison_notes(comparison_rows(changed(side(kFast), "loop_ns", before_ns),
+                                            changed(side(kSlow), "loop_ns", after_ns), "step", kMargin));
+  };
+  EXPECT_THAT(loops(10e3, 11.5e3), ElementsAre("w: a reference loop between the steps was 15.0 % slower after: other "
+                                               "processes or a lower clock slowed the machine after; measure both "
+                                               "sides in turn"));
+  EXPECT_THAT(loops(18e3, 10e3),
+              ElementsAre(AllOf(HasSubstr("1.80 times as fast after: "), HasSubstr("slowed the machine before"))));
+  EXPECT_THAT(loops(10e3, 10.2e3), IsEmpty()) << "within the noise of the loop";
 
   const Json shared = comparison_rows(changed(side(kFast), "process", "one"), side(kSlow), "step", kMargin);
   EXPECT_THAT(comparison_notes(shared),
