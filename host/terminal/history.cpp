@@ -164,8 +164,10 @@ Json series_json(const Series& series, const HistoryRequest& request, double lev
     json["commits"].push_back(commit_json(*commit, statistic));
   }
   json["busy_runs"] = busy_runs;
-  // If the machine was busy in most runs, the others are no evidence that nothing changed.
-  json["enough_runs"] = positions.size() >= measure::kLeastCommits && all.size() >= busy_runs;
+  // If the machine was busy in most runs, it disturbed the others, too, in ways that the loop does not notice.
+  const bool enough = positions.size() >= measure::kLeastCommits && all.size() >= busy_runs;
+  json["enough_runs"] = enough;
+  if (!enough) return json;
   for (const measure::ChangePoint& change : measure::find_change_points(values, request.margin, level)) {
     Json& found = json["changes"].emplace_back(Json{{"commit", positions[change.commit]},
                                                     {"begin", positions[change.begin]},

@@ -24,10 +24,10 @@ struct HistoryRequest {
 /// `runs`. A series has `title`, `project`, `machine`, `statistic` (mean or median of a step), `commits` in their
 /// order, each with `hash`, `short_hash`, `committed_at`, `branch`, `run_ids`, `times_ns` (one value per run, over the
 /// steps during which the machine was not busy), their median `time_ns`, `min_ns` and `max_ns` (null without runs), and
-/// `busy_run_ids`; `busy_runs`, the number of these; `enough_runs`, whether the others can show that nothing changed;
-/// and `changes`, each with `commit` (index of the first commit with the new time), `begin` and `end` (of the commits
-/// compared), the members of put_comparison(), and `before_ns` and `after_ns`. The level is divided by the number of
-/// series (Bonferroni). Throws UsageError for an invalid expression.
+/// `busy_run_ids`; `busy_runs`, the number of these; `enough_runs`, whether the others suffice for a test, without
+/// which there are no changes; and `changes`, each with `commit` (index of the first commit with the new time), `begin`
+/// and `end` (of the commits compared), the members of put_comparison(), and `before_ns` and `after_ns`. The level is
+/// divided by the number of series (Bonferroni). Throws UsageError for an invalid expression.
 Json history_of(const store::ResultsDatabase& database, const HistoryRequest& request);
 
 /// The distinct hashes in the database, for asking a repository about their order.
