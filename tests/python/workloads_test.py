@@ -47,7 +47,7 @@ def workload(name, folder=ROOT / "plugins"):
 class StandIn:
     """What a workload uses of a run, on a CPU, with a record of what it reported."""
 
-    device, seed, rank, world_size = "cpu", 7, 0, 1
+    device, seed, rank, world_size, has_values = "cpu", 7, 0, 1, True
 
     def __init__(self):
         self.metrics, self.flops, self.entered = {}, {}, []
