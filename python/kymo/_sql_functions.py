@@ -108,7 +108,7 @@ def ratio_text(*ratios):
     if (low < 1) != (high < 1):
         return f"{ratio_text(low)} to {ratio_text(high)}"
     as_factor = _has_factor(low) or _has_factor(high)
-    number = _number_text(low, as_factor) if len(ratios) == 1 else _span_text(low, high, as_factor)
+    number = _number_text(low, as_factor) if low == high else _span_text(low, high, as_factor)
     return number + _direction(low, as_factor)
 
 
