@@ -170,11 +170,13 @@ FROM (
     o.*,
     CASE
       WHEN o.placeholder = '{}' THEN ''
-      WHEN instr('|' || trim(o.placeholder, '{}'), '|' || o.effective || '=')
+      WHEN instr('|' || trim(o.placeholder, '{}'), '|' || CAST(o.effective AS TEXT) || '=')
         THEN
           substr(
             trim(o.placeholder, '{}') || '|',
-            instr('|' || trim(o.placeholder, '{}'), '|' || o.effective || '=') + length(o.effective) + 1
+            instr('|' || trim(o.placeholder, '{}'), '|' || CAST(o.effective AS TEXT) || '=')
+            + length(CAST(o.effective AS TEXT))
+            + 1
           )
       ELSE ''
     END AS from_own_title
