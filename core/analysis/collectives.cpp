@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/derive.hpp"
+#include "analysis/intervals.hpp"
 #include "analysis/number_index.hpp"
 #include "analysis/scope_finder.hpp"
 #include "event/texts.hpp"
@@ -95,30 +96,15 @@ std::int64_t outlived_by_kernels(const Kernels& kernels, std::vector<Collective>
   });
 }
 
-/// When the threads of the host were in collective calls.
-class CallTimes {
- public:
-  explicit CallTimes(const std::vector<Collective>& calls) {
-    for (const Collective& call : calls)
-      threads_[call.position.thread].emplace_back(call.enqueue_ns, std::max(call.enqueue_ns, call.returned_ns));
-    for (auto& [thread, times] : threads_) {
-      std::ranges::sort(times);
-      for (std::size_t i = 1; i < times.size(); ++i)  // calls of a group nest
-        times[i].second = std::max(times[i].second, times[i - 1].second);
-    }
-  }
-
-  bool contain(std::uint32_t thread, std::int64_t time_ns) const {
-    const auto found = threads_.find(thread);
-    if (found == threads_.end()) return false;
-    const auto later =
-        std::ranges::upper_bound(found->second, time_ns, {}, &std::pair<std::int64_t, std::int64_t>::first);
-    return later != found->second.begin() && time_ns <= std::prev(later)->second;
-  }
-
- private:
-  std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> threads_;  // begins and ends
-};
+/// When the threads of the host were in collective calls, which nest in groups.
+std::map<std::uint32_t, IntervalSet> call_times(const std::vector<Collective>& calls) {
+  std::map<std::uint32_t, std::vector<Interval>> times;
+  for (const Collective& call : calls)
+    times[call.position.thread].push_back({call.enqueue_ns, std::max(call.enqueue_ns, call.returned_ns) + 1});
+  std::map<std::uint32_t, IntervalSet> threads;
+  for (auto& [thread, unsorted] : times) threads[thread] = merged(std::move(unsorted));
+  return threads;
+}
 
 /// When the device could have used the results of the calls on it: the thread that needs one makes its stream wait, and
 /// the next work that it queues, unless it communicates too, could start once it was queued and the work before it on
@@ -126,7 +112,7 @@ class CallTimes {
 class DeviceNeeds {
  public:
   DeviceNeeds(const Trace& trace, const std::vector<bool>& is_communication) {
-    const CallTimes calls(trace.collectives);
+    auto calls = call_times(trace.collectives);
     NumberIndex launches(correlation_ids_of(trace.launches));
     for (const Activity& activity : trace.activities) {
       const std::uint32_t found =
@@ -134,9 +120,10 @@ class DeviceNeeds {
       if (found == NumberIndex::kNone) continue;
       const event::Launch& launch = trace.launches[found];
       streams_[activity.stream].push_back({launch.time_ns, &activity});
-      const bool communicates = activity.kind == event::ActivityKind::kKernel
-                                    ? event::is_marked(is_communication, activity.name)
-                                    : calls.contain(launch.position.thread, launch.time_ns);
+      const bool communicates =
+          activity.kind == event::ActivityKind::kKernel
+              ? event::is_marked(is_communication, activity.name)
+              : length_within_ns(calls[launch.position.thread], {launch.time_ns, launch.time_ns + 1}) > 0;
       if (!communicates) threads_[launch.position.thread].push_back({launch.time_ns, &activity});
     }
     for (Kernels* each : {&streams_, &threads_})
