@@ -351,8 +351,7 @@ class Parts:
                 lines.append(f"{base_name(ours['kernel'])} {column}: {ratio:.5f} of {theirs[metric]:.6g}")
                 if abs(ratio - 1) > MAX_OF_NCU:
                     faults.append(lines[-1])
-        self.report("ncu", lines, faults)
-        return None
+        return self.report("ncu", lines, faults)
 
     def ranks(self):
         if count_gpus(self.kymo) < 2:
@@ -434,6 +433,7 @@ def main(kymo, folder, seconds=270, *names):
         "kernels",
         "ncu",
         "programs",
+        "language_models",
     )
     print(f"clocks {parts.clocks()}", flush=True)
     done = command(parts.kymo, "peaks", "--db", parts.folder / "peaks.db")
