@@ -32,7 +32,7 @@ QUESTIONS = [
     ("How much do the times vary, within a run and between runs?", "time_variation"),
     ("After how many steps is a workload warmed up?", "warmup_steps"),
     ("Did it become slower from one label to another?", "label_comparison"),
-    ("Was the machine busy during a run or a step?", "machine_slowdown", "step_slowdown"),
+    ("Was the machine busy during a run or a step?", "machine_slowdown", "step_slowdown", "reference_loop_time"),
     ("Which values can I not trust?", "run_warning", "verification_result", "run_dropped_record"),
     ("Which kernels take the time?", "kernel_summary", "kernel_by_phase"),
     ("How much of the kernel time has a module and a class?", "attribution_coverage", "class_coverage"),

@@ -61,7 +61,7 @@ std::vector<std::string> ids_where(const ResultsDatabase& database, const std::s
 
 /// Data that decides whether runs are comparable, in addition to that from brief_results().
 constexpr const char* kFacts = R"(
-  SELECT r.run_id, p.sha256 AS build, r.started_at AS began, clock.sm_clock_mhz, speed.loop_ns,
+  SELECT r.run_id, p.sha256 AS build, r.started_at AS began, clock.sm_clock_mhz, NULL AS loop_ns,
          coalesce((SELECT group_concat(name, ' + ')
                    FROM (SELECT DISTINCT d.name FROM rank k JOIN device d ON d.device_id = k.device_id
                          WHERE k.run_id = r.run_id AND k.pass = 'time' ORDER BY d.name)), '') AS machine,
@@ -70,7 +70,6 @@ constexpr const char* kFacts = R"(
   FROM run r
   JOIN plugin p ON p.plugin_id = r.plugin_id
   LEFT JOIN device_clock clock ON clock.run_id = r.run_id
-  LEFT JOIN machine_slowdown speed ON speed.run_id = r.run_id
   WHERE r.run_id IN ()";
 
 SideRuns runs_with(const ResultsDatabase& database, const std::vector<std::string>& ids) {
@@ -80,6 +79,9 @@ SideRuns runs_with(const ResultsDatabase& database, const std::vector<std::strin
     const auto id = integer_at(row, "run_id");
     facts[id] = std::move(row);
   });
+  // A condition on the runs alone keeps SQLite from reading the loops of all others.
+  for_rows(database, "SELECT run_id, loop_ns FROM reference_loop_time WHERE run_id IN (" + list + ")",
+           [&](const Json& row) { facts[integer_at(row, "run_id")]["loop_ns"] = row["loop_ns"]; });
   SideRuns runs = brief_results(database, list, "TRUE");
   for (Json& run : runs) run.update(facts[integer_at(run, "run_id")]);
   return runs;

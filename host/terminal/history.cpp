@@ -50,14 +50,18 @@ constexpr const char* kQuietSteps = R"(
          avg(s.quiet_ns) AS mean_ns
   FROM (SELECT t.run_id, CASE WHEN NOT t.is_busy AND NOT t.throttled THEN t.host_ns END AS quiet_ns
         FROM step_slowdown t) s
-  WHERE s.run_id IN (SELECT m.run_id FROM machine_slowdown m WHERE m.busy_loops > 0) GROUP BY s.run_id)";
+  WHERE s.run_id IN ()";
 
 PartlyBusyRuns partly_busy_runs(const store::ResultsDatabase& database) {
   PartlyBusyRuns runs;
+  std::vector<std::string> ids;
   // Also those whose steps were not kept.
-  for_rows(database, "SELECT run_id FROM machine_slowdown WHERE busy_loops > 0",
-           [&](const Json& row) { runs[integer_at(row, "run_id")]; });
-  for_rows(database, kQuietSteps, [&](const Json& row) {
+  for_rows(database, "SELECT run_id FROM machine_slowdown WHERE busy_loops > 0", [&](const Json& row) {
+    runs[integer_at(row, "run_id")];
+    ids.push_back(std::to_string(integer_at(row, "run_id")));
+  });
+  if (ids.empty()) return runs;
+  for_rows(database, kQuietSteps + join(ids, ", ") + ") GROUP BY s.run_id", [&](const Json& row) {
     runs[integer_at(row, "run_id")] = {integer_at(row, "count"), integer_at(row, "steps"), row["median_ns"],
                                        row["mean_ns"]};
   });

@@ -1,6 +1,26 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Whether the machine was slower than usual while steps ran.
 
+-- Time of the reference loop in each run. Runs without measurements of the loop have no row.
+CREATE VIEW reference_loop_time AS
+SELECT
+  -- run
+  run_id,
+  -- number of measurements of the loop, between steps
+  loops,
+  -- time of the loop: lower median
+  duration_ns AS loop_ns
+FROM (
+  SELECT
+    run_id,
+    duration_ns,
+    row_number() OVER (PARTITION BY run_id ORDER BY duration_ns) AS position,
+    count(*) OVER (PARTITION BY run_id) AS loops
+  FROM reference_loop
+  WHERE rank = 0 AND pass = 'time'
+)
+WHERE position = (loops + 1) / 2;
+
 -- How much slower the machine was during each run than in its best state in the runs of the same case, by the
 -- reference loop: because of other processes on the same core, or a lower clock. Other cases may use more threads, or
 -- other instructions, and thereby change the clock. Runs without measurements of the loop have no row.
@@ -25,31 +45,25 @@ WITH fastest AS (
 )
 SELECT
   -- run
-  run_id,
+  t.run_id,
   -- number of measurements of the loop, between steps
-  count(*) AS loops,
+  t.loops,
   -- time of the loop in the best state of the machine: the shortest that at least 5 % of the runs of the case reach
-  best_ns,
+  b.fastest_ns AS best_ns,
   -- time of the loop: lower median
-  max(CASE WHEN position = (loops + 1) / 2 THEN duration_ns END) AS loop_ns,
+  t.loop_ns,
   -- loop_ns over best_ns
-  1.0 * max(CASE WHEN position = (loops + 1) / 2 THEN duration_ns END) / best_ns AS slowdown,
+  1.0 * t.loop_ns / b.fastest_ns AS slowdown,
   -- number of measurements in which the machine was busy: longer than best_ns by more than 5 %
-  sum(duration_ns > 1.05 * best_ns) AS busy_loops
-FROM (
-  SELECT
-    l.run_id,
-    l.duration_ns,
-    b.fastest_ns AS best_ns,
-    row_number() OVER (PARTITION BY l.run_id ORDER BY l.duration_ns) AS position,
-    count(*) OVER (PARTITION BY l.run_id) AS loops
-  FROM reference_loop l
-  JOIN run r ON r.run_id = l.run_id
-  JOIN rank k ON k.run_id = l.run_id AND k.rank = 0 AND k.pass = 'time'
-  JOIN fastest b ON b.case_key = r.case_key AND b.device_id = k.device_id AND b.position = 1 + b.runs / 20
-  WHERE l.rank = 0 AND l.pass = 'time'
-)
-GROUP BY run_id;
+  (
+    SELECT count(*)
+    FROM reference_loop l
+    WHERE l.run_id = t.run_id AND l.rank = 0 AND l.pass = 'time' AND l.duration_ns > 1.05 * b.fastest_ns
+  ) AS busy_loops
+FROM reference_loop_time t
+JOIN run r ON r.run_id = t.run_id
+JOIN rank k ON k.run_id = t.run_id AND k.rank = 0 AND k.pass = 'time'
+JOIN fastest b ON b.case_key = r.case_key AND b.device_id = k.device_id AND b.position = 1 + b.runs / 20;
 
 -- How much slower the machine was during each measured step of the time pass; see machine_slowdown.
 CREATE VIEW step_slowdown AS

@@ -84,4 +84,4 @@ SELECT
   10000 + 100 * (run_id - 100)
 FROM run
 WHERE case_key = 'many';
-SELECT * FROM machine_slowdown WHERE run_id < 108;
+SELECT * FROM machine_slowdown WHERE run_id < 108 ORDER BY run_id;
