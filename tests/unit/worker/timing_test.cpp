@@ -44,6 +44,17 @@ class TimingTest : public EngineTest {
     assignment.method.timing = timing;
     return run(workload);
   }
+  /// Timing hot with batches of several steps: again if the processor was taken away for as long as a batch lasts while
+  /// the size of the batch was sought.
+  PassResult timed_in_batches() {
+    PassResult result = timed(measure::Timing::kHot);
+    for (int tries = 1; tries < 20 && result.outcome.status == RunStatus::kOk && steps_per_sample(result) == 1;
+         ++tries) {
+      log.clear();
+      result = timed(measure::Timing::kHot);
+    }
+    return result;
+  }
   /// The events from the k-th before_step to the next one.
   Log span(std::int64_t k) const {
     Log part;
@@ -117,7 +128,7 @@ TEST(BatchSizes, ShrinkToOneStep) {
 
 TEST_F(TimingTest, HotMakesOneSampleOfABatch) {
   on_a_gpu();
-  const PassResult result = timed(measure::Timing::kHot);
+  const PassResult result = timed_in_batches();
   ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   const double batch = steps_per_sample(result);
   ASSERT_GT(batch, 1) << "a step that does nothing is far shorter than a millisecond";
@@ -160,7 +171,7 @@ TEST_F(TimingTest, HotGoesOnUnheldWhereTheDeviceCannotTakeTheBatch) {
   on_a_gpu();
   collector.times_out = true;
   collector.step_ns = kMs;
-  const PassResult result = timed(measure::Timing::kHot);
+  const PassResult result = timed_in_batches();
   ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_GT(steps_per_sample(result), 1) << "the launch is hidden among many steps at least";
   // From at most 1000 steps to one, a fourth at a time; a slow machine starts with fewer steps.
@@ -174,11 +185,11 @@ TEST_F(TimingTest, HotGoesOnUnheldWhereTheDeviceCannotTakeTheBatch) {
 
 TEST_F(TimingTest, HotSaysSoIfItsStepsEnqueueNoWork) {
   on_a_gpu();
-  for (const std::int64_t batch_ns : {std::int64_t{1000}, kMs}) {
+  // A step of the batch takes 50 ns or less, or 1,000 ns or more, however many the batch has.
+  for (const std::int64_t batch_ns : {std::int64_t{50}, kMs}) {
     collector.step_ns = batch_ns;
     const PassResult result = timed(measure::Timing::kHot);
     ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
-    ASSERT_GT(steps_per_sample(result), 10);
     if (batch_ns == kMs) {
       EXPECT_THAT(result.record.warnings, IsEmpty());
       continue;
@@ -207,7 +218,7 @@ TEST_F(TimingTest, HotOnTheCpuDividesTheHostClock) {
     }
     return host.end();
   };
-  const PassResult result = timed(measure::Timing::kHot);
+  const PassResult result = timed_in_batches();
   ASSERT_EQ(result.outcome.status, RunStatus::kOk) << result.outcome.detail;
   EXPECT_GE(steps_per_sample(result), 2);
   for (const event::Sample& sample : samples_of(result, "step")) EXPECT_GE(sample.host_ns, 100'000);
@@ -216,19 +227,20 @@ TEST_F(TimingTest, HotOnTheCpuDividesTheHostClock) {
 
 TEST_F(TimingTest, HotWithoutWarmupStillFindsItsBatch) {
   assignment.method.warmup = 0;
-  const PassResult result = timed(measure::Timing::kHot);
+  const PassResult result = timed_in_batches();
   EXPECT_GT(steps_per_sample(result), 1);
   EXPECT_EQ(samples_of(result, "step").size(), 3u);
 }
 
 TEST_F(TimingTest, HotEndsInTheMiddleOfABatchIfAStepFails) {
   workload.on_step = [this](const FakeHost& host) {
-    return workload.count("step") == 50 ? host.fail(KYMO_FAILED, "enough") : static_cast<kymo_status>(KYMO_OK);
+    // Two warm-up steps and two batches of one step come first.
+    return workload.count("step") == 6 ? host.fail(KYMO_FAILED, "enough") : static_cast<kymo_status>(KYMO_OK);
   };
   const PassResult result = timed(measure::Timing::kHot);
   EXPECT_EQ(result.outcome.status, RunStatus::kFailed);
   EXPECT_EQ(result.outcome.detail, "enough");
-  EXPECT_EQ(workload.count("step"), 50);
+  EXPECT_EQ(workload.count("step"), 6);
 }
 
 TEST_F(TimingTest, HotNoticesAPhaseThatStaysOpen) {
