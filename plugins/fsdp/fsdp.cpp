@@ -27,8 +27,10 @@ class FsdpWorkload final : public training::DataParallelWorkload {
         .param("unit", Choice{"weight", {"weight", "block"}}.axis({"weight", "block"}).title("by {}"),
                "what is gathered together: each weight, or the weights of a block")
         .param("prefetch", Int{2}.at_least(0).axis({0, 1, 2, 4}).title("prefetch {}"),
-               "when a unit ends its forward or backward pass, the gather of the unit this many later begins; 1 and 0 "
-               "overlap nothing but what lies between units, 0 begins when the unit is needed")
+               "when a unit ends its forward or backward pass, the gather for the use this many later begins (a "
+               "forward pass "
+               "that is computed again is a use, too); 1 and 0 overlap nothing but what lies between units, 0 begins "
+               "when the unit is needed")
         .param("reshard_after_forward", Bool{true}.title("not resharded after forward"),
                "free the gathered weights after forward and gather them again in backward; false keeps them")
         .param("reduce_dtype", Choice{"fp32", {"fp32", "weights"}}.title("reduced in {}"),
@@ -42,9 +44,6 @@ class FsdpWorkload final : public training::DataParallelWorkload {
       ctx.skip("fsdp cannot run without communication: a rank has only parts of the weights");
     if (ctx.text("optimizer_state") == "fp32")
       ctx.skip("optimizer_state=fp32 has no effect: fsdp holds fp32 master weights with fp32 moments");
-    if (ctx.text("checkpoint") != "none")
-      ctx.skip("fsdp does not support checkpoint=" + ctx.text("checkpoint") +
-               ": weights are not gathered for forward passes within backward");
     options_ = {ctx.text("unit") == "block", static_cast<int>(ctx.integer("prefetch")),
                 ctx.boolean("reshard_after_forward"), ctx.text("reduce_dtype") == "fp32"};
     model_.attention = ctx.text("attention");

@@ -33,7 +33,7 @@ void run(const Context& ctx, TrainedModel& model, const Batch& part, const train
   training::run_step(ctx, definition);
 }
 
-/// The training of all ranks in one process. The masters are those of Fsdp, of each rank.
+/// The training of all ranks in one process, without checkpoints. The masters are those of Fsdp, of each rank.
 class RankOrder {
  public:
   RankOrder(const Context& ctx, TrainedModel& model, const training::FsdpOptions& options,
@@ -142,12 +142,14 @@ kymo::transformer::Distance distance_of(const Case& given, const Context& ctx, k
   const std::uint64_t seed = ctx.seed() + 11;
   const int ranks = ctx.world_size();
   const auto sharded = training::make_model(given.model, device, seed + static_cast<std::uint64_t>(ctx.rank()));
-  const auto alone = training::make_model(given.model, device, seed);
+  training::ModelSetting plain = given.model;
+  plain.operators.checkpoint = {};
+  const auto alone = training::make_model(plain, device, seed);
   training::Replica replica = training::make_replica(ctx, *sharded, communicator, given.rule);
   replica.master_weights.clear();  // the masters are then those of `alone`: the values of its weights
   const training::FsdpStrategy strategy =
       training::make_fsdp(replica, options, training::wrapped_factory("configured", given.rule));
-  RankOrder reference(ctx, *alone, options, given.model, given.rule);
+  RankOrder reference(ctx, *alone, options, plain, given.rule);
 
   at::Generator generator = kymo::libtorch::make_generator(device, seed);
   const Batch batch = sharded->make_batch(kExamples * ranks);

@@ -3,6 +3,7 @@
 -- column choice: title="checkpoints", format="code"
 -- column states: title="optimizer state"
 -- column ranks: title="GPUs", format="plain"
+-- column sharding: title="sharded"
 -- column step: title="step", unit="ms", format="significant", digits=4
 -- column recompute_ms: title="computing again", unit="ms", format="significant", digits=3
 -- column mfu: title="MFU", format="percent", digits=1
@@ -22,6 +23,7 @@ SELECT
     ELSE l.optimizer_state
   END AS states,
   l.ranks,
+  l.sharding,
   CASE WHEN d.status_label <> '' THEN d.status_label ELSE l.step_ms END AS step,
   l.recompute_ms,
   l.mfu,

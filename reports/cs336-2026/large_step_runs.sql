@@ -25,7 +25,9 @@ FROM (
     t.time_ms AS step_ms,
     t.std_ms,
     t.count AS steps,
-    x.optimizer_state,
+    x.sharding,
+    -- FSDP holds fp32 masters and moments whatever the type of its weights.
+    CASE WHEN x.sharding GLOB 'FSDP *' THEN 'master_weights' ELSE x.optimizer_state END AS optimizer_state,
     n.parameters,
     CAST(n.tokens * r.ranks AS INTEGER) AS tokens,
     w.flops * r.ranks AS all_flops,
@@ -48,7 +50,9 @@ FROM (
   LEFT JOIN (
     SELECT
       run_id,
-      max(CASE name WHEN 'optimizer_state' THEN text END) AS optimizer_state
+      max(CASE name WHEN 'optimizer_state' THEN text END) AS optimizer_state,
+      -- A sharded optimizer has a scheme, and FSDP a unit that is gathered.
+      max(CASE name WHEN 'scheme' THEN text WHEN 'unit' THEN 'FSDP by ' || text END) AS sharding
     FROM run_parameter
     GROUP BY run_id
   ) x ON x.run_id = r.run_id

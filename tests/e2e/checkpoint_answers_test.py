@@ -94,13 +94,16 @@ class LargeStepAnswersTest(KymoTest):
     def set_device(self, name):
         self.db.database.execute("UPDATE device SET name = ? WHERE device_id = ?", (name, GPU))
 
-    def add(self, step, *, checkpoint="selective", again=14, states="dtype", gib=(128, 128), parameters=8e9, **columns):
+    def add(
+        self, step, *, checkpoint="selective", again=14, states="dtype", gib=(128, 128), parameters=8e9,
+        parameters_of_workload=None, **columns,
+    ):  # fmt: skip
         """A run of the suite with a predicted and a measured peak in GiB; without a step, it ran out of memory."""
         run_id = self.db.add_model(
             "step", size="8B", context=32768, passes="predict,time,memory", status="ok" if step else "oom",
             parameters={
                 "checkpoint": checkpoint, "checkpoint_blocks": 1, "checkpoint_feed_forward": again,
-                "optimizer_state": states,
+                "optimizer_state": states, **(parameters_of_workload or {}),
             },
             phases={"step": step, "recompute": step / 20} if step else {},
             metrics={
@@ -145,6 +148,18 @@ class LargeStepAnswersTest(KymoTest):
         self.assertIn("That is 62.0 %", text)
         self.assertIn("AdamW holds fp32 master weights.", text)
         self.assertNotIn("Several GPUs were not measured.", text)
+
+    def test_sharding_is_named_with_the_states_that_it_has(self):
+        self.add(4000)
+        self.add(4400, ranks=2, workload="fsdp", parameters_of_workload={"unit": "block"})
+        text = self.db.answer(47, REPORT)
+        self.assertIn("On 2 × NVIDIA H200 (sharded: FSDP by block), a step", text)
+        self.assertIn("AdamW holds fp32 master weights.", text)
+        self.assertRegex(text, r"fp32, with master weights \| 2 \| FSDP by block \|")
+        self.add(4200, ranks=2, workload="sharded_optimizer", parameters_of_workload={"scheme": "zero1"})
+        text = self.db.answer(47, REPORT)
+        self.assertIn("On 2 × NVIDIA H200 (sharded: zero1), a step", text)
+        self.assertIn("The state of AdamW has the type of the weights.", text)
 
     def test_no_rate_without_the_peak_of_the_device(self):
         self.set_device("NVIDIA B200")

@@ -6,7 +6,7 @@ import time
 import unittest
 
 from fault_tool import FaultTest
-from kymo_tool import HANG_S, PLUGINS, needs_torch_parts
+from kymo_tool import HANG_S, PLUGINS, long_test, needs_torch_parts
 
 WORKLOAD = "fsdp"
 QUICK = ["--device", "cpu", "--warmup", "1", "--timeout", "120", "--set", "context=32", "--set", "batch=2"]
@@ -50,6 +50,28 @@ class FsdpTest(FaultTest):
             with self.subTest(ranks=ranks, settings=settings):
                 self.verify(ranks, *settings)
 
+    def test_recomputed_blocks_are_gathered_again(self):
+        """The reference keeps all activations."""
+        for settings in (
+            ["checkpoint=blocks", "unit=block"],
+            ["checkpoint=nested", "prefetch=0", "reshard_after_forward=false"],
+            ["checkpoint=selective", "checkpoint_feed_forward=1", "operators=fused"],
+            ["checkpoint=selective", "checkpoint_feed_forward=2", "unit=block", "prefetch=1"],
+        ):
+            with self.subTest(settings=settings):
+                deviations = self.verify(2, *settings)
+                self.assertEqual((len(deviations), set(deviations.values())), (8, {0}))
+
+    def test_gathers_for_recomputations_begin_ahead(self):
+        """With a block in each checkpoint, a unit is gathered once for its recomputation and its backward pass, and
+        that of the block before it begins in the meantime."""
+        self.run_case(WORKLOAD, 2, "checkpoint=blocks", "unit=block", "vocab_size=500", passes="trace")
+        gathers = self.rows("SELECT phase, layer, ahead_us > 0 FROM gather_lateness ORDER BY phase, layer_order")
+        forward = [("forward", layer, 1) for layer in ("embedding", "block_0", "block_1", "head")]
+        self.assertCountEqual(gathers, [*forward, ("recompute", "block_0", 1), ("recompute", "block_1", 1)])
+        self.assertEqual(self.rows("SELECT value FROM metric WHERE name = 'parameters' AND rank = 0"), [(0,)])
+
+    @long_test
     def test_other_optimizers(self):
         for wrapped in ("momentum", "adagrad"):
             with self.subTest(wrapped):

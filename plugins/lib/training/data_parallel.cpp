@@ -32,6 +32,7 @@ DataParallelSettings read_data_parallel(const Context& ctx, const std::string& o
   DataParallelSettings settings;
   settings.model.name = ctx.text("model");
   settings.model.context = ctx.integer("context");
+  settings.model.vocabulary = ctx.integer("vocab_size");
   settings.model.attention = ctx.text("attention");
   settings.model.tied_embedding = ctx.boolean("tied_embedding");
   settings.batch = ctx.integer("batch");
@@ -168,12 +169,14 @@ Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t orde
       .param(
           "model",
           Choice{"tiny", model_names()}.axis({"small", "medium", "large", "xl"}).title("{}", Shown::Always).setting(),
-          "a Transformer size, with a vocabulary of 10000 and 6 parameters per block (query, key and value "
+          "a Transformer size, with 6 parameters per block (query, key and value "
           "are one, gate and up are one), or a perceptron: toy (three layers and a parameter that is never "
           "trained), tied (two layers share a weight), frozen (one layer is not trained)")
       .param("context",
              Int{128}.at_least(1).unit("tokens").axis({128, 256, 512}).title("context {}", Shown::Always).setting(),
              "sequence length; not used by perceptrons")
+      .param("vocab_size", Int{10000}.at_least(1).title("vocabulary {}").setting(),
+             "vocabulary size; not used by perceptrons")
       .param("batch",
              Int{2}.at_least(1).unit("sequences").axis({1, 2, 4, 8}).title("batch {}", Shown::Always).setting(),
              "sequences (perceptrons: examples) per rank and step")
@@ -277,7 +280,9 @@ void DataParallelWorkload::declare() {
     ctx.work("forward", flops.forward, 0);
     ctx.work("backward", flops.backward, 0);
     const ModelSetting& model = state.settings.model;
-    report_recomputation(ctx, model.operators, forward, config_of(model).layers, model.attention);
+    const transformer::Config config = config_of(model);
+    report_recomputation(ctx, model.operators, forward, config.layers, model.attention);
+    report_attention(ctx, config, state.settings.batch);
   }
   ctx.metric("parameters", elements);
   ctx.metric("parameter_tensors", static_cast<double>(state.replica->parameters.size()));

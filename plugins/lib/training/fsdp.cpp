@@ -148,7 +148,7 @@ void Fsdp::add_unit(FsdpUnit description, const MasterOf& masters) {
   libtorch::tag(ctx_, unit.master, Block::Parameter);
   unit.layout.move_into(unit.gathered);
   free_memory(unit.gathered);
-  expected_uses_.push_back({index, true});
+  expected_uses_.push_back(index);
   if (!unit.is_trained()) return;
   masters_.push_back(unit.master);
   unit.hooks = std::make_unique<GradientHooks>(weights, [this, index](std::size_t) { gradient_is_ready(index); });
@@ -170,11 +170,12 @@ at::ScalarType Fsdp::reduce_type(const at::Tensor& weight) const {
 
 void Fsdp::begin_step() {
   if (!uses_.empty()) expected_uses_ = std::exchange(uses_, {});
-  forward_next_ = 0;
-  backward_first_.reset();
+  next_ = 0;
+  forward_uses_.clear();
+  open_.reset();
   for (const auto& unit : units_) {
     if (unit->is_gathered) release(*unit);
-    unit->uses = 0;
+    unit->is_differentiated = false;
     unit->missing_gradients = unit->layout.tensors().size();
   }
   drop_gradients(masters_);
@@ -206,61 +207,70 @@ void Fsdp::release(Unit& unit) {
   unit.is_gathered = false;
 }
 
-void Fsdp::start_forward(std::size_t end) {
-  for (; forward_next_ < std::min(end, expected_uses_.size()); ++forward_next_)
-    start_gather(*units_[expected_uses_[forward_next_].unit]);
+/// Starts the gathers for the expected uses before `end`.
+void Fsdp::start_gathers(std::size_t end) {
+  for (; next_ < std::min(end, expected_uses_.size()); ++next_) start_gather(*units_[expected_uses_[next_]]);
 }
 
-void Fsdp::start_backward(std::size_t first) {
-  if (!backward_first_) backward_first_ = uses_.size();
-  while (*backward_first_ > first) {
-    const Use& use = uses_[--*backward_first_];
-    if (use.in_backward) start_gather(*units_[use.unit]);
-  }
+/// Gathers a unit for its next use.
+void Fsdp::use(std::size_t unit) {
+  uses_.push_back(unit);
+  start_gathers(uses_.size() - 1 + static_cast<std::size_t>(std::max(1, options_.prefetch)));
+  finish_gather(*units_[unit]);
 }
 
-/// Whether the unit of a use in the forward pass is used again before a gather that starts now would be needed.
-bool Fsdp::is_used_soon(std::size_t position) const {
-  const std::size_t unit = uses_[position].unit;
-  if (position + 1 >= expected_uses_.size()) return uses_[position].in_backward;  // the first unit of the backward pass
-  const std::size_t end = std::min(expected_uses_.size(), position + 1 + static_cast<std::size_t>(options_.prefetch));
-  for (std::size_t i = position + 1; i < end; ++i)
-    if (expected_uses_[i].unit == unit) return true;
+/// Whether a unit is expected to be used again before a gather that starts now would be needed.
+bool Fsdp::is_used_soon(std::size_t unit) const {
+  const std::size_t end = uses_.size() + static_cast<std::size_t>(std::max(1, options_.prefetch));
+  for (std::size_t i = uses_.size(); i < std::min(end, expected_uses_.size()); ++i)
+    if (expected_uses_[i] == unit) return true;
   return false;
 }
 
 void Fsdp::begin(const at::Tensor& weight) {
   const auto found = unit_of_.find(weight.unsafeGetTensorImpl());
-  if (found == unit_of_.end()) return;
+  if (found == unit_of_.end() || open_ == found->second) return;
+  end_forward_use();
   Unit& unit = *units_[found->second];
-  if (unit.uses++ > 0) return;
-  const std::size_t position = uses_.size();
-  uses_.push_back({found->second, false});
-  start_forward(position + static_cast<std::size_t>(std::max(1, options_.prefetch)));
-  finish_gather(unit);
+  if (unit.is_differentiated) return;  // a part is computed again within the backward pass of its unit
+  open_ = found->second;
+  unit.read_weights = 0;
+  forward_uses_.push_back({found->second});
+  use(found->second);
 }
 
 void Fsdp::end(const at::Tensor& weight, const at::Tensor& result, bool in_backward) {
-  const auto found = unit_of_.find(weight.unsafeGetTensorImpl());
-  if (found == unit_of_.end()) return;
-  Unit& unit = *units_[found->second];
-  const std::size_t position = uses_.size() - 1;
-  uses_.back().in_backward = uses_.back().in_backward || in_backward;
-  if (in_backward && result.requires_grad())
-    result.register_hook([this, position](const at::Tensor&) { backward_begins(position); });
-  if (unit.uses < unit.layout.tensors().size()) return;
-  unit.uses = 0;
-  if (options_.reshard_after_forward && !is_used_soon(position)) release(unit);
-  const auto ahead = static_cast<std::size_t>(options_.prefetch);
-  start_forward(position + 1 + ahead);
-  if (position + 1 >= expected_uses_.size() && ahead > 0) start_backward(position + 1 - std::min(position + 1, ahead));
+  if (!open_ || !unit_of_.contains(weight.unsafeGetTensorImpl())) return;
+  if (in_backward && result.requires_grad()) {
+    const std::size_t forward_use = forward_uses_.size() - 1;
+    forward_uses_.back().has_backward = true;
+    result.register_hook([this, forward_use](const at::Tensor&) { backward_begins(forward_use); });
+  }
+  Unit& unit = *units_[*open_];
+  if (++unit.read_weights == unit.layout.tensors().size()) end_forward_use();
 }
 
-void Fsdp::backward_begins(std::size_t position) {
-  const auto ahead = static_cast<std::size_t>(std::max(0, options_.prefetch - 1));
-  start_backward(position - std::min(position, ahead));
-  Unit& unit = *units_[uses_[position].unit];
-  finish_gather(unit);
+void Fsdp::end_forward_use() {
+  if (!open_) return;
+  const std::size_t unit = *open_;
+  open_.reset();
+  if (!knows_backward_ && forward_uses_.back().has_backward)
+    expected_uses_.insert(expected_uses_.begin() + static_cast<std::ptrdiff_t>(units_.size()), unit);
+  if (options_.reshard_after_forward && !is_used_soon(unit)) release(*units_[unit]);
+  start_gathers(uses_.size() + static_cast<std::size_t>(options_.prefetch));
+}
+
+void Fsdp::backward_begins(std::size_t forward_use) {
+  knows_backward_ = true;
+  end_forward_use();
+  ForwardUse& forward = forward_uses_[forward_use];
+  Unit& unit = *units_[forward.unit];
+  if (std::exchange(forward.is_differentiated, true)) {
+    finish_gather(unit);  // a frozen one may have been released
+    return;
+  }
+  use(forward.unit);
+  unit.is_differentiated = unit.is_trained();
   for (const auto& other : units_)  // the use of a frozen unit is not ended by a gradient
     if (other.get() != &unit && other->is_gathered && !other->is_trained() && options_.reshard_after_forward)
       release(*other);
@@ -269,10 +279,9 @@ void Fsdp::backward_begins(std::size_t position) {
 void Fsdp::gradient_is_ready(std::size_t index) {
   Unit& unit = *units_[index];
   if (--unit.missing_gradients > 0) return;
+  unit.is_differentiated = false;
   if (unit.is_gathered) release(unit);
-  const auto use = std::ranges::find(uses_, index, &Use::unit);
-  const auto position = static_cast<std::size_t>(use - uses_.begin());
-  start_backward(position - std::min(position, static_cast<std::size_t>(options_.prefetch)));
+  start_gathers(uses_.size() + static_cast<std::size_t>(options_.prefetch));
   reduce(index);
 }
 

@@ -23,7 +23,7 @@ namespace kymo::training {
 
 struct FsdpOptions {
   bool by_block = false;  ///< gather the weights of a block together; otherwise each weight by itself
-  int prefetch = 2;       ///< when a unit ends, the gather of the unit this many later begins; 0: when it is needed
+  int prefetch = 2;       ///< when a use ends, the gather for the use this many later begins; 0: when it is needed
   bool reshard_after_forward = true;  ///< free the weights after forward and gather them again in backward
   bool reduce_in_fp32 = true;         ///< otherwise gradients are reduced in the type of the weights
 };
@@ -51,6 +51,10 @@ at::ScalarType fsdp_master_type(at::ScalarType weight);
 /// state, in fp32. A unit is gathered in the type of its weights before it is used, some units ahead, and freed
 /// afterwards; its gradients are reduce-scattered as soon as they are complete. Other parameters are replicated, and
 /// their gradients are all-reduced after backward.
+///
+/// The order of all uses of a step, in the forward pass, in recomputations of checkpoints and in the backward pass, is
+/// that of the step before; in the first step, the backward pass is expected to use in reverse what the forward pass
+/// did.
 ///
 /// A weight stays the same tensor, but has memory only while its unit is gathered. All memory is allocated and freed in
 /// the order of the current stream, with which each collective is ordered at its begin and where its result is needed:
@@ -87,13 +91,16 @@ class Fsdp final : public transformer::WeightUse {
     at::Tensor master;    // this rank's shard
     std::unique_ptr<comm::Work> gather;
     bool is_gathered = false;
-    std::size_t uses = 0;               // of its weights, in the current use of the unit
+    std::size_t read_weights = 0;       // in the forward use that is open
+    bool is_differentiated = false;     // between its use in the backward pass and its gradients
     std::size_t missing_gradients = 0;  // in this step
     std::unique_ptr<GradientHooks> hooks;
   };
-  struct Use {
+  /// A forward pass through a unit, which may be that of a recomputation.
+  struct ForwardUse {
     std::size_t unit = 0;
-    bool in_backward = false;
+    bool has_backward = false;
+    bool is_differentiated = false;  // its backward pass has begun
   };
   struct Reduction {
     std::size_t unit = 0;
@@ -112,10 +119,11 @@ class Fsdp final : public transformer::WeightUse {
   void start_gather(Unit& unit);
   void finish_gather(Unit& unit);
   static void release(Unit& unit);
-  void start_forward(std::size_t end);
-  void start_backward(std::size_t first);
-  bool is_used_soon(std::size_t position) const;
-  void backward_begins(std::size_t position);
+  void start_gathers(std::size_t end);
+  void use(std::size_t unit);
+  void end_forward_use();
+  bool is_used_soon(std::size_t unit) const;
+  void backward_begins(std::size_t forward_use);
   void gradient_is_ready(std::size_t unit);
   void reduce(std::size_t unit);
   void finish_reduction();
@@ -131,10 +139,12 @@ class Fsdp final : public transformer::WeightUse {
   std::vector<at::Tensor> masters_;
   std::int64_t parameter_bytes_ = 0;
 
-  std::vector<Use> expected_uses_;             // those of the previous step, at first the units in order
-  std::vector<Use> uses_;                      // in this step
-  std::size_t forward_next_ = 0;               // first use whose gather was not started in forward
-  std::optional<std::size_t> backward_first_;  // last use whose gather was started for backward
+  std::vector<std::size_t> expected_uses_;  // units in the order of their uses in the previous step
+  bool knows_backward_ = false;             // a backward pass has begun, in this step or before
+  std::vector<std::size_t> uses_;           // in this step
+  std::size_t next_ = 0;                    // first expected use whose gather was not started
+  std::vector<ForwardUse> forward_uses_;    // in this step
+  std::optional<std::size_t> open_;         // unit whose forward use has not ended
   std::deque<Reduction> reductions_;
 };
 

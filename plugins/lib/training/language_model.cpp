@@ -70,6 +70,12 @@ void skip_unless_supported(const Context& ctx, const LanguageModelSetting& setti
   if (!reason.empty()) ctx.skip("attention=" + setting.attention + " is not supported: " + reason);
 }
 
+void report_attention(const Context& ctx, const transformer::Config& model, std::int64_t batch) {
+  const auto scores = static_cast<double>(model.layers * model.heads * batch) * static_cast<double>(model.context) *
+                      static_cast<double>(model.context);
+  transformer::report(ctx, transformer::attention_flops(scores, model.head_dim()));
+}
+
 void declare_language_model(const Context& ctx, const LanguageModelSetting& setting) {
   const transformer::Config& model = setting.model;
   const auto flops = transformer::forward_flops(model, setting.batch, model.context);
@@ -85,8 +91,7 @@ void declare_language_model(const Context& ctx, const LanguageModelSetting& sett
   ctx.metric("heads", static_cast<double>(model.heads));
   ctx.metric("tokens_per_step", tokens, "tokens");
   ctx.metric("attention_flops_share", flops.attention / flops.total());
-  const double scores = static_cast<double>(model.layers * model.heads) * tokens * static_cast<double>(model.context);
-  transformer::report(ctx, transformer::attention_flops(scores, model.head_dim()));
+  report_attention(ctx, model, setting.batch);
   ctx.metric("residual_stream_bytes", tokens * static_cast<double>(model.d_model) * element_bytes, "B");
 }
 

@@ -34,6 +34,9 @@ transformer::Config read_model(const Context& ctx, std::int64_t vocab_size);
 /// supported.
 void skip_unless_supported(const Context& ctx, const LanguageModelSetting& setting, const std::string& optimizer = "");
 
+/// Reports the work of attention in a forward pass over `batch` sequences as metrics.
+void report_attention(const Context& ctx, const transformer::Config& model, std::int64_t batch);
+
 /// Declares the work of the phases, and reports the dimensions of the model and of a step as metrics.
 void declare_language_model(const Context& ctx, const LanguageModelSetting& setting);
 

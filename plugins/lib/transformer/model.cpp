@@ -233,8 +233,8 @@ at::Tensor LanguageModel::feed_forward(const Context& ctx, std::size_t index, Di
   const at::Tensor gate_and_up = linear(input.result(), weights.gate_and_up, use_);
   std::optional<Discardable> recomputed;
   if (checkpoint_.recomputes_gate_and_up(index)) {
-    const Part part = [weight = weights.gate_and_up](const std::vector<at::Tensor>& inputs) {
-      return std::vector{at::linear(inputs.front(), weight)};
+    const Part part = [weight = weights.gate_and_up, use = use_](const std::vector<at::Tensor>& inputs) {
+      return std::vector{linear(inputs.front(), weight, use)};
     };
     recomputed.emplace(ctx, std::vector<std::string>{block_names_[index], "feed_forward"}, gate_and_up,
                        std::vector{input.result()}, part);
