@@ -28,6 +28,10 @@ HAS_TORCH_PARTS = "KYMO_TORCH_PARTS:BOOL=ON" in (BUILD / "CMakeCache.txt").read_
 needs_torch_parts = unittest.skipUnless(HAS_TORCH_PARTS, "this build has no LibTorch parts")
 
 
+# For tests that take a minute of processor time to cover variations of what another test covers.
+long_test = unittest.skipIf("KYMO_QUICK" in os.environ, "'./dev test quick' leaves long tests out")
+
+
 def cached_variable(name):
     """A variable of the CMake build; empty if it is not set."""
     lines = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()

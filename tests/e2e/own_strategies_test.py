@@ -5,7 +5,7 @@ import re
 import unittest
 from pathlib import Path
 
-from kymo_tool import KymoTest, needs_torch_parts
+from kymo_tool import KymoTest, long_test, needs_torch_parts
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "own-strategies.md"
 FILES = dict(re.findall(r"^```python ([\w./-]+)\n(.*?)^```$", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL))
@@ -68,11 +68,13 @@ class OwnStrategiesTest(KymoTest):
                 checks = self.rows("SELECT rank, count(*), max(max_rel_error) FROM verification GROUP BY rank")
                 self.assertEqual(checks, [(rank, 20 if file == "fsdp_mine.py" else 26, 0) for rank in range(2)])
 
+    @long_test
     def test_three_ranks(self):
         self.kymo("new", "--python", "--template", "ddp", "my_ddp")
         self.run_file("my_ddp.py", (self.work / "my_ddp.py").read_text(), "--passes", "verify", ranks=3)
         self.assertEqual(self.rows("SELECT status, verification FROM run"), [("ok", "passed")])
 
+    @long_test
     def test_mistakes_are_found(self):
         for mistake, (file, right, wrong, name, message) in MISTAKES.items():
             with self.subTest(mistake):

@@ -4,7 +4,7 @@ counts by hand; and checkpoints, which keep less."""
 
 import unittest
 
-from kymo_tool import KymoTest, needs_torch_parts
+from kymo_tool import KymoTest, long_test, needs_torch_parts
 from trace_program_test import PROGRAMS, TraceTest
 
 STEPS = 14
@@ -96,6 +96,7 @@ class PredictionTest(KymoTest):
             expected += [(one, one), (4 * one, 4 * one - 3 * rotation)]
         self.assertEqual(self.predict("saved_blocks", "--axis", "heads=16,32", "--axis", "blocks=1,4"), expected)
 
+    @long_test
     def test_two_checkpoints_of_two_compiled_blocks(self):
         words = ["--set", "blocks=4", "--set", "checkpointed=2", "--axis", "heads=16,32"]
         self.assertEqual(self.predict("saved_blocks", *words), [(160, 160)] * 2)

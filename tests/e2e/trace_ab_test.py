@@ -6,7 +6,7 @@ import json
 import shutil
 import unittest
 
-from kymo_tool import needs_torch_parts
+from kymo_tool import long_test, needs_torch_parts
 from trace_program_test import ENDS, FORKED, PROGRAMS, PYTHON, TraceTest
 
 WORK = """\
@@ -74,6 +74,7 @@ class AbTest(TraceTest):
         self.assertEqual((found["statistic"], found["ended_by"]), ("mean", "verdict"))
         return found, found["pairs"][0]
 
+    @long_test
     def test_stalls_count_although_the_median_does_not_see_them(self):
         found, pair = self.compare_cycles(cycle(30, 30), cycle(6, 240))  # 30 ms and 29.4 ms per step
         self.assertEqual(pair["verdict"], "SAME", pair)
@@ -89,6 +90,7 @@ class AbTest(TraceTest):
         self.assertRegex(shown, r"\nphase +clock +samples +mean +median ")
         self.assertRegex(shown, r"warning: run 2: unlike steps: [\d.]+ % of the steps take more than 1.5 times")
 
+    @long_test
     def test_a_speed_up_of_the_slow_steps_alone_is_found(self):
         _, pair = self.compare_cycles(cycle(6, 600), cycle(6, 60))  # 65.4 ms and 11.4 ms per step
         self.assertEqual(pair["verdict"], "FASTER", pair)
@@ -132,6 +134,7 @@ class AbTest(TraceTest):
             self.assertIn(message, self.kymo("ab", *words, code=2).stderr)
         self.assertFalse((self.work / "kymo.db").exists())
 
+    @long_test
     def test_several_ranks_with_other_arguments(self):
         launcher = f"{PYTHON} {FORKED} 2 {PROGRAMS / 'ddp.py'}"
         self.ab(f"{launcher} 12", f"{launcher} 16")
@@ -168,6 +171,7 @@ class RepeatTest(TraceTest):
         (self.work / "pause").write_text(str(pause))
         return self.kymo("trace", "--steps", "2:7", *options, "--", PYTHON, "pause.py", fails_at, code=code)
 
+    @long_test
     def test_repetitions_before_and_after_a_change_have_a_verdict(self):
         done = self.trace(0.005, "--repeat", "5", "--label", "before")
         self.assertRegex(done.stderr, r"median over 5 runs: mean step [\d.]+ ms, [\d.]+ ms to [\d.]+ ms with a confid")

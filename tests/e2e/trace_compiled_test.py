@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from kymo_tool import needs_torch_parts
+from kymo_tool import long_test, needs_torch_parts
 from trace_program_test import PHASES, PROGRAMS, STEP, TRAIN, TraceTest
 
 COMPILED = PROGRAMS / "compiled.py"
@@ -83,6 +83,7 @@ class CompilationsTest(TraceTest):
         self.assertIn("Time of compilation by step", report)
         self.assertIn(place, report)
 
+    @long_test
     def test_another_backend(self):
         self.trace_each(TRAIN, ["compiled", "compiled_checkpointed"], STEPS)
         for rank in (0, 1):
@@ -109,6 +110,7 @@ class CompilationsTest(TraceTest):
         self.assertEqual({row["location"].partition(":")[0] for row in rows if row["rank"] == 2}, {"optimizer.py"})
         self.assertTrue(all("kymo" not in row["location"] + row["reason"] for row in rows), rows)
 
+    @long_test
     def test_inductor(self):
         kinds = ["whole", "parts", "function"]
         for kind in kinds:  # fills the cache

@@ -10,7 +10,7 @@ import statistics
 import unittest
 
 from forked_program import run_forked
-from kymo_tool import needs_torch_parts
+from kymo_tool import long_test, needs_torch_parts
 from trace_program_test import PROGRAMS, PYTHON, TraceTest
 
 CAUSES = {
@@ -79,6 +79,7 @@ FIRST, END = 4, 10  # of the measured steps
 ROUNDS, REPETITIONS = 3, 2
 
 
+@long_test
 @needs_torch_parts
 class FixesTest(PlantedTest):
     """The script is edited as a user would, from finding to finding. Rounds alternate between its versions and between

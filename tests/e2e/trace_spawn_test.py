@@ -3,7 +3,7 @@
 
 import unittest
 
-from kymo_tool import needs_torch_parts
+from kymo_tool import long_test, needs_torch_parts
 from trace_program_test import OPERATORS, PROGRAMS, TraceTest
 
 SPAWNED = PROGRAMS / "spawned.py"
@@ -72,9 +72,11 @@ class RanksTest(SpawnTest):
     def test_fork(self):
         self.check_data_parallel("file", "fork")
 
+    @long_test
     def test_forkserver(self):
         self.check_data_parallel("process", "forkserver")
 
+    @long_test
     def test_a_rank_from_its_own_environment(self):
         self.check_data_parallel("environment", "fork")
 
@@ -90,6 +92,7 @@ class RanksTest(SpawnTest):
         self.check("loader", "fork")
         self.assertEqual(self.warnings(), [])
 
+    @long_test
     def test_calls_before_the_process_is_a_rank(self):
         # They are part of the first step; the steps to observe would have begun with them.
         self.check("calls", "fork", options=["--steps", "0:10"])
@@ -117,6 +120,7 @@ class RanksTest(SpawnTest):
         self.check_memory()
         self.assertEqual(self.metric("not_observed"), {EARLY_MEMORY})
 
+    @long_test
     def test_only_the_memory_pass_after_fork(self):
         done = self.trace(SPAWNED, "ddp", STEPS, "fork", options=["--passes", "memory"], code=3)
         self.assertEqual(done.stdout, self.expected("ddp"))
@@ -138,6 +142,7 @@ class RanksTest(SpawnTest):
 class ProcessesTest(SpawnTest):
     """Which processes are observed if there are others than the ranks of one process group."""
 
+    @long_test
     def test_ranks_instead_of_their_parent(self):
         # Its calls are within the window, but it is not measured when the ranks start.
         self.check("parent")
@@ -149,6 +154,7 @@ class ProcessesTest(SpawnTest):
         self.assertEqual(self.rows("SELECT DISTINCT rank, phase FROM sample WHERE phase = 'backward'"), [])
         self.assertEqual({kind for kind, _ in self.warnings()}, {"assumed steps", "unobserved ranks"})
 
+    @long_test
     def test_ranks_that_start_twice(self):
         self.check("twice", "fork")
         self.assertEqual(self.number_of_ranks(), 2)
@@ -189,6 +195,7 @@ class FaultsTest(SpawnTest):
                 steps = self.check("raise", "failed", "ValueError: bad value (spawned.py:", "bad value", method)
                 self.assertEqual([rank for rank, _ in steps], [0, 1])
 
+    @long_test
     def test_an_exception_before_the_process_is_a_rank(self):
         self.assertEqual(self.check("raise_early", "failed", "exit code 1", "bad rank"), [])
 
