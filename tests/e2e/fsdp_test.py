@@ -38,17 +38,20 @@ class FsdpTest(FaultTest):
                 self.assertEqual(len(deviations), 8)
                 self.assertEqual(set(deviations.values()), {0})
 
-    def test_more_ranks_and_narrow_types(self):
-        for ranks, *settings in (
-            (1, "unit=block"),
-            (3, "prefetch=1"),
-            (4, "unit=block"),
-            (2, "dtype=bf16", "reduce_dtype=weights"),
-            (2, "dtype=fp16"),
-            (2, "autocast=true", "operators=fused"),
-        ):
+    def test_more_ranks(self):
+        for ranks, *settings in ((1, "unit=block"), (3, "prefetch=1"), (4, "unit=block")):
             with self.subTest(ranks=ranks, settings=settings):
                 self.verify(ranks, *settings)
+
+    @long_test
+    def test_narrow_types(self):
+        for settings in (
+            ["dtype=bf16", "reduce_dtype=weights"],
+            ["dtype=fp16"],
+            ["autocast=true", "operators=fused"],
+        ):
+            with self.subTest(settings=settings):
+                self.verify(2, *settings)
 
     def test_recomputed_blocks_are_gathered_again(self):
         """The reference keeps all activations."""

@@ -7,7 +7,7 @@ import re
 import signal
 import unittest
 
-from kymo_tool import KYMO
+from kymo_tool import KYMO, long_test
 from sweep_tool import SweepTest
 
 THIS_MACHINE = os.uname().nodename
@@ -73,6 +73,7 @@ class LocalSweepTest(SweepTest):
         self.assertEqual(self.rows("SELECT count(*) FROM run"), [(7,)])
         self.expect_nothing_left()
 
+    @long_test
     def test_what_a_killed_job_left_on_this_machine_is_merged(self):
         sweep = self.sweep(6, **self.hold(step=1))
         shard = self.until_running(1, sweep)
@@ -100,6 +101,7 @@ class LocalSweepTest(SweepTest):
         self.expect_outcomes_of_a_single_run(6)
         self.expect_nothing_left()
 
+    @long_test
     def test_jobs_survive_the_command_that_started_them(self):
         sweep = self.sweep(4, "--on-option", "array_parallelism=3", **self.hold())
         self.until(lambda: len(self.shards()) == 3, [sweep])
@@ -130,6 +132,7 @@ class LocalSweepTest(SweepTest):
         self.ended(self.sweep(4, "--resume"), 0)
         self.expect_nothing_left()
 
+    @long_test
     def test_a_copy_of_the_database_is_kept_between_runs(self):
         words = ("--saved-copy", "copy.db", "--resume")
         run = self.start(KYMO, *self.command(3, *words), **self.hold(step=1))

@@ -5,7 +5,7 @@ import json
 import unittest
 from pathlib import Path
 
-from kymo_tool import KymoTest, needs_torch_parts
+from kymo_tool import KymoTest, long_test, needs_torch_parts
 
 MODEL = [
     "--set", "size=custom", "--set", "layers=6", "--set", "d_model=64", "--set", "d_ff=96", "--set", "heads=4",
@@ -69,6 +69,7 @@ class MemoryPredictionTest(KymoTest):
         losses = self.rows("SELECT DISTINCT loss FROM checkpoint_run WHERE run_id > 3")
         self.assertEqual(len(losses), 1)
 
+    @long_test
     def test_types_and_mixed_precision(self):
         words = ["transformer_lm", *MODEL, *METHOD, "--passes", "predict,memory"]
         self.run_kymo(*words, "--set", "dtype=bf16", "--axis", "attention=naive,sdpa")
@@ -111,6 +112,7 @@ class MemoryPredictionTest(KymoTest):
         self.assertIn("the operator aten._local_scalar_dense.default reads the values of a tensor", detail)
         self.assertIn("(unpredictable.py:", detail)
 
+    @long_test
     def test_the_model_in_python(self):
         self.run_kymo(
             "transformer_compiled", *METHOD[:2], "--passes", "predict,memory", "--set", "compile=none", "--set",
@@ -162,6 +164,7 @@ class MemoryPredictionTest(KymoTest):
         self.assertGreater(peaks[1], peaks[2])
         self.assertGreater(peaks[2], peaks[8])
 
+    @long_test
     def test_fit_predicts_workloads_in_python(self):
         workload = WORKLOADS / "feed_forward.py"
         self.run_kymo(workload, *METHOD, "--passes", "memory", "--axis", "batch")

@@ -101,6 +101,7 @@ class PredictionTest(KymoTest):
         words = ["--set", "blocks=4", "--set", "checkpointed=2", "--axis", "heads=16,32"]
         self.assertEqual(self.predict("saved_blocks", *words), [(160, 160)] * 2)
 
+    @long_test
     def test_norms(self):
         self.predict("saved_norm", "--axis", "compiled=true,false")
         self.assertEqual(self.rows("SELECT tensors FROM saved_memory WHERE nested = 0 ORDER BY run_id"), [(3,), (6,)])

@@ -18,6 +18,7 @@ from kymo_tool import (
     OTHER_TORCH,
     KymoTest,
     cached_variable,
+    long_test,
     needs_installed,
     needs_other_torch,
     needs_torch_parts,
@@ -160,6 +161,7 @@ class WheelTest(KymoTest):
         self.installed("python", "-m", "pytest", "-p", "no:cacheprovider", *options)
         self.assertEqual(self.rows("SELECT workload, status FROM run_list"), [("benchmark", "ok")] * 2)
 
+    @long_test
     def test_compiles_a_plugin(self):
         (self.work / "row_sums.cpp").write_text(ROW_SUMS)
         self.installed("kymo", "build", "row_sums.cpp")
@@ -183,6 +185,7 @@ class WheelTest(KymoTest):
         self.assertRegex(metadata, r"completely under releases of torch 2\.\d+(, 2\.\d+)*\.")
         self.assertRegex(metadata, r"workloads in C\+\+ need torch \d+\.\d+\.\d+\.")
 
+    @long_test
     def test_other_versions_of_python(self):
         """Workloads without torch and results, with the versions that this machine has; continuous integration may
         have none."""

@@ -122,6 +122,7 @@ TEST_F(Package, FindsTheLibTorchOfKymoBuild) {
 TEST_F(Package, BuildsAnOutsideProjectWithLibTorch) {
   const std::string torch = KYMO_TORCH_FOLDER;
   if (torch.empty()) GTEST_SKIP() << "this build does not use LibTorch";
+  if (std::getenv("KYMO_QUICK")) GTEST_SKIP() << "'./dev test quick' does not compile plugins with LibTorch";
   const fs::path built = *top_ / "outside_torch";
   build(fs::path(KYMO_SOURCE_DIR) / "tests" / "package" / "outside", built,
         {"-DCMAKE_PREFIX_PATH=" + prefix().string(), "-DWITH_TORCH=ON", "-DKYMO_TORCH=" + torch});
