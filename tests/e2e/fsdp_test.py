@@ -72,7 +72,9 @@ class FsdpTest(FaultTest):
         gathers = self.rows("SELECT phase, layer, ahead_us > 0 FROM gather_lateness ORDER BY phase, layer_order")
         forward = [("forward", layer, 1) for layer in ("embedding", "block_0", "block_1", "head")]
         self.assertCountEqual(gathers, [*forward, ("recompute", "block_0", 1), ("recompute", "block_1", 1)])
-        self.assertEqual(self.rows("SELECT value FROM metric WHERE name = 'parameters' AND rank = 0"), [(0,)])
+        # Embedding and head have a row of 64 for each word; the rest are two blocks and the last norm.
+        parameters = 2 * 500 * 64 + 2 * (4 * 64**2 + 3 * 64 * 256 + 2 * 64) + 64
+        self.assertEqual(self.rows("SELECT value FROM metric WHERE name = 'parameters'"), [(parameters,)] * 2)
 
     @long_test
     def test_other_optimizers(self):

@@ -72,6 +72,9 @@ describe() {
 }
 
 part_of_several collectives 300 python3 "$here/gpu/trace_collectives.py" "$kymo" "$folder"
+part_of_several counters_of_ranks 180 python3 "$here/gpu/counters.py" "$kymo" "$folder/counters_of_ranks" 170 ranks
+part_of_several large_step 480 env PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True \
+  "$kymo" suite run large-step --filter '^two' --db "$folder/large_step.db"
 for workload in ddp_naive ddp_flat ddp_overlap ddp_bucketed ddp_torch sharded_optimizer; do
   part_of_several "$workload" 60 "$kymo" run "$workload" --device cuda --ranks 2 --set model=small \
     --set operators=fused --set autocast=true --passes verify,time --steps 5 --db "$folder/data_parallel.db"
@@ -96,6 +99,8 @@ part hooks_mean 180 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cu
   --slice 10 small
 part layers 240 python3 "$here/gpu/fused_layers.py" "$kymo" "$folder" 230
 part counters 300 python3 "$here/gpu/counters.py" "$kymo" "$folder" 270 kernels ncu language_models
+part other_counters 360 python3 "$here/gpu/counters.py" "$kymo" "$folder/other_counters" 350 \
+  attention models busy killed time
 part hooks 360 python3 "$here/bench/trace_hook_cost.py" "$kymo" --device cuda --starts 4 --steps 3000 small
 part flash 400 "$build/tests/flash_kernels" check path=hopper
 part attention 480 python3 "$here/bench/compare_attention.py" "$ops" --grids peers,grouped,few,small \

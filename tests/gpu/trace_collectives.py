@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Observes programs of torch.distributed over NCCL on two GPUs, and on four GPUs those whose ranks form groups of two:
-output, and collectives with phase, kernels and bytes. The ranks are started by torchrun, and those of one program by
-torch.multiprocessing.
+output, and collectives with phase, kernels and bytes; and a gather with a known delay. The ranks are started by
+torchrun, and those of one program by torch.multiprocessing.
 
 Usage: trace_collectives.py KYMO [FOLDER]. The databases are written to FOLDER. Ends with 1 if a program fails a check,
 with 77 if there are fewer than two GPUs. Programs for which there are too few GPUs are left out.
@@ -86,6 +86,24 @@ def check(kymo, database, program):
     return lines + warnings(kymo, database), faults
 
 
+def check_delayed_gather(kymo, database):
+    """The last rank gathers the last layer 20 ms late in each forward pass; the other one waits for it."""
+    words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2]
+    words += [TRAIN.parent / "sharded.py", STEPS]
+    os.environ["DELAY_MS"] = "20"
+    try:
+        done = command(kymo, "trace", "--db", database, "--passes", "trace", "--no-stop", "--", *words)
+    finally:
+        del os.environ["DELAY_MS"]
+    if done.returncode:
+        return [], [f"exit code {done.returncode}: {done.stderr[-2000:]}"]
+    gathers = rows(kymo, database, "SELECT * FROM gather_lateness ORDER BY phase, layer_order")
+    lines = [f"{row['phase']} {row['layer']}: late by {row['late_us']:.0f} us, {row['verdict']}" for row in gathers]
+    delayed = [row["late_us"] for row in gathers if (row["phase"], row["layer"]) == ("forward", "2")]
+    faults = [] if len(delayed) == 1 and abs(delayed[0] - 20_000) <= 2_000 else [f"the delayed gather: {delayed} us"]
+    return lines, faults
+
+
 def main(kymo, folder):
     gpus = count_gpus(kymo)
     if gpus < 2:
@@ -101,7 +119,9 @@ def main(kymo, folder):
         lines, faults = check(kymo, f"{folder}/{program.replace(' ', '-')}.db", program)
         failed = failed or bool(faults)
         show(program, lines, faults)
-    return int(failed)
+    lines, faults = check_delayed_gather(kymo, f"{folder}/delayed_gather.db")
+    show("delayed gather", lines, faults)
+    return int(failed or bool(faults))
 
 
 if __name__ == "__main__":
