@@ -135,7 +135,7 @@ def memory(environment):
 
 def workload(environment):
     """A workload in Python in all passes."""
-    passes = "verify,time,memory,trace,ops"
+    passes = "predict,verify,time,memory,trace,ops"
     environment.run(
         *("kymo", "run", f"{MODEL}:model", "--device", "cpu", "--warmup", "1", "--steps", "4", "--passes", passes),
         *("--db", "workload.db"),
@@ -148,6 +148,7 @@ def workload(environment):
         "phases": environment.rows("workload.db", PHASES),
         "modules": {row[1:] for row in operators},
         "names": {row[0] for row in operators},
+        "peaks": environment.rows("workload.db", "SELECT predicted_bytes, measured_bytes FROM memory_prediction"),
     }
 
 

@@ -68,7 +68,8 @@ class VersionsTest(unittest.TestCase):
         for environment, each in zip(environments, self.found, strict=True):
             with self.subTest(torch=each["version"]):
                 modules, libraries = each["loaded"]["modules"], each["loaded"]["libraries"]
-                self.assertEqual(sorted(modules), ["kymo_cuda.so", "kymo_torch.so", "kymo_torch_cuda.so"])
+                expected = ["kymo_cuda.so", "kymo_prediction.so", "kymo_torch.so", "kymo_torch_cuda.so"]
+                self.assertEqual(sorted(modules), expected)
                 self.assertEqual(len(libraries), 7, libraries)  # one copy of each
                 torch = next(Path(environment).glob("lib/python3*/site-packages/torch")).resolve()
                 for library in libraries:
@@ -116,6 +117,12 @@ class VersionsTest(unittest.TestCase):
         self.check(lambda each: each["workload"]["outcome"], [("passed",)])
         self.check(lambda each: each["workload"]["phases"])
         self.check(lambda each: each["workload"]["modules"])
+
+    def test_peaks_of_workloads_are_predicted(self):
+        for each in self.found:
+            with self.subTest(torch=each["version"]):
+                ((predicted, measured),) = each["workload"]["peaks"]
+                self.assertAlmostEqual(predicted / measured, 1, delta=0.05)
 
     def test_operators_of_kymo_compute_what_those_of_torch_do(self):
         for each in self.found:
