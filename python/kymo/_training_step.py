@@ -13,15 +13,14 @@ SIZES = {  # d_model, d_ff, layers, heads
     "large": (1280, 5120, 36, 20),
     "xl": (1600, 6400, 48, 25),
 }
-VOCABULARY = 10000
 
 
-def language_model(workload, run, vocabulary, context, seed):
+def language_model(workload, run, size, vocabulary, context, seed):
     import torch
 
     from .transformer import Config, LanguageModel
 
-    config = Config(vocabulary, context, *SIZES[workload.model if vocabulary == VOCABULARY else "tiny"])
+    config = Config(vocabulary, context, *SIZES[size])
     random = torch.Generator(run.device).manual_seed(seed)
     module = LanguageModel.make(config, run.device, torch.float32, random, workload.attention, run.scope)
     if workload.tied_embedding:

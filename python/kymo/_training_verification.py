@@ -200,7 +200,7 @@ def cases(workload, run, compares_gradients):
     models = {
         "toy": (lambda run, seed: perceptron((10, 10, 50, 5), 0, run, seed), draw_numbers),
         "tied": (lambda run, seed: perceptron((10, 10, 50, 10, 50, 5), 3, run, seed), draw_numbers),
-        "transformer": (lambda run, seed: language_model(workload, run, 200, 16, seed), draw_tokens),
+        "transformer": (lambda run, seed: language_model(workload, run, "tiny", 200, 16, seed), draw_tokens),
     }
     # With a small epsilon, updates by gradients that are nearly 0 would depend on the order of sums.
     optimizers = {

@@ -10,7 +10,7 @@ Importing this module does not import torch."""
 from __future__ import annotations
 
 from . import Bool, Choice, Int, Verification, Workload, tensors
-from ._training_step import SIZES, VOCABULARY, Trainer, language_model
+from ._training_step import SIZES, Trainer, language_model
 from ._training_verification import cases, expect_equal_ranks
 
 
@@ -22,9 +22,10 @@ class DataParallelWorkload(Workload):
     model = Choice(
         "tiny", tuple(SIZES), axis=("small", "medium", "large", "xl"), title="{}", title_at_default=True, setting=True
     )
-    model.doc = "size of the Transformer, with a vocabulary of 10000"
+    model.doc = "size of the Transformer"
     context = Int(128, minimum=1, unit="tokens", title="context {}", title_at_default=True, setting=True)
     context.doc = "sequence length"
+    vocab_size = Int(10000, minimum=1, title="vocabulary {}", setting=True, doc="vocabulary size")
     batch = Int(2, minimum=1, unit="sequences", title="batch {}", title_at_default=True, setting=True)
     batch.doc = "sequences per rank and step"
     dtype = Choice("fp32", ("fp32",), title="{}", title_at_default=True, setting=True, doc="type of the weights")
@@ -77,7 +78,7 @@ class DataParallelWorkload(Workload):
         self.run = run
         run.init_process_group(None if self.backend == "auto" else self.backend)
         run.metric("backend", torch.distributed.get_backend())
-        module = language_model(self, run, VOCABULARY, self.context, run.seed + run.rank)
+        module = language_model(self, run, self.model, self.vocab_size, self.context, run.seed + run.rank)
         run.metric("parameter_tensors", sum(parameter.requires_grad for parameter in module.parameters()))
         self.trainer = Trainer(self, module, run.phase)
         kind = {"adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}[self.optimizer]
@@ -93,7 +94,7 @@ class DataParallelWorkload(Workload):
         run.metric("tokens_per_step", self.batch * self.context, "tokens")
 
     def before_step(self, run):
-        self.data.random_(VOCABULARY, generator=self.generator)
+        self.data.random_(self.vocab_size, generator=self.generator)
 
     def step(self, run):
         self.trainer.gradients(*self.data)
