@@ -3,7 +3,7 @@
 
 import unittest
 
-from kymo_tool import PLUGINS, KymoTest
+from kymo_tool import PLUGINS, KymoTest, long_test
 
 SMALLEST = ["--device", "cpu", "--set", "context=8", "--set", "batch=2"]
 # For each small model: two trajectories compared with a single process, their bitwise equality, and that of a real
@@ -45,6 +45,7 @@ class EqualityTest(KymoTest):
                 (self.work / "kymo.db").unlink(missing_ok=True)
                 self.verify(strategy, 2, "--set", "model=tied")
 
+    @long_test
     def test_bucket_sizes(self):
         for gradients, sizes in (("views", "0.0001,0.01"), ("separate", "0.0016,1000")):
             with self.subTest(gradients):
@@ -75,6 +76,7 @@ class EqualityTest(KymoTest):
                 checks = CHECKS + FUSED_CHECKS + MASTER_WEIGHT_CHECKS
                 self.verify(strategy, 2, *settings, *FUSED, "--set", "autocast=true", checks=checks)
 
+    @long_test
     def test_all_weights_have_master_weights(self):
         settings = ["--axis", "dtype=bf16,fp16", "--set", "optimizer_state=master_weights", "--set", "model=frozen"]
         self.verify("ddp_bucketed", 2, *FUSED, *settings, cases=2, checks=CHECKS + 2)

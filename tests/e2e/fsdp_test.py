@@ -53,17 +53,19 @@ class FsdpTest(FaultTest):
             with self.subTest(settings=settings):
                 self.verify(2, *settings)
 
-    def test_recomputed_blocks_are_gathered_again(self):
+    def check_recomputation(self, *settings):
         """The reference keeps all activations."""
-        for settings in (
-            ["checkpoint=blocks", "unit=block"],
-            ["checkpoint=nested", "prefetch=0", "reshard_after_forward=false"],
-            ["checkpoint=selective", "checkpoint_feed_forward=1", "operators=fused"],
-            ["checkpoint=selective", "checkpoint_feed_forward=2", "unit=block", "prefetch=1"],
-        ):
-            with self.subTest(settings=settings):
-                deviations = self.verify(2, *settings)
-                self.assertEqual((len(deviations), set(deviations.values())), (8, {0}))
+        deviations = self.verify(2, *settings)
+        self.assertEqual((len(deviations), set(deviations.values())), (8, {0}))
+
+    def test_recomputed_blocks_are_gathered_again(self):
+        self.check_recomputation("checkpoint=blocks", "unit=block")
+        self.check_recomputation("checkpoint=selective", "checkpoint_feed_forward=1", "operators=fused")
+
+    @long_test
+    def test_recomputed_blocks_with_other_settings(self):
+        self.check_recomputation("checkpoint=nested", "prefetch=0", "reshard_after_forward=false")
+        self.check_recomputation("checkpoint=selective", "checkpoint_feed_forward=2", "unit=block", "prefetch=1")
 
     def test_gathers_for_recomputations_begin_ahead(self):
         """With a block in each checkpoint, a unit is gathered once for its recomputation and its backward pass, and

@@ -3,7 +3,7 @@
 
 import unittest
 
-from kymo_tool import needs_installed, needs_torch_parts
+from kymo_tool import long_test, needs_installed, needs_torch_parts
 from torchrun_test import TORCHRUN
 from trace_program_test import FORKED, OPERATORS, PROGRAMS, TraceTest
 
@@ -114,6 +114,7 @@ class CollectivesTest(TraceTest):
         del self.environment["KYMO_TEST_LIGHT_TORCH"]
         self.assertEqual(self.groups("mesh", "ops"), sorted(sharded + replicated))
 
+    @long_test
     def test_groups_of_data_parallel_models(self):
         pairs = [(2, [("all_reduce", "backward", rank, 1) for rank in pair]) for pair in [(0, 1), (2, 3)]]
         self.assertEqual(self.groups("replicated", "trace"), pairs)
@@ -130,6 +131,7 @@ class CollectivesTest(TraceTest):
     def test_messages_of_a_pipeline(self):
         self.check_messages("pipeline", "ops")
 
+    @long_test
     def test_messages_in_both_directions(self):
         self.check_messages("exchange", "trace")
 
