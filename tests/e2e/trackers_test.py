@@ -33,8 +33,31 @@ def logged_records(data):
             parts = []
 
 
+# The report has a figure of steps that have several phases.
+PHASED = """
+import kymo
+
+
+@kymo.workload(phases=("first", "second"))
+def phased(run, n: kymo.Int = 100):
+    first, second = run.phase("first"), run.phase("second")
+
+    def step():
+        with first:
+            sum(range(n))
+        with second:
+            sum(range(n))
+
+    return step
+"""
+
+
 class TrackerTest(SharedRunTest):
-    words = ["saxpy", "--set", "n=1024", "--steps", "5", "--warmup", "1", "--label", "first"]
+    words = ["phased.py", "--set", "n=1024", "--steps", "5", "--warmup", "1", "--label", "first"]
+
+    def run_once(self):
+        (self.work / "phased.py").write_text(PHASED, encoding="utf-8")
+        super().run_once()
 
     def export(self, tracker, *words):
         return self.kymo("export", tracker, *words, "--python", sys.executable)
@@ -55,7 +78,7 @@ class TrackerTest(SharedRunTest):
         (run,) = [record.run for record in records if record.WhichOneof("record_type") == "run"][:1]
         self.assertEqual((run.project, run.run_group), ("mine", "first"))
         config = {item.key: json.loads(item.value_json) for item in run.config.update}
-        self.assertEqual((config["parameter/n"], config["workload"]), (1024, "saxpy"))
+        self.assertEqual((config["parameter/n"], config["workload"]), (1024, "phased"))
         history = {}
         for record in records:
             for item in record.history.item:
@@ -94,7 +117,7 @@ class TrackerTest(SharedRunTest):
         from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
         self.export("tensorboard", "-o", "logs", "--run", "1")
-        events = EventAccumulator(str(self.work / "logs" / "run-1-saxpy"), size_guidance={"tensors": 0, "scalars": 0})
+        events = EventAccumulator(str(self.work / "logs" / "run-1-phased"), size_guidance={"tensors": 0, "scalars": 0})
         events.Reload()
         (median,) = events.Scalars("step/median_ms")
         self.assertAlmostEqual(median.value / self.median(), 1, places=6)
@@ -102,7 +125,7 @@ class TrackerTest(SharedRunTest):
         for shown, stored in zip(times, self.step_times(), strict=True):
             self.assertAlmostEqual(shown / stored, 1, places=6)  # TensorBoard keeps float32
         (table,) = events.Tensors("tables/phases")
-        self.assertIn("| saxpy |", table.tensor_proto.string_val[0].decode())
+        self.assertIn("| phased |", table.tensor_proto.string_val[0].decode())
 
     def test_hud_json(self):
         self.export("hud-json", "-o", "results.json")
