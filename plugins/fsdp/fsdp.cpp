@@ -28,9 +28,8 @@ class FsdpWorkload final : public training::DataParallelWorkload {
                "what is gathered together: each weight, or the weights of a block")
         .param("prefetch", Int{2}.at_least(0).axis({0, 1, 2, 4}).title("prefetch {}"),
                "when a unit ends its forward or backward pass, the gather for the use this many later begins (a "
-               "forward pass "
-               "that is computed again is a use, too); 1 and 0 overlap nothing but what lies between units, 0 begins "
-               "when the unit is needed")
+               "forward pass that is computed again is a use, too); 1 and 0 overlap nothing but what lies between "
+               "units, 0 begins when the unit is needed")
         .param("reshard_after_forward", Bool{true}.title("not resharded after forward"),
                "free the gathered weights after forward and gather them again in backward; false keeps them")
         .param("reduce_dtype", Choice{"fp32", {"fp32", "weights"}}.title("reduced in {}"),

@@ -48,15 +48,23 @@ def ranks_of(program):
     return 4 if program.startswith("groups.py") else 2
 
 
-def check(kymo, database, program):
-    """(what to print, faults)"""
+def command_line(program):
+    """The command that starts a program."""
     file, *kind = program.split()
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks_of(program)]
-    words = [sys.executable, *([] if file == "spawned.py" else launcher), TRAIN.parent / file, *kind, STEPS]
-    expected = command(*words)
+    return [sys.executable, *([] if file == "spawned.py" else launcher), TRAIN.parent / file, *kind, STEPS]
+
+
+def observe(kymo, database, program):
+    return command(kymo, "trace", "--db", database, "--passes", "trace", "--no-stop", "--", *command_line(program))
+
+
+def check(kymo, database, program):
+    """(what to print, faults)"""
+    expected = command(*command_line(program))
     if expected.returncode:
         return [], [f"fails without kymo: {expected.stderr[-1500:]}"]
-    done = command(kymo, "trace", "--db", database, "--passes", "trace", "--no-stop", "--", *words)
+    done = observe(kymo, database, program)
     if done.returncode:
         return [], [f"exit code {done.returncode}: {done.stderr[-2000:]}"]
     faults = [] if done.stdout == expected.stdout else ["its output differs"]
@@ -88,11 +96,9 @@ def check(kymo, database, program):
 
 def check_delayed_gather(kymo, database):
     """The last rank gathers the last layer 20 ms late in each forward pass; the other one waits for it."""
-    words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2]
-    words += [TRAIN.parent / "sharded.py", STEPS]
     os.environ["DELAY_MS"] = "20"
     try:
-        done = command(kymo, "trace", "--db", database, "--passes", "trace", "--no-stop", "--", *words)
+        done = observe(kymo, database, "sharded.py")
     finally:
         del os.environ["DELAY_MS"]
     if done.returncode:

@@ -169,9 +169,9 @@ Descriptor DataParallelWorkload::descriptor(const char* name, std::uint32_t orde
       .param(
           "model",
           Choice{"tiny", model_names()}.axis({"small", "medium", "large", "xl"}).title("{}", Shown::Always).setting(),
-          "a Transformer size, with 6 parameters per block (query, key and value "
-          "are one, gate and up are one), or a perceptron: toy (three layers and a parameter that is never "
-          "trained), tied (two layers share a weight), frozen (one layer is not trained)")
+          "a Transformer size, with 6 parameters per block (query, key and value are one, gate and up are one), or a "
+          "perceptron: toy (three layers and a parameter that is never trained), tied (two layers share a weight), "
+          "frozen (one layer is not trained)")
       .param("context",
              Int{128}.at_least(1).unit("tokens").axis({128, 256, 512}).title("context {}", Shown::Always).setting(),
              "sequence length; not used by perceptrons")
