@@ -4,8 +4,8 @@ include(GoogleTest)
 
 set(KYMO_TEST_OPTIONS "" CACHE STRING "Compiler options of test programs only")
 
-# Limit of every test, in seconds. It ends tests that hang; none takes a tenth of it on two idle processors.
-set(KYMO_HANG_S 3600)
+# Limit of every test, in seconds. It ends tests that hang; none takes a fifth of it on two idle processors.
+set(KYMO_HANG_S 1800)
 
 # Builds all test programs with the label `unit`.
 add_custom_target(kymo_unit_tests)

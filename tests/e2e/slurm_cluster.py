@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real Slurm on this machine, started for tests from Debian's slurm-wlm. Only root can start its daemons."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -143,7 +144,8 @@ class Cluster:
         slurmd.wait()
         self.call("scontrol", "update", f"nodename={node}", "state=down", "reason=lost")
         for process in processes_of(job, self.configuration):
-            os.kill(process, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # what its parent's end has ended
+                os.kill(process, signal.SIGKILL)
 
     def states(self):
         """The state of each node."""

@@ -61,8 +61,8 @@ class SlurmSweepTest(SweepTest):
         shard = self.until_running(1, sweep)
         variables = self.processes("--shard")[shard]
         node, job = variables[b"SLURMD_NODENAME"].decode(), variables[b"SLURM_JOB_ID"].decode()
-        self.cluster.lose_node(node, job)
         self.addCleanup(self.cluster.start_node, node)
+        self.cluster.lose_node(node, job)
         self.release()
         (lost,) = self.attempts(1)
         self.start_requeued_job(sweep)
