@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "measure/statistics.hpp"
+#include "measure/step_statistic.hpp"
 
 namespace kymo::measure {
 namespace {
@@ -65,8 +66,8 @@ double level_of_each_look(const std::vector<std::size_t>& looks, double level) {
   return 2 * boost::math::cdf(boost::math::complement(normal, above));
 }
 
-SequentialComparison::SequentialComparison(std::size_t candidates, double margin)
-    : values_(candidates), margin_(margin) {
+SequentialComparison::SequentialComparison(std::size_t candidates, double margin, Values compared)
+    : values_(candidates), margin_(margin), compared_(compared) {
   if (candidates < 2) throw Error("nothing to compare: fewer than two candidates");
   for (std::size_t first = 0; first < candidates; ++first)
     for (std::size_t second = first + 1; second < candidates; ++second) pairs_.push_back({first, second, {}, 0});
@@ -83,14 +84,18 @@ bool SequentialComparison::add_round(const std::vector<double>& values) {
   return rounds() < kLooks.back() && !std::ranges::all_of(pairs_, &Pair::decided);
 }
 
+std::vector<double> SequentialComparison::values(std::size_t candidate) const {
+  const std::vector<double>& all = values_.at(candidate);
+  return compared_ == Values::kUndisturbed ? undisturbed(all) : all;
+}
+
 void SequentialComparison::finish() {
   look([&](const Pair& pair) { return pair.runs < rounds(); });
 }
 
 /// Whether the interval, which takes much longer than the rest, matters for the verdict.
 bool SequentialComparison::may_decide(const Pair& pair) const {
-  const std::vector<double>& first = values_[pair.first];
-  const std::vector<double>& second = values_[pair.second];
+  const std::vector<double> first = values(pair.first), second = values(pair.second);
   const double ratio = summarize(second).median / summarize(first).median;
   return std::max(ratio, 1 / ratio) <= 1 + margin_ || rank_sum_probability(first, second) < level_;
 }
@@ -98,7 +103,7 @@ bool SequentialComparison::may_decide(const Pair& pair) const {
 void SequentialComparison::look(const std::function<bool(const Pair&)>& selected) {
   for (Pair& pair : pairs_) {
     if (pair.decided() || !selected(pair)) continue;
-    pair.result = compare(values_[pair.first], values_[pair.second], margin_, level_);
+    pair.result = compare(values(pair.first), values(pair.second), margin_, level_);
     pair.runs = rounds();
   }
 }

@@ -36,8 +36,11 @@ class SequentialComparison {
     bool decided() const { return result.verdict != Verdict::kAmbiguous; }
   };
 
-  /// `margin` is the largest relative difference that counts as the same; see compare().
-  SequentialComparison(std::size_t candidates, double margin);
+  /// Which of the values of a candidate a look compares.
+  enum class Values { kAll, kUndisturbed };
+
+  /// `margin` is the largest relative difference that counts as the same; see compare(). `compared`: see undisturbed().
+  SequentialComparison(std::size_t candidates, double margin, Values compared = Values::kAll);
 
   /// Adds a round: one value per candidate, such as the median of a run. Returns false if no more rounds are needed:
   /// every pair is decided, or the last look was made.
@@ -47,7 +50,8 @@ class SequentialComparison {
   void finish();
 
   std::size_t rounds() const { return values_.front().size(); }
-  const std::vector<double>& values(std::size_t candidate) const { return values_.at(candidate); }
+  /// The values of a candidate that a look compares.
+  std::vector<double> values(std::size_t candidate) const;
   const std::vector<Pair>& pairs() const { return pairs_; }
   /// Significance level of the test of one pair at one look.
   double level() const { return level_; }
@@ -59,6 +63,7 @@ class SequentialComparison {
   std::vector<std::vector<double>> values_;  // by candidate
   std::vector<Pair> pairs_;
   double margin_;
+  Values compared_;
   double level_;
 };
 

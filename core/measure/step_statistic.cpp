@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace kymo::measure {
 
@@ -20,6 +21,24 @@ StepStatistic common_statistic(const std::vector<std::vector<StepStatistic>>& si
     return 2 * std::ranges::count(side, StepStatistic::kMean) > std::ssize(side);
   };
   return std::ranges::any_of(sides, needs_mean) ? StepStatistic::kMean : StepStatistic::kMedian;
+}
+
+bool mostly_busy(const std::vector<LoopTimes>& runs) {
+  if (runs.empty()) return false;
+  std::vector<double> fastest;
+  for (const LoopTimes& run : runs) fastest.push_back(run.fastest_ns);
+  std::ranges::sort(fastest);
+  const double best_ns = fastest[fastest.size() / 20];
+  const auto is_busy = [&](const LoopTimes& run) { return run.median_ns > kBusyLoop * best_ns; };
+  return 2 * std::ranges::count_if(runs, is_busy) > std::ssize(runs);
+}
+
+std::vector<double> undisturbed(const std::vector<double>& fastest) {
+  std::vector<double> kept;
+  if (fastest.empty()) return kept;
+  const double most = kUndisturbed * *std::ranges::min_element(fastest);
+  std::ranges::copy_if(fastest, std::back_inserter(kept), [&](double time) { return time <= most; });
+  return kept;
 }
 
 UnlikeSteps unlike_steps(const std::vector<double>& samples, double median) {

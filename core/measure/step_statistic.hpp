@@ -13,11 +13,12 @@ namespace kymo::measure {
 
 enum class StepStatistic {
   kMedian,
-  kMean,  ///< the time of all steps, per step
+  kMean,     ///< the time of all steps, per step
+  kFastest,  ///< the shortest step, which compares runs on a busy machine
 };
 constexpr auto names_of(StepStatistic) {
   using enum StepStatistic;
-  return enum_names<StepStatistic>("statistic", {{kMedian, "median"}, {kMean, "mean"}});
+  return enum_names<StepStatistic>("statistic", {{kMedian, "median"}, {kMean, "mean"}, {kFastest, "fastest"}});
 }
 
 /// Largest difference of mean and median, relative to the median, with which steps count as alike.
@@ -43,6 +44,28 @@ StepStatistic statistic_of_run(Timing timing, bool waited_for_processor, const S
 /// Returns the statistic with which sides of a comparison are compared, from those of their runs: the mean if more than
 /// half of the runs of any side are represented by it, otherwise the median. A side may be empty.
 StepStatistic common_statistic(const std::vector<std::vector<StepStatistic>>& sides);
+
+/// Times of the reference loop of a run (table `reference_loop`), in nanoseconds.
+struct LoopTimes {
+  double fastest_ns = 0;
+  double median_ns = 0;
+};
+/// Above this ratio to its time in the best state of the machine, the loop shows that the machine is busy.
+inline constexpr double kBusyLoop = 1.05;
+
+/// Returns true if the machine was busy in more than half of these runs of one side: for most of the run, the loop took
+/// longer than kBusyLoop times its time in the best state, which at least 5 % of the runs reach, as in the view
+/// machine_slowdown. False without runs.
+bool mostly_busy(const std::vector<LoopTimes>& runs);
+
+/// Runs whose fastest steps differ by at most this ratio were undisturbed alike.
+inline constexpr double kUndisturbed = 1.1;
+
+/// Returns the fastest steps of the undisturbed runs of one side, in their order: those within kUndisturbed of the
+/// shortest. Other processes only ever add to the time of a step, so that the shortest step estimates best what the
+/// code takes (J. Chen and J. Revels, "Robust benchmarking in noisy environments", HPEC 2016). A process that shares a
+/// core with another one all the time has no undisturbed step; such a process takes at least 15 % longer.
+std::vector<double> undisturbed(const std::vector<double>& fastest);
 
 /// The slow and the fast steps among all.
 struct UnlikeSteps {

@@ -21,6 +21,7 @@ Experiment::Experiment(const store::ResultsDatabase& database, std::int64_t invo
       of_commands_(of_commands),
       by_median_(candidates, margin),
       by_mean_(candidates, margin),
+      by_fastest_(candidates, margin, SequentialComparison::Values::kUndisturbed),
       times_(candidates),
       round_(candidates),
       run_ids_(candidates) {}
@@ -46,10 +47,16 @@ void Experiment::finish(bool interrupted) {
   if (rounds() < SequentialComparison::kLooks.front()) choose_statistic();
   by_median_.finish();
   by_mean_.finish();
+  by_fastest_.finish();
+}
+
+const SequentialComparison& Experiment::comparison_by(StepStatistic statistic) const {
+  if (statistic == StepStatistic::kFastest) return by_fastest_;
+  return statistic == StepStatistic::kMean ? by_mean_ : by_median_;
 }
 
 TimeComparison Experiment::time_comparison(std::size_t pair) const {
-  const SequentialComparison& other = statistic_ == StepStatistic::kMean ? by_median_ : by_mean_;
+  const SequentialComparison& other = comparison_by(other_than(statistic_));
   return {statistic_, comparison().pairs().at(pair).result, other.pairs().at(pair).result};
 }
 
@@ -84,26 +91,36 @@ bool Experiment::take(std::size_t index) {
   return true;
 }
 
+std::optional<measure::LoopTimes> Experiment::loop_of(const Json& run) const {
+  std::optional<measure::LoopTimes> loop;
+  for_rows(database_, "SELECT loop_ns, fastest_ns FROM reference_loop_time WHERE run_id = " + run["run_id"].dump(),
+           [&](const Json& row) { loop = {real_at(row, "fastest_ns"), real_at(row, "loop_ns")}; });
+  return loop;
+}
+
 bool Experiment::add_round() {
-  std::vector<double> medians, means;
+  std::vector<double> medians, means, fastest;
   for (std::size_t i = 0; i < count(); ++i) {
     const Json& step = round_[i]["phases"]["step"];
-    times_[i].add(step);
+    times_[i].add(step, loop_of(round_[i]));
     medians.push_back(value_ns(step, StepStatistic::kMedian));
     means.push_back(value_ns(step, StepStatistic::kMean));
+    fastest.push_back(value_ns(step, StepStatistic::kFastest));
     run_ids_[i].push_back(round_[i]["run_id"].dump());
   }
   const bool open_by_median = by_median_.add_round(medians);
   const bool open_by_mean = by_mean_.add_round(means);
+  const bool open_by_fastest = by_fastest_.add_round(fastest);
   if (rounds() <= SequentialComparison::kLooks.front()) choose_statistic();
+  if (statistic_ == StepStatistic::kFastest) return open_by_fastest;
   return statistic_ == StepStatistic::kMean ? open_by_mean : open_by_median;
 }
 
 void Experiment::choose_statistic() {
   if (of_commands_) return;
-  std::vector<std::vector<StepStatistic>> sides;
-  for (const SideTimes& times : times_) sides.push_back(times.statistics());
-  statistic_ = measure::common_statistic(sides);
+  std::vector<const SideTimes*> sides;
+  for (const SideTimes& times : times_) sides.push_back(&times);
+  statistic_ = compared_statistic(sides);
 }
 
 }  // namespace kymo::cli

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,8 +22,8 @@ namespace kymo::cli {
 /// The rounds of `kymo ab`, until there is a verdict or the next round would probably end after the maximum time. In
 /// each second round, the candidates run in reverse order.
 ///
-/// The candidates are compared by their means and by their medians. Which of both counts is decided at the first look,
-/// by the steps within the runs, and then kept, so that choosing gives chance no further opportunity to find a
+/// The candidates are compared by their means, medians and fastest steps. Which of these counts is decided at the first
+/// look, by compared_statistic(), and then kept, so that choosing gives chance no further opportunity to find a
 /// difference. Whole commands are compared by their medians: slow executions of a short command are usually due to
 /// other processes.
 class Experiment {
@@ -48,9 +49,7 @@ class Experiment {
 
   std::size_t rounds() const { return by_median_.rounds(); }
   measure::StepStatistic statistic() const { return statistic_; }
-  const measure::SequentialComparison& comparison() const {
-    return statistic_ == measure::StepStatistic::kMean ? by_mean_ : by_median_;
-  }
+  const measure::SequentialComparison& comparison() const { return comparison_by(statistic_); }
   /// A pair with its comparison by the other statistic.
   terminal::TimeComparison time_comparison(std::size_t pair) const;
   const terminal::SideTimes& times(std::size_t candidate) const { return times_.at(candidate); }
@@ -66,18 +65,21 @@ class Experiment {
 
  private:
   std::size_t count() const { return times_.size(); }
+  const measure::SequentialComparison& comparison_by(measure::StepStatistic statistic) const;
   double elapsed_s() const;
   /// Reads the times of a finished run; false if it failed.
   bool take(std::size_t index);
   /// Returns false if no more rounds are needed.
   bool add_round();
+  /// That of the reference loop in a run; empty without one.
+  std::optional<measure::LoopTimes> loop_of(const Json& run) const;
   void choose_statistic();
 
   const store::ResultsDatabase& database_;
   std::int64_t invocation_;
   double max_time_s_;
   bool of_commands_;
-  measure::SequentialComparison by_median_, by_mean_;
+  measure::SequentialComparison by_median_, by_mean_, by_fastest_;
   measure::StepStatistic statistic_ = measure::StepStatistic::kMedian;
   std::vector<terminal::SideTimes> times_;  // by candidate
   std::vector<Json> round_;                 // the run of each candidate

@@ -100,7 +100,7 @@ Json candidates_json(const Experiment& experiment, const std::vector<CommandUse>
   Json candidates = Json::array();
   const SequentialComparison& comparison = experiment.comparison();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::vector<double>& values = comparison.values(i);
+    const std::vector<double> values = comparison.values(i);
     const measure::Statistics between = measure::summarize(values);
     const Json& run = experiment.first_result(i);
     const SideTimes& times = experiment.times(i);
@@ -108,7 +108,7 @@ Json candidates_json(const Experiment& experiment, const std::vector<CommandUse>
                           {"rank", rank_of(comparison, i)},
                           {"workload", run["workload"]},
                           {"parameters", run["parameters"]},
-                          {"runs", values.size()},
+                          {"runs", times.runs()},
                           {"min_ns", between.min},
                           {"max_ns", between.max},
                           {"times_ns", values},
@@ -194,6 +194,13 @@ void print_tables(const Experiment& experiment, const Json& candidates, const Js
   print(style.text(hint(experiment, report.max_time_s)));
 }
 
+/// Why the fastest steps are compared; empty if they are not.
+std::string busy_note(const Experiment& experiment, const AbReport& report) {
+  std::vector<const SideTimes*> sides;
+  for (std::size_t i = 0; i < report.names.size(); ++i) sides.push_back(&experiment.times(i));
+  return busy_sentence(experiment.statistic(), report.names, sides);
+}
+
 /// That of the runs of complete rounds, by candidate.
 std::vector<CommandUse> uses_of(const store::ResultsDatabase& database, const Experiment& experiment) {
   std::vector<CommandUse> uses;
@@ -228,6 +235,7 @@ int report_verdicts(const Experiment& experiment, const AbReport& report, const 
       compared, [](const auto& pair) { return pair.first == 0 && pair.result.verdict == measure::Verdict::kSlower; });
   if (code == 0 && slower && report.fail_on_slower) code = static_cast<int>(ExitCode::kRunFailed);
   const Json candidates = candidates_json(experiment, uses, report);
+  const std::string busy = busy_note(experiment, report);
   if (options.json) {
     Json json{{"database", database.file().string()},
               {"invocation_id", invocation},
@@ -236,6 +244,7 @@ int report_verdicts(const Experiment& experiment, const AbReport& report, const 
               {"max_time_s", report.max_time_s},
               {"margin", report.margin},
               {"statistic", to_string(experiment.statistic())},
+              {"busy_sentence", busy},
               {"ended_by", to_string(experiment.end())},
               {"candidates", candidates},
               {"pairs", pairs}};
@@ -245,6 +254,7 @@ int report_verdicts(const Experiment& experiment, const AbReport& report, const 
   }
   const TextStyle style = output_style(options.wide, options.markdown);
   print_tables(experiment, candidates, pairs, report, style);
+  if (!busy.empty()) print(style.text(visible(busy) + "\n"));
   for (const std::string& line : other_warnings(invocation_results(database, invocation), report))
     print(style.text("warning: " + line + "\n"));
   print(style.text("results: " + visible(database.file().string()) + ", invocation " + std::to_string(invocation) +

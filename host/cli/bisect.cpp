@@ -103,8 +103,15 @@ Json compared(const Json& setting, double margin) {
       {"sentence", "'kymo ab' ended with " + result.end.describe() + ": " + one_line(trim(result.stderr_text), 200)}};
 }
 
-/// Builds and compares the commit that is checked out for the candidate. A commit is bad if it is slower by more than
-/// the margin, good if the test says that it is not, and otherwise unknown.
+/// Bad if the candidate is slower, by more than the margin; good if it is not, even if it may be faster; otherwise
+/// unknown.
+int result_of(const Json& found, double margin) {
+  if (found["verdict"] == "SLOWER" && real_at(found, "ratio") > 1 + margin) return kBad;
+  if (found["verdict"] == "FASTER") return kGood;
+  return !found["ratio_high"].is_null() && real_at(found, "ratio_high") <= 1 + margin ? kGood : kSkip;
+}
+
+/// Builds and compares the commit that is checked out for the candidate.
 int step(const std::string& file) {
   const Json setting = Json::parse(read_file(file));
   const std::string candidate = text_at(setting, "candidate");
@@ -115,8 +122,7 @@ int step(const std::string& file) {
   if (failure.empty()) {
     const Json found = compared(setting, margin);
     for (const char* name : {"verdict", "ratio", "ratio_low", "ratio_high", "sentence"}) row[name] = found[name];
-    if (found["verdict"] == "SAME" || found["verdict"] == "FASTER") code = kGood;
-    if (found["verdict"] == "SLOWER" && real_at(found, "ratio") > 1 + margin) code = kBad;
+    code = result_of(found, margin);
   } else {
     for (const char* name : {"verdict", "ratio", "ratio_low", "ratio_high"}) row[name] = nullptr;
     row["sentence"] = failure;

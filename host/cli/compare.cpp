@@ -61,7 +61,8 @@ std::vector<std::string> ids_where(const ResultsDatabase& database, const std::s
 
 /// Data that decides whether runs are comparable, in addition to that from brief_results().
 constexpr const char* kFacts = R"(
-  SELECT r.run_id, p.sha256 AS build, r.started_at AS began, clock.sm_clock_mhz, NULL AS loop_ns,
+  SELECT r.run_id, p.sha256 AS build, r.started_at AS began, clock.sm_clock_mhz,
+         NULL AS loop_ns, NULL AS fastest_loop_ns,
          coalesce((SELECT group_concat(name, ' + ')
                    FROM (SELECT DISTINCT d.name FROM rank k JOIN device d ON d.device_id = k.device_id
                          WHERE k.run_id = r.run_id AND k.pass = 'time' ORDER BY d.name)), '') AS machine,
@@ -80,8 +81,10 @@ SideRuns runs_with(const ResultsDatabase& database, const std::vector<std::strin
     facts[id] = std::move(row);
   });
   // A condition on the runs alone keeps SQLite from reading the loops of all others.
-  for_rows(database, "SELECT run_id, loop_ns FROM reference_loop_time WHERE run_id IN (" + list + ")",
-           [&](const Json& row) { facts[integer_at(row, "run_id")]["loop_ns"] = row["loop_ns"]; });
+  for_rows(
+      database,
+      "SELECT run_id, loop_ns, fastest_ns AS fastest_loop_ns FROM reference_loop_time WHERE run_id IN (" + list + ")",
+      [&](const Json& row) { facts[integer_at(row, "run_id")].update(row); });
   SideRuns runs = brief_results(database, list, "TRUE");
   for (Json& run : runs) run.update(facts[integer_at(run, "run_id")]);
   return runs;

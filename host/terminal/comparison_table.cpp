@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -25,7 +26,7 @@ namespace {
 
 constexpr std::size_t kMaxNamedCases = 3;
 constexpr double kClockDifference = 0.01;
-constexpr double kLoopDifference = 0.05;  // as in the view machine_slowdown
+constexpr double kLoopDifference = measure::kBusyLoop - 1;
 
 /// The runs of one case on one side.
 struct Group {
@@ -40,6 +41,11 @@ struct Group {
 };
 using Groups = std::map<std::string, Group>;
 
+std::optional<measure::LoopTimes> loop_of(const Json& run) {
+  if (run["loop_ns"].is_null()) return std::nullopt;
+  return measure::LoopTimes{real_at(run, "fastest_loop_ns"), real_at(run, "loop_ns")};
+}
+
 void add_run(Group& group, const Json& run, const std::string& phase) {
   if (group.any.is_null()) group.any = run;
   if (run["status"] != "ok") {
@@ -49,7 +55,7 @@ void add_run(Group& group, const Json& run, const std::string& phase) {
   }
   if (!run["phases"].contains(phase)) return;
   const Json& time = run["phases"][phase];
-  if (!group.times.add(time)) return;
+  if (!group.times.add(time, loop_of(run))) return;
   group.run_ids.push_back(integer_at(run, "run_id"));
   group.clocks.insert(text_at(time, "clock"));
   if (!run["sm_clock_mhz"].is_null()) group.sm_clocks_mhz.push_back(real_at(run, "sm_clock_mhz"));
@@ -150,6 +156,9 @@ void note_statistics(const Group& before, const Group& after, const TimeComparis
   for (const auto& [side, group] : {std::pair{"before", &before}, std::pair{"after", &after}})
     if (const std::string unlike = group->times.unlike_steps(); !unlike.empty())
       notes.push_back(std::string(side) + ": " + unlike);
+  const std::vector<const SideTimes*> sides{&before.times, &after.times};
+  if (const std::string busy = busy_sentence(compared.statistic, {"before", "after"}, sides); !busy.empty())
+    notes.push_back(busy);
   if (const std::string other = other_sentence("before", "after", compared, margin); !other.empty())
     notes.push_back(other);
 }
@@ -166,7 +175,7 @@ void note_few_runs(const Json& row, Json& notes) {
 
 Json row_of(const Group& before, const Group& after, const std::string& phase, double margin) {
   const Json& run = before.any.is_null() ? after.any : before.any;
-  const StepStatistic statistic = measure::common_statistic({before.times.statistics(), after.times.statistics()});
+  const StepStatistic statistic = compared_statistic({&before.times, &after.times});
   Json row{{"workload", run["workload"]},
            {"parameters", run["parameters"]},
            {"ranks", run["ranks"]},

@@ -2,6 +2,7 @@
 #include "terminal/history.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -23,7 +24,7 @@ constexpr const char* kRuns = R"(
   SELECT r.run_id, r.case_key, r.status,
          trim(r.workload || ' ' || l.parameters) || iif(r.ranks > 1, ' ranks=' || r.ranks, '') AS title,
          coalesce(l.device_name, r.device_kind) AS machine, t.clock, t.statistic, '' AS unlike_steps,
-         t.median_ms * 1e6 AS median_ns, t.mean_ms * 1e6 AS mean_ns,
+         t.median_ms * 1e6 AS median_ns, t.mean_ms * 1e6 AS mean_ns, t.min_ms * 1e6 AS min_ns,
          c.project, c.hash, c.short_hash, c.parents, c.committed_at, c.branch, c.dirty
   FROM run r
   JOIN run_list l ON l.run_id = r.run_id
@@ -33,6 +34,7 @@ constexpr const char* kRuns = R"(
 
 /// Steps of a run during which the machine was not busy.
 struct QuietSteps {
+  bool any_loop = false;  // measured while it was not busy
   std::int64_t count = 0;
   std::int64_t of = 0;  // all steps
   Json median_ns, mean_ns;
@@ -56,38 +58,72 @@ PartlyBusyRuns partly_busy_runs(const store::ResultsDatabase& database) {
   PartlyBusyRuns runs;
   std::vector<std::string> ids;
   // Also those whose steps were not kept.
-  for_rows(database, "SELECT run_id FROM machine_slowdown WHERE busy_loops > 0", [&](const Json& row) {
-    runs[integer_at(row, "run_id")];
-    ids.push_back(std::to_string(integer_at(row, "run_id")));
-  });
+  for_rows(database, "SELECT run_id, busy_loops < loops AS any FROM machine_slowdown WHERE busy_loops > 0",
+           [&](const Json& row) {
+             runs[integer_at(row, "run_id")].any_loop = row["any"] != 0;
+             ids.push_back(std::to_string(integer_at(row, "run_id")));
+           });
   if (ids.empty()) return runs;
   for_rows(database, kQuietSteps + join(ids, ", ") + ") GROUP BY s.run_id", [&](const Json& row) {
-    runs[integer_at(row, "run_id")] = {integer_at(row, "count"), integer_at(row, "steps"), row["median_ns"],
-                                       row["mean_ns"]};
+    QuietSteps& run = runs[integer_at(row, "run_id")];
+    run = {run.any_loop, integer_at(row, "count"), integer_at(row, "steps"), row["median_ns"], row["mean_ns"]};
   });
   return runs;
 }
 
-/// Replaces the times of a run by those of its quiet steps; false if these are too few.
-bool keep_quiet_steps(Json& run, const PartlyBusyRuns& busy) {
+/// A run with the times of its quiet steps.
+struct TimedRun {
+  Json facts;
+  bool is_busy = false;   // too few of its steps are quiet
+  bool was_quiet = true;  // at least once
+};
+
+TimedRun timed_run(Json run, const PartlyBusyRuns& busy) {
   const auto found = busy.find(integer_at(run, "run_id"));
-  if (found == busy.end()) return true;
+  if (found == busy.end()) return {std::move(run)};
   const QuietSteps& quiet = found->second;
   run["median_ns"] = quiet.median_ns;
   run["mean_ns"] = quiet.mean_ns;
-  return quiet.count >= kLeastQuietSteps && kLeastQuietShare * quiet.count >= quiet.of;
+  const bool enough = quiet.count >= kLeastQuietSteps && kLeastQuietShare * quiet.count >= quiet.of;
+  return {std::move(run), !enough, quiet.any_loop};
 }
 
-struct MeasuredCommit {
-  Json facts;  // of one of its runs
-  std::vector<std::int64_t> run_ids, busy_run_ids;
-  SideTimes times;
-};
+using MeasuredCommit = std::vector<TimedRun>;
 
 struct Series {
   Json facts;                                     // of one of its runs
   std::map<std::string, MeasuredCommit> commits;  // by hash
 };
+
+/// What is compared of a commit.
+struct CommitTimes {
+  Json facts;                              // of one of its runs
+  std::vector<std::int64_t> run_ids;       // in the order of times_ns
+  std::vector<std::int64_t> busy_run_ids;  // not compared
+  std::vector<double> times_ns;
+};
+
+/// By the fastest steps, runs count in which the machine was not busy at least once, if they were undisturbed;
+/// otherwise those that have enough quiet steps.
+CommitTimes times_of(const MeasuredCommit& commit, StepStatistic statistic) {
+  const bool by_fastest = statistic == StepStatistic::kFastest;
+  std::vector<double> candidates;
+  const auto is_candidate = [&](const TimedRun& run) { return by_fastest ? run.was_quiet : !run.is_busy; };
+  for (const TimedRun& run : commit)
+    if (is_candidate(run)) candidates.push_back(value_ns(run.facts, statistic));
+  if (by_fastest) candidates = measure::undisturbed(candidates);
+  CommitTimes times{commit.back().facts, {}, {}, {}};
+  for (const TimedRun& run : commit) {
+    const std::int64_t id = integer_at(run.facts, "run_id");
+    if (is_candidate(run) && value_ns(run.facts, statistic) <= *std::ranges::max_element(candidates)) {
+      times.run_ids.push_back(id);
+      times.times_ns.push_back(value_ns(run.facts, statistic));
+    } else {
+      times.busy_run_ids.push_back(id);
+    }
+  }
+  return times;
+}
 
 using Counts = std::map<std::string, std::int64_t>;  // runs by title
 
@@ -95,34 +131,27 @@ using Counts = std::map<std::string, std::int64_t>;  // runs by title
 std::string obstacle(const Json& run) {
   if (run["hash"].is_null()) return "without_commit";
   if (run["dirty"] == 1) return "dirty";
-  const bool is_timed = run["status"] == "ok" && !run["clock"].is_null();
-  return is_timed && real_at(run, "median_ns") > 0 && real_at(run, "mean_ns") > 0 ? "" : "untimed";
+  const auto is_positive = [&](const char* time) { return real_at(run, time) > 0; };
+  const bool is_timed = run["status"] == "ok" && !run["clock"].is_null() &&
+                        std::ranges::all_of(std::array{"median_ns", "mean_ns", "min_ns"}, is_positive);
+  return is_timed ? "" : "untimed";
 }
 
-void add_run(Series& series, const Json& run, bool is_busy) {
-  series.facts = run;
-  MeasuredCommit& commit = series.commits[text_at(run, "hash")];
-  commit.facts = run;
-  (is_busy ? commit.busy_run_ids : commit.run_ids).push_back(integer_at(run, "run_id"));
-  if (!is_busy) commit.times.add(run);
-}
-
-Json commit_json(const MeasuredCommit& commit, StepStatistic statistic) {
-  const std::vector<double>& times = commit.times.values_ns(statistic);
+Json commit_json(const CommitTimes& commit) {
   Json json{{"hash", commit.facts["hash"]},
             {"short_hash", commit.facts["short_hash"]},
             {"committed_at", commit.facts["committed_at"]},
             {"branch", commit.facts["branch"]},
             {"run_ids", commit.run_ids},
             {"busy_run_ids", commit.busy_run_ids},
-            {"times_ns", times},
+            {"times_ns", commit.times_ns},
             {"time_ns", nullptr},
             {"min_ns", nullptr},
             {"max_ns", nullptr}};
-  if (times.empty()) return json;
-  json["time_ns"] = *commit.times.time_ns(statistic);
-  json["min_ns"] = *std::ranges::min_element(times);
-  json["max_ns"] = *std::ranges::max_element(times);
+  if (commit.times_ns.empty()) return json;
+  json["time_ns"] = measure::summarize(commit.times_ns).median;
+  json["min_ns"] = *std::ranges::min_element(commit.times_ns);
+  json["max_ns"] = *std::ranges::max_element(commit.times_ns);
   return json;
 }
 
@@ -131,7 +160,8 @@ std::vector<const MeasuredCommit*> ordered(const Series& series, const std::vect
   std::vector<StoredCommit> stored;
   std::vector<const MeasuredCommit*> commits;
   for (const auto& [hash, commit] : series.commits) {
-    stored.push_back({hash, text_at(commit.facts, "committed_at"), split(text_at(commit.facts, "parents"), ' ')});
+    const Json& facts = commit.back().facts;
+    stored.push_back({hash, text_at(facts, "committed_at"), split(text_at(facts, "parents"), ' ')});
     commits.push_back(&commit);
   }
   std::vector<const MeasuredCommit*> in_order;
@@ -145,31 +175,46 @@ double median_of(const std::vector<std::vector<double>>& commits, std::size_t be
   return measure::median(values);
 }
 
+/// By all runs: a single commit with slow steps must not decide for the others. If the machine was busy in most of
+/// them, their usual steps say little.
+StepStatistic statistic_of(const std::vector<const MeasuredCommit*>& commits) {
+  std::vector<StepStatistic> quiet, all;
+  for (const MeasuredCommit* commit : commits) {
+    for (const TimedRun& run : *commit) {
+      all.push_back(terminal::statistic_of(run.facts));
+      if (!run.is_busy) quiet.push_back(all.back());
+    }
+  }
+  const bool mostly_busy = 2 * quiet.size() < all.size();
+  if (mostly_busy && measure::common_statistic({all}) == StepStatistic::kMedian) return StepStatistic::kFastest;
+  return measure::common_statistic({quiet});
+}
+
 Json series_json(const Series& series, const HistoryRequest& request, double level) {
   const std::vector<const MeasuredCommit*> commits = ordered(series, request.known);
-  std::vector<std::vector<StepStatistic>> statistics;
-  for (const MeasuredCommit* commit : commits) statistics.push_back(commit->times.statistics());
-  // By all runs: a single commit with slow steps must not decide for the others.
-  std::vector<StepStatistic> all;
-  for (const auto& each : statistics) all.insert(all.end(), each.begin(), each.end());
-  const StepStatistic statistic = measure::common_statistic({all});
+  const StepStatistic statistic = statistic_of(commits);
   Json json{{"title", series.facts["title"]},     {"project", series.facts["project"]},
             {"machine", series.facts["machine"]}, {"statistic", measure::to_string(statistic)},
             {"commits", Json::array()},           {"changes", Json::array()}};
   std::vector<std::vector<double>> values;
   std::vector<std::size_t> positions;  // of the commits that have values
-  std::size_t busy_runs = 0;
+  std::int64_t runs = 0, busy_runs = 0;
   for (const MeasuredCommit* commit : commits) {
-    if (commit->times.runs() > 0) {
+    const CommitTimes times = times_of(*commit, statistic);
+    if (!times.times_ns.empty()) {
       positions.push_back(json["commits"].size());
-      values.push_back(commit->times.values_ns(statistic));
+      values.push_back(times.times_ns);
     }
-    busy_runs += commit->busy_run_ids.size();
-    json["commits"].push_back(commit_json(*commit, statistic));
+    runs += std::ssize(*commit);
+    busy_runs += std::ranges::count_if(*commit, &TimedRun::is_busy);
+    json["commits"].push_back(commit_json(times));
   }
   json["busy_runs"] = busy_runs;
-  // If the machine was busy in most runs, it disturbed the others, too, in ways that the loop does not notice.
-  const bool enough = positions.size() >= measure::kLeastCommits && all.size() >= busy_runs;
+  // If the machine was busy in most runs, it disturbed the usual steps of the others, too, in ways that the loop does
+  // not notice. It disturbs the fastest steps of whole commits if it does so in most commits.
+  const bool mostly_busy =
+      statistic == StepStatistic::kFastest ? 2 * positions.size() < commits.size() : 2 * busy_runs > runs;
+  const bool enough = positions.size() >= measure::kLeastCommits && !mostly_busy;
   json["enough_runs"] = enough;
   if (!enough) return json;
   for (const measure::ChangePoint& change : measure::find_change_points(values, request.margin, level)) {
@@ -223,13 +268,17 @@ Json history_of(const store::ResultsDatabase& database, const HistoryRequest& re
     const Key key{text_at(run, "case_key"), text_at(run, "project"), text_at(run, "machine"), text_at(run, "clock")};
     const auto [found, is_new] = all.try_emplace(key);
     if (is_new) keys.push_back(key);
-    const bool is_busy = !keep_quiet_steps(run, partly_busy);
-    if (is_busy) ++outside["busy"][title];
-    add_run(found->second, run, is_busy);
+    found->second.facts = run;
+    found->second.commits[text_at(run, "hash")].push_back(timed_run(std::move(run), partly_busy));
   });
   Json series = Json::array();
-  for (const Key& key : keys)
-    series.push_back(series_json(all[key], request, request.level / static_cast<double>(keys.size())));
+  for (const Key& key : keys) {
+    const Json& added =
+        series.emplace_back(series_json(all[key], request, request.level / static_cast<double>(keys.size())));
+    std::int64_t busy = 0;
+    for (const Json& commit : added["commits"]) busy += std::ssize(commit["busy_run_ids"]);
+    if (busy > 0) outside["busy"][text_at(added, "title")] += busy;
+  }
   Json history{{"margin", request.margin},
                {"level", request.level},
                {"least_commits", measure::kLeastCommits},

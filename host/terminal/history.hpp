@@ -21,13 +21,15 @@ struct HistoryRequest {
 /// Returns an object with `series`, one for each case, project and machine, and with the runs that belong to none:
 /// `without_commit`, `dirty` (tracked files had been changed) and `untimed` (failed, or without a step time), and
 /// `busy`, those whose times were not used because the machine was busy, each an array of objects with `title` and
-/// `runs`. A series has `title`, `project`, `machine`, `statistic` (mean or median of a step), `commits` in their
-/// order, each with `hash`, `short_hash`, `committed_at`, `branch`, `run_ids`, `times_ns` (one value per run, over the
-/// steps during which the machine was not busy), their median `time_ns`, `min_ns` and `max_ns` (null without runs), and
-/// `busy_run_ids`; `busy_runs`, the number of these; `enough_runs`, whether the others suffice for a test, without
-/// which there are no changes; and `changes`, each with `commit` (index of the first commit with the new time), `begin`
-/// and `end` (of the commits compared), the members of put_comparison(), and `before_ns` and `after_ns`. The level is
-/// divided by the number of series (Bonferroni). Throws UsageError for an invalid expression.
+/// `runs`. A series has `title`, `project`, `machine`, `statistic` (mean or median of a step, or the fastest one if the
+/// machine was busy in most runs), `commits` in their order, each with `hash`, `short_hash`, `committed_at`, `branch`,
+/// `run_ids`, `times_ns` (one value per run; mean and median over the steps during which the machine was not busy),
+/// their median `time_ns`, `min_ns` and `max_ns` (null without runs), and `busy_run_ids`, which are not compared;
+/// `busy_runs`, the number of runs that have too few steps during which the machine was not busy; `enough_runs`,
+/// whether the runs that are compared suffice for a test, without which there are no changes; and `changes`, each with
+/// `commit` (index of the first commit with the new time), `begin` and `end` (of the commits compared), the members of
+/// put_comparison(), and `before_ns` and `after_ns`. The level is divided by the number of series (Bonferroni). Throws
+/// UsageError for an invalid expression.
 Json history_of(const store::ResultsDatabase& database, const HistoryRequest& request);
 
 /// The distinct hashes in the database, for asking a repository about their order.

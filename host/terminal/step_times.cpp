@@ -14,14 +14,17 @@
 
 namespace kymo::terminal {
 StepStatistic other_than(StepStatistic statistic) {
-  return statistic == StepStatistic::kMean ? StepStatistic::kMedian : StepStatistic::kMean;
+  return statistic == StepStatistic::kMedian ? StepStatistic::kMean : StepStatistic::kMedian;
 }
 
-const char* member_of(StepStatistic statistic) { return statistic == StepStatistic::kMean ? "mean_ns" : "median_ns"; }
+const char* member_of(StepStatistic statistic) {
+  if (statistic == StepStatistic::kFastest) return "min_ns";
+  return statistic == StepStatistic::kMean ? "mean_ns" : "median_ns";
+}
 
 StepStatistic statistic_of(const Json& phase) {
   if (const auto found = names_of(StepStatistic{}).find(text_at(phase, "statistic"))) return *found;
-  throw Error(unexpected_value("a statistic that is neither mean nor median"));
+  throw Error(unexpected_value("an unknown statistic"));
 }
 
 double value_ns(const Json& phase, StepStatistic statistic) { return real_at(phase, member_of(statistic)); }
@@ -47,18 +50,22 @@ std::string named_time_text(const Json& phase) {
   return text + " (" + measure::to_string(other) + " " + format_duration(value_ns(phase, other)) + ")";
 }
 
-bool SideTimes::add(const Json& phase) {
+bool SideTimes::add(const Json& phase, const std::optional<measure::LoopTimes>& loop) {
   const double median_ns = value_ns(phase, StepStatistic::kMedian);
   const double mean_ns = value_ns(phase, StepStatistic::kMean);
-  if (!(median_ns > 0) || !(mean_ns > 0)) return false;
+  const double fastest_ns = value_ns(phase, StepStatistic::kFastest);
+  if (!(median_ns > 0) || !(mean_ns > 0) || !(fastest_ns > 0)) return false;
   statistics_.push_back(statistic_of(phase));
   medians_.push_back(median_ns);
   means_.push_back(mean_ns);
+  fastest_.push_back(fastest_ns);
+  if (loop) loops_.push_back(*loop);
   unlike_steps_.push_back(text_at(phase, "unlike_steps"));
   return true;
 }
 
-const std::vector<double>& SideTimes::values_ns(StepStatistic statistic) const {
+std::vector<double> SideTimes::values_ns(StepStatistic statistic) const {
+  if (statistic == StepStatistic::kFastest) return measure::undisturbed(fastest_);
   return statistic == StepStatistic::kMean ? means_ : medians_;
 }
 
@@ -77,6 +84,25 @@ std::string SideTimes::unlike_steps() const {
   std::iota(by_mean.begin(), by_mean.end(), std::size_t{0});
   std::ranges::sort(by_mean, {}, [&](std::size_t run) { return means_[run]; });
   return unlike_steps_[by_mean[(runs() - 1) / 2]];
+}
+
+StepStatistic compared_statistic(const std::vector<const SideTimes*>& sides) {
+  std::vector<std::vector<StepStatistic>> statistics;
+  for (const SideTimes* side : sides) statistics.push_back(side->statistics());
+  const StepStatistic common = measure::common_statistic(statistics);
+  const bool busy = std::ranges::any_of(sides, &SideTimes::on_busy_machine);
+  return busy && common == StepStatistic::kMedian ? StepStatistic::kFastest : common;
+}
+
+std::string busy_sentence(StepStatistic statistic, const std::vector<std::string>& names,
+                          const std::vector<const SideTimes*>& sides) {
+  if (statistic != StepStatistic::kFastest) return "";
+  std::vector<std::string> counts;
+  for (std::size_t i = 0; i < sides.size(); ++i)
+    counts.push_back(std::to_string(sides[i]->values_ns(statistic).size()) + " of " + std::to_string(sides[i]->runs()) +
+                     (i == 0 ? " runs" : "") + " of " + names[i]);
+  return "the machine was busy in most runs: the fastest steps are compared, in " + join(counts, " and ") +
+         ", which were undisturbed";
 }
 
 void put_times(Json& side, const SideTimes& times, StepStatistic statistic) {
@@ -100,7 +126,7 @@ bool TimeComparison::other_differs() const {
 
 TimeComparison compare_times(const SideTimes& first, const SideTimes& second, double margin) {
   TimeComparison compared;
-  compared.statistic = measure::common_statistic({first.statistics(), second.statistics()});
+  compared.statistic = compared_statistic({&first, &second});
   const auto by = [&](StepStatistic statistic) {
     return measure::compare(first.values_ns(statistic), second.values_ns(statistic), margin);
   };

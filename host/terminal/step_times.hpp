@@ -16,12 +16,13 @@ namespace kymo::terminal {
 
 using measure::StepStatistic;
 
+/// The median, or the mean for the median.
 StepStatistic other_than(StepStatistic statistic);
-/// The member with the mean or the median in nanoseconds: "mean_ns" or "median_ns".
+/// The member with the statistic in nanoseconds: "mean_ns", "median_ns" or "min_ns".
 const char* member_of(StepStatistic statistic);
 /// The statistic that represents a run: the member `statistic`.
 StepStatistic statistic_of(const Json& phase);
-/// Mean or median, in nanoseconds.
+/// The statistic in nanoseconds.
 double value_ns(const Json& phase, StepStatistic statistic);
 /// True if the mean and the median of a run differ by more than measure::kAlike.
 bool disagree(const Json& phase);
@@ -33,16 +34,18 @@ std::string time_text(const Json& phase, StepStatistic statistic);
 /// 2.00 ms)".
 std::string named_time_text(const Json& phase);
 
-/// The times of a phase in the runs of one side of a comparison: one mean and one median per run.
+/// The times of a phase in the runs of one side of a comparison: one mean, one median and one minimum per run.
 class SideTimes {
  public:
-  /// Adds a run. Ignores one whose times are not positive.
-  bool add(const Json& phase);
+  /// Adds a run. Ignores one whose times are not positive. `loop`: if the run measured the reference loop.
+  bool add(const Json& phase, const std::optional<measure::LoopTimes>& loop = std::nullopt);
 
   std::size_t runs() const { return statistics_.size(); }
   const std::vector<StepStatistic>& statistics() const { return statistics_; }
-  const std::vector<double>& values_ns(StepStatistic statistic) const;
-  /// Median over the runs; empty without runs.
+  bool on_busy_machine() const { return measure::mostly_busy(loops_); }
+  /// One value per run; of the fastest steps, those of the undisturbed runs.
+  std::vector<double> values_ns(StepStatistic statistic) const;
+  /// Median of these values; empty without runs.
   std::optional<double> time_ns(StepStatistic statistic) const;
   bool disagree() const;
   /// Which steps make mean and median disagree, such as "10 % of the steps take more than 1.5 times the median; they
@@ -51,14 +54,25 @@ class SideTimes {
 
  private:
   std::vector<StepStatistic> statistics_;
-  std::vector<double> medians_, means_;
+  std::vector<double> medians_, means_, fastest_;
+  std::vector<measure::LoopTimes> loops_;  // of the runs that measured it
   std::vector<std::string> unlike_steps_;
 };
+
+/// The statistic by which sides are compared: measure::common_statistic(), or, if that is the median and the machine
+/// was busy in most runs of a side, the fastest step. Where mean and median disagree, the fastest step is one of few.
+StepStatistic compared_statistic(const std::vector<const SideTimes*>& sides);
+
+/// What a reader must know of a comparison by the fastest steps, without the final period: "the machine was busy in
+/// most runs: the fastest steps are compared, in 4 of 10 runs of before and 7 of 9 of after, which were undisturbed";
+/// empty for another statistic.
+std::string busy_sentence(StepStatistic statistic, const std::vector<std::string>& names,
+                          const std::vector<const SideTimes*>& sides);
 
 /// Sets `time_ns`, `median_ns` and `mean_ns` (medians over the runs; null without runs), and `unlike_steps`.
 void put_times(Json& side, const SideTimes& times, StepStatistic statistic);
 
-/// Two sides compared by the statistic of measure::common_statistic(), and by the other one.
+/// Two sides compared by compared_statistic(), and by the other one.
 struct TimeComparison {
   StepStatistic statistic = StepStatistic::kMedian;
   measure::Comparison found;

@@ -12,7 +12,8 @@
 -- column before_other_ms: title="other before", unit="ms", format="significant", digits=4, optional=true
 -- column after_other_ms: title="other after", unit="ms", format="significant", digits=4, optional=true
 -- note: Medians over the runs of their mean steps, which is the time of all steps, for programs and where steps are not
---   alike; otherwise of their median steps. The verdict needs a rank test over the runs and the interval of the ratio;
+--   alike; otherwise of their median steps, or of the fastest steps of undisturbed runs if the machine was busy in most
+--   runs. The verdict needs a rank test over the runs and the interval of the ratio;
 --   differences of at most 1 % count as none. A verdict needs five runs on each side.
 -- empty: No runs.
 SELECT
@@ -24,7 +25,7 @@ SELECT
   coalesce(ratio_interval(ratio, ratio_low, ratio_high), '–') AS interval,
   verdict,
   before_runs || ' + ' || after_runs AS runs,
-  CASE WHEN before_other_ms IS NOT NULL THEN CASE statistic WHEN 'mean' THEN 'median step' ELSE 'mean step' END END
+  CASE WHEN before_other_ms IS NOT NULL THEN CASE statistic WHEN 'median' THEN 'mean step' ELSE 'median step' END END
     AS other,
   before_other_ms,
   after_other_ms

@@ -6,14 +6,23 @@
 -- column after_ms: title="after", unit="ms", format="significant", digits=4
 -- column difference_ms: title="difference", unit="ms", format="significant", digits=3
 -- column change: title="change", align="right"
--- note: Means over the runs of their mean or median phases, whichever is compared for the step.
+-- note: Means over the runs of their mean or median phases, whichever is compared for the step; if these are the
+--   fastest steps, the shortest time of the phase.
 -- empty: No case has runs with phases on both sides.
 WITH side AS (
   SELECT
     c.case_id,
     t.phase,
-    avg(CASE c.is_after WHEN 0 THEN CASE k.statistic WHEN 'mean' THEN t.mean_ms ELSE t.median_ms END END) AS before_ms,
-    avg(CASE c.is_after WHEN 1 THEN CASE k.statistic WHEN 'mean' THEN t.mean_ms ELSE t.median_ms END END) AS after_ms
+    CASE k.statistic
+      WHEN 'fastest' THEN min(CASE c.is_after WHEN 0 THEN t.min_ms END)
+      WHEN 'mean' THEN avg(CASE c.is_after WHEN 0 THEN t.mean_ms END)
+      ELSE avg(CASE c.is_after WHEN 0 THEN t.median_ms END)
+    END AS before_ms,
+    CASE k.statistic
+      WHEN 'fastest' THEN min(CASE c.is_after WHEN 1 THEN t.min_ms END)
+      WHEN 'mean' THEN avg(CASE c.is_after WHEN 1 THEN t.mean_ms END)
+      ELSE avg(CASE c.is_after WHEN 1 THEN t.median_ms END)
+    END AS after_ms
   FROM compared_run c
   JOIN compared_case k ON k.case_id = c.case_id
   JOIN phase_time t ON t.run_id = c.run_id AND t.phase <> 'step'

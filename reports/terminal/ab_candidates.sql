@@ -22,5 +22,5 @@ SELECT
   o.name AS other,
   :time AS time
 FROM json_each(:candidates) c
-JOIN (SELECT iif(:statistic = 'mean', 'median', 'mean') AS name) o
+JOIN (SELECT iif(:statistic = 'median', 'mean', 'median') AS name) o
 ORDER BY c.key

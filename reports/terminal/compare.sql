@@ -26,7 +26,7 @@ WITH compared AS MATERIALIZED (
 SELECT
   c.pair ->> 'workload' AS workload,
   c.texts ->> 'parameters' AS parameters,
-  iif(c.is_common, NULL, c.pair ->> 'statistic' || 's') AS times,
+  iif(c.is_common, NULL, (c.pair ->> 'statistic') || iif(c.pair ->> 'statistic' = 'fastest', ' steps', 's')) AS times,
   c.pair ->> '$.before.time_ns' AS before_ns,
   c.before_runs || iif(c.before_failed > 0, ' of ' || (c.before_runs + c.before_failed), '') AS before_runs,
   c.pair ->> '$.after.time_ns' AS after_ns,

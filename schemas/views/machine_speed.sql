@@ -9,13 +9,16 @@ SELECT
   -- number of measurements of the loop, between steps
   loops,
   -- time of the loop: lower median
-  duration_ns AS loop_ns
+  duration_ns AS loop_ns,
+  -- shortest time of the loop
+  fastest_ns
 FROM (
   SELECT
     run_id,
     duration_ns,
     row_number() OVER (PARTITION BY run_id ORDER BY duration_ns) AS position,
-    count(*) OVER (PARTITION BY run_id) AS loops
+    count(*) OVER (PARTITION BY run_id) AS loops,
+    min(duration_ns) OVER (PARTITION BY run_id) AS fastest_ns
   FROM reference_loop
   WHERE rank = 0 AND pass = 'time'
 )

@@ -55,10 +55,11 @@ class HistoryTest(KymoTest):
         done = self.kymo("run", str(plain / "bench.py"), "--project", str(plain), code=2)
         self.assertIn("is in no git working tree", done.stderr)
 
-    def synthetic(self, times, changes=(), slowdown=None):
+    def synthetic(self, times, changes=(), slowdown=None, first_steps=10):
         """A database with five runs for each of the times, one commit each, whose commits have the same commit time:
         only their parents tell the order. `changes` are statements that follow. `slowdown(commit, run)` is by how much
-        the machine was slower in each half of the 20 steps of a run; its median is that of the slower one."""
+        the machine was slower in the first steps of a run, and in the others of its 20; its median is that of the
+        slower ones."""
         self.measure(self.plain_folder())
         connection = sqlite3.connect(self.work / "kymo.db")
         try:
@@ -87,15 +88,16 @@ class HistoryTest(KymoTest):
                         )
                     # Runs and commits vary by some tenths of a percent, in an order without a trend.
                     shift = 1 + 0.002 * ((7 * position + 3 * repetition) % 5 - 2)
-                    median_ns = time_ns * shift
+                    median_ns = fastest_ns = time_ns * shift
                     if slowdown:
-                        halves = slowdown(position, repetition)
-                        self.add_steps(connection, run_id, median_ns, halves)
-                        median_ns *= max(halves)
+                        parts = slowdown(position, repetition)
+                        self.add_steps(connection, run_id, median_ns, parts, first_steps)
+                        fastest_ns *= min(parts)
+                        median_ns *= max(parts)
                     connection.execute(
-                        "UPDATE statistic SET (median_ns, mean_ns, represented_by) = (?1, ?1, 'median') "
-                        "WHERE run_id = ?2",
-                        (median_ns, run_id),
+                        "UPDATE statistic SET (median_ns, mean_ns, min_ns, represented_by) = (?1, ?1, ?2, 'median') "
+                        "WHERE run_id = ?3",
+                        (median_ns, fastest_ns, run_id),
                     )
                     connection.execute(
                         "INSERT INTO source_commit VALUES (?, 'lab', ?, ?, '2026-03-01T00:00:00Z', 'main', 0)",
@@ -108,18 +110,18 @@ class HistoryTest(KymoTest):
             connection.close()
 
     @staticmethod
-    def add_steps(connection, run_id, time_ns, halves):
+    def add_steps(connection, run_id, time_ns, parts, first_steps):
         """The steps of a run, and the reference loop before, within and after them."""
         connection.executemany(
             "INSERT INTO step_duration (run_id, phase, step, warmup, throttled, ranks, host_ns) "
             "VALUES (?, 'step', ?, 0, 0, 1, ?)",
-            [(run_id, step, round(time_ns * halves[step // 10])) for step in range(20)],
+            [(run_id, step, round(time_ns * parts[step >= first_steps])) for step in range(20)],
         )
         connection.executemany(
             "INSERT INTO reference_loop VALUES (?, 0, 'time', ?, ?)",
             [
                 (run_id, step, round(10_000 * factor))
-                for step, factor in ((-1, halves[0]), (9, min(halves)), (19, halves[1]))
+                for step, factor in ((-1, parts[0]), (first_steps - 1, min(parts)), (19, parts[1]))
             ],
         )
 
@@ -196,6 +198,33 @@ class HistoryTest(KymoTest):
         self.assertLess(max(time for commit in series["commits"] for time in commit["times_ns"]), 1.06e6)
         self.without_loops()
         self.assertGreater(max(self.history()["series"][0]["commits"][0]["times_ns"]), 1.7e6)
+
+    @staticmethod
+    def mostly_busy(commit, run):
+        """Four of the twenty steps of a run are quiet; those of each third run share their core with a process."""
+        return [1.5, 1.9] if (commit + run) % 3 == 0 else [1, 1.4 + 0.1 * ((3 * commit + run) % 7)]
+
+    def test_of_a_machine_that_was_mostly_busy_the_fastest_steps_are_compared(self):
+        self.synthetic([1e6] * 12 + [1.05e6] * 8, slowdown=self.mostly_busy, first_steps=4)
+        (series,) = self.history("--fail-on-slower", code=3)["series"]
+        self.assertEqual((series["statistic"], series["busy_runs"], series["enough_runs"]), ("fastest", 100, True))
+        (change,) = series["changes"]
+        self.assertEqual((change["commit"], change["verdict"]), (12, "SLOWER"))
+        self.assertAlmostEqual(change["ratio"], 1.05, delta=0.005)
+        shown = self.kymo("history", "--commits")
+        self.assertIn(
+            "machine busy in 100 of them, fastest steps of 67 undisturbed runs compared, 1 change point",
+            " ".join(shown.stdout.split()),
+        )
+        self.assertIn("fastest step", shown.stdout)
+        self.assertIn("33 runs measured on a busy machine left out", " ".join(shown.stderr.split()))
+        self.kymo("report", "history", "--format", "markdown", "--out", "out")
+        self.assertIn("fastest step", (self.work / "out" / "report.md").read_text(encoding="utf-8"))
+
+    def test_the_fastest_steps_show_no_change_without_one(self):
+        self.synthetic([1e6] * 20, slowdown=self.mostly_busy, first_steps=4)
+        (series,) = self.history("--fail-on-slower")["series"]
+        self.assertEqual((series["statistic"], series["changes"], series["enough_runs"]), ("fastest", [], True))
 
     def test_a_machine_that_was_always_busy_gives_no_verdict(self):
         self.synthetic([1e6] * 20, slowdown=lambda commit, run: [1.2 + 0.04 * ((7 * commit) % 20)] * 2)

@@ -109,5 +109,33 @@ TEST(SequentialComparison, LooksOnceMoreWhenTheTimeIsOver) {
   EXPECT_THROW(SequentialComparison(1, kDefaultMargin), Error);
 }
 
+/// Fastest steps of runs, of which nearly half share their core with another process all the time.
+SequentialComparison disturbed_experiment(double ratio, std::uint64_t seed, SequentialComparison::Values compared) {
+  SequentialComparison found(2, kDefaultMargin, compared);
+  Runs runs({100, 100 * ratio}, 0.015, seed);
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform;
+  for (bool open = true; open;) {
+    std::vector<double> values = runs.round();
+    for (double& value : values)
+      if (uniform(random) < 0.45) value *= 1.3 + 0.3 * uniform(random);
+    open = found.add_round(values);
+  }
+  return found;
+}
+
+TEST(SequentialComparison, OfUndisturbedRunsFindsADifferenceThatOtherProcessesHide) {
+  using enum SequentialComparison::Values;
+  int different = 0, found = 0, found_in_all = 0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    different += differs(disturbed_experiment(1, seed, kUndisturbed).pairs().at(0)) ? 1 : 0;
+    found += disturbed_experiment(1.05, seed, kUndisturbed).pairs().at(0).result.verdict == Verdict::kSlower ? 1 : 0;
+    if (seed < 20) found_in_all += differs(disturbed_experiment(1.05, seed, kAll).pairs().at(0)) ? 1 : 0;
+  }
+  EXPECT_LE(different, 3);
+  EXPECT_EQ(found, 50);
+  EXPECT_LT(found_in_all, 15) << "of 20";
+}
+
 }  // namespace
 }  // namespace kymo::measure

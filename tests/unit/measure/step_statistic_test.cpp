@@ -81,5 +81,24 @@ TEST(UnlikeSteps, AreCountedWithTheirTime) {
   EXPECT_EQ(unlike_steps({2, 3, 2 / 1.5}, 2).fast, 0);
 }
 
+TEST(MostlyBusy, MeansThatTheLoopWasSlowForMostOfMostRuns) {
+  const LoopTimes quiet{10, 10.2}, busy{10, 18}, always{18, 18};
+  EXPECT_FALSE(mostly_busy({}));
+  EXPECT_FALSE(mostly_busy({quiet, quiet, busy}));
+  EXPECT_TRUE(mostly_busy({quiet, busy, busy}));
+  EXPECT_FALSE(mostly_busy({quiet, busy})) << "half is not most";
+  EXPECT_TRUE(mostly_busy({quiet, always, always}));
+  EXPECT_FALSE(mostly_busy({always, always, always})) << "nothing tells a busy machine from a slow one";
+  std::vector<LoopTimes> runs(40, LoopTimes{10, 10.2});
+  runs[0] = {8, 8};
+  EXPECT_FALSE(mostly_busy(runs)) << "a clock that was higher in one of forty runs";
+}
+
+TEST(Undisturbed, AreTheRunsCloseToTheFastest) {
+  EXPECT_EQ(undisturbed({}), std::vector<double>{});
+  EXPECT_EQ(undisturbed({5}), std::vector<double>{5});
+  EXPECT_EQ(undisturbed({140, 104, 100, 111, 109.9}), (std::vector<double>{104, 100, 109.9}));
+}
+
 }  // namespace
 }  // namespace kymo::measure

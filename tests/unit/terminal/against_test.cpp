@@ -124,11 +124,8 @@ TEST_F(Against, RejectsAPeerThatTheTimingDoesNotFit) {
 }
 
 Json result(int run_id, const char* workload, const char* key, double median_ns, const char* status = "ok") {
-  const Json step{{"median_ns", median_ns},
-                  {"mean_ns", median_ns},
-                  {"statistic", "median"},
-                  {"unlike_steps", ""},
-                  {"clock", "device"}};
+  const Json step{{"median_ns", median_ns}, {"mean_ns", median_ns}, {"min_ns", median_ns},
+                  {"statistic", "median"},  {"unlike_steps", ""},   {"clock", "device"}};
   return {
       {"run_id", run_id},         {"workload", workload},       {"plan_key", key}, {"status", status}, {"family", ""},
       {"parameters", {{"n", 8}}}, {"phases", {{"step", step}}}, {"ranks", 1}};

@@ -19,6 +19,7 @@ Json phase_times(double median_ns) {
           {"median_low_ns", 0.98 * median_ns},
           {"median_high_ns", 1.05 * median_ns},
           {"mean_ns", 1.1 * median_ns},
+          {"min_ns", 0.9 * median_ns},
           {"ci_low_ns", 1.0 * median_ns},
           {"ci_high_ns", 1.32 * median_ns},
           {"statistic", "median"},
