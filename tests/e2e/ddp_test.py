@@ -53,6 +53,7 @@ class EqualityTest(KymoTest):
                 settings = ["--set", "model=tied", "--set", f"gradients={gradients}", "--axis", f"bucket_mb={sizes}"]
                 self.verify("ddp_bucketed", 2, *settings, cases=2)
 
+    @long_test
     def test_three_ranks_train_a_transformer(self):
         self.verify("ddp_bucketed", 3, "--set", "model=tiny", "--set", "bucket_mb=0.1")
 

@@ -38,6 +38,7 @@ class FsdpTest(FaultTest):
                 self.assertEqual(len(deviations), 8)
                 self.assertEqual(set(deviations.values()), {0})
 
+    @long_test
     def test_more_ranks(self):
         for ranks, *settings in ((1, "unit=block"), (3, "prefetch=1"), (4, "unit=block")):
             with self.subTest(ranks=ranks, settings=settings):
@@ -84,6 +85,7 @@ class FsdpTest(FaultTest):
             with self.subTest(wrapped):
                 self.verify(2, "model=toy", f"wrapped={wrapped}")
 
+    @long_test
     def test_without_communication(self):
         self.run_case(WORKLOAD, 2, "communicate=false", passes="time")
         ((status, reason),) = self.rows("SELECT status, detail FROM run")

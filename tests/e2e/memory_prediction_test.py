@@ -156,6 +156,7 @@ class MemoryPredictionTest(KymoTest):
         self.assertGreater(choices["blocks"]["step_ms"], choices["none"]["step_ms"])
         self.assertLess(choices["blocks"]["predicted_bytes"], choices["none"]["predicted_bytes"])
 
+    @long_test
     def test_fit_varies_the_ranks_of_sharded_training(self):
         words = ["fit", "fsdp", "--set", "model=tiny", "--set", "context=32", "--set", "batch=1", "--set"]
         found = self.kymo_json(*words, "checkpoint=none", "--device", "cpu", "--memory", "1Gi")

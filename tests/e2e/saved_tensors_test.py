@@ -40,6 +40,7 @@ class ProgramsTest(TraceTest):
             sorted(sizes), [("activation", 4 * 512 * 4), ("activation", size), ("other", size), ("parameter", 2560 * 4)]
         )
 
+    @long_test
     def test_a_compiled_rms_norm_keeps_three_tensors(self):
         rows, _ = self.saved("compiled")
         self.assertEqual({node for node, *_ in rows}, {"CompiledFunctionBackward"})
@@ -51,6 +52,7 @@ class ProgramsTest(TraceTest):
         self.assertIn(("ExpBackward0", "f32[4, 512, 2560]", "activation", size), rows)
         self.assertIn(("DoubledBackward", "f32[4, 512, 2560]", "activation", 0), rows, "it shares the result of exp")
 
+    @long_test
     def test_the_sum_is_the_growth_of_memory_in_the_forward_pass(self):
         _, held = self.saved("gpt")
         ((activations, growth),) = self.rows("SELECT activation_bytes, growth_bytes FROM saved_memory WHERE nested = 0")
@@ -85,6 +87,7 @@ class PredictionTest(KymoTest):
             "WHERE memory <> 'parameter' AND nested = 0 GROUP BY run_id ORDER BY run_id"
         )
 
+    @long_test
     def test_compiled_blocks(self):
         n, d, f, context = 4 * 2048, 2560, 10240, 2048
         expected = []

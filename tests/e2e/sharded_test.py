@@ -4,7 +4,7 @@ of the state."""
 
 import unittest
 
-from kymo_tool import SAXPY, KymoTest, needs_torch_parts
+from kymo_tool import SAXPY, KymoTest, long_test, needs_torch_parts
 
 PLUGIN = SAXPY.with_name("sharded_optimizer.so")
 QUICK = ["--device", "cpu", "--warmup", "1", "--observed-steps", "2", "--timeout", "120", "--set", "context=32"]
@@ -61,6 +61,7 @@ class ShardedTest(KymoTest):
             self.assert_near(state, 2 * self.metric("owned_parameter_bytes", rank))
         self.assertEqual(self.metric("communication_bytes_per_step"), 1.5 * self.metric("parameter_bytes"))
 
+    @long_test
     def test_broadcast_of_uneven_parameters(self):
         """Two of the parameters are larger than a third of the total: the state of a rank follows from the
         parameters it owns."""
@@ -75,6 +76,7 @@ class ShardedTest(KymoTest):
         for state in self.state_bytes():
             self.assert_near(state, 2 * self.metric("parameter_bytes"))
 
+    @long_test
     def test_more_ranks_than_parameters_of_a_rank(self):
         self.train(4, "broadcast", "model=toy", "wrapped=torch_adamw", passes="verify")
 
@@ -93,6 +95,7 @@ class ShardedTest(KymoTest):
         bf16_bytes = self.metric("parameter_bytes") - fp32_bytes
         self.assert_near(sum(self.state_bytes()), 6 * bf16_bytes + 2 * fp32_bytes)
 
+    @long_test
     def test_optimizers_without_master_weights(self):
         momentum = ["zero1", "wrapped=momentum", "operators=fused"]
         self.run_scheme(1, *momentum, "autocast=true", passes="verify")
@@ -114,6 +117,7 @@ class ShardedTest(KymoTest):
                 names = self.train(2, scheme, f"wrapped={wrapped}", "model=toy", *settings, passes="verify")
                 self.assertTrue(any(name.startswith(f"{wrapped} sharded by {scheme}") for name in names), names)
 
+    @long_test
     def test_state_of_momentum(self):
         self.run_scheme(2, "broadcast", "wrapped=momentum", passes="memory")
         self.assert_near(sum(self.state_bytes()), self.metric("parameter_bytes"))

@@ -52,6 +52,7 @@ class CollectivesTest(TraceTest):
         report = "".join(file.read_text(encoding="utf-8") for file in (self.work / "page").rglob("*.md"))
         self.assertIn("`all_reduce`", report)
 
+    @long_test
     def test_fully_sharded(self):
         del self.environment["KYMO_TEST_LIGHT_TORCH"]
         found = self.calls_per_step(self.check("sharded.py", launcher=(FORKED, 2)))
@@ -107,6 +108,7 @@ class CollectivesTest(TraceTest):
             found.setdefault((name, ranks), set()).add((operation, phase, rank, calls))
         return sorted((ranks, sorted(calls)) for (_, ranks), calls in found.items())
 
+    @long_test
     def test_groups_of_a_mesh(self):
         calls = [("all_gather", "forward"), ("reduce_scatter", "backward")]
         sharded = [(2, [(*call, rank, 1) for call in calls for rank in pair]) for pair in [(0, 1), (2, 3)]]

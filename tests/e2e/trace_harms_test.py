@@ -4,7 +4,7 @@
 import signal
 import unittest
 
-from kymo_tool import needs_torch_parts
+from kymo_tool import long_test, needs_torch_parts
 from trace_program_test import PROGRAMS, TraceTest
 
 HARMS = PROGRAMS / "harms.py"
@@ -57,6 +57,7 @@ class HarmsTest(HarmTest):
                 self.assertIn("was truncated: if the program is killed, its steps are lost", done.stderr)
                 self.assertNotIn("Bus error", done.stderr)
 
+    @long_test
     def test_truncated_files_of_a_killed_program(self):
         done = self.harm("truncate_and_end", code=128 + signal.SIGKILL)
         self.assertIn("the journal of rank 0 of run 1 is damaged, and was moved to ", done.stderr)
@@ -121,9 +122,11 @@ class ExecutedTest(HarmTest):
     def test_within_the_steps(self):
         self.check("execute", r".*python\S* .*harms\.py nothing")
 
+    @long_test
     def test_another_program(self):
         self.check("execute_shell", "sh -c 'exit 5'")
 
+    @long_test
     def test_in_c(self):
         self.check("execute_in_c", None)
         self.assertEqual(self.outcome()[0], "crashed")

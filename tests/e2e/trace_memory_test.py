@@ -3,7 +3,7 @@
 
 import unittest
 
-from kymo_tool import needs_torch_parts
+from kymo_tool import long_test, needs_torch_parts
 from trace_program_test import FORKED, PROGRAMS, TraceTest
 
 STEPS = 14
@@ -37,6 +37,7 @@ class DataParallelTest(TraceTest):
         (parameters, *_), (*_, communication, _) = self.peak("fully_shard")
         self.assertGreater(communication, parameters / 20)  # at least one block, whole
 
+    @long_test
     def test_fsdp1(self):
         (parameters, *_), (*_, communication, _) = self.peak("fsdp1")
         self.assertGreater(communication, parameters / 20)
@@ -64,9 +65,11 @@ class TensorsTest(TraceTest):
     def test_adam(self):
         self.assertEqual(self.peak("tensors"), 2 * 768 + 2 * 4)
 
+    @long_test
     def test_lbfgs_with_lists_in_its_state(self):
         self.assertGreater(self.peak("tensors_with_closure"), 2 * 768 * 5)  # vectors of five steps
 
+    @long_test
     def test_sparse_gradients(self):
         self.environment.pop("KYMO_TEST_LIGHT_TORCH")
         words = [PROGRAMS / "saved.py", "embedding", STEPS]

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from kymo_tool import BUILD, SharedRunTest, needs_torch_parts
+from kymo_tool import BUILD, SharedRunTest, long_test, needs_torch_parts
 from trace_program_test import PROGRAMS, PYTHON, STEPS, TRAIN, TraceTest
 
 DIFFERS = PROGRAMS / "differs.py"
@@ -24,6 +24,7 @@ class WarningsTest(TraceTest):
 class ExecutionsTest(WarningsTest):
     """Each pass is an execution of its own: passes that did not do the same are not used together."""
 
+    @long_test
     def test_other_calls(self):
         done = self.trace(DIFFERS, options=["--passes", "time,ops"])
         self.assertIn("different executions", done.stderr)
@@ -80,6 +81,7 @@ class FewStepsBeforeTest(WarningsTest):
     def test_one(self):
         self.check(1, "ops")
 
+    @long_test
     def test_only_one_boundary_can_be_skipped(self):
         self.check(4, "time,ops")
 
@@ -142,6 +144,7 @@ class StopTest(TraceTest):
 class OtherProfilerTest(WarningsTest):
     """A program that uses torch.profiler gets the same trace as without kymo."""
 
+    @long_test
     def test_within_into_and_before_the_observed_steps(self):
         self.trace_each(PROFILED, ["6:8", "0:4", "0:1"], STEPS)
         steps = self.rows("SELECT rank, count(*) FROM sample WHERE phase = 'step' AND NOT warmup GROUP BY rank")

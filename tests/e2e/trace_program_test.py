@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 from forked_program import run_forked
-from kymo_tool import HANG_S, KYMO, KymoTest, SharedRunTest, cached_variable, needs_torch_parts
+from kymo_tool import HANG_S, KYMO, KymoTest, SharedRunTest, cached_variable, long_test, needs_torch_parts
 from launcher_tool import free_port
 
 PYTHON = cached_variable("KYMO_TORCH_PYTHON") or "python3"
@@ -166,6 +166,7 @@ class ProgramsTest(SharedRunTest, TraceTest):
             without, {"torch::autograd::AccumulateGrad", "NllLossBackward0", "LogSoftmaxBackward0", "ViewBackward0"}
         )
 
+    @long_test
     def test_modules_of_one_class_outside_of_others_are_kept_apart(self):
         rows = [row for row in self.operators("gan") if row["path"] and not row["backward"]]
         self.assertEqual({row["path"] for row in rows}, {"generator", "discriminator"})
@@ -186,10 +187,12 @@ class ProgramsTest(SharedRunTest, TraceTest):
         paths = {row["path"] for row in rows if row["phase"] == "backward" and not row["backward"] and row["path"]}
         self.assertIn("layers.0/norm", {path.removeprefix("Transformer/") for path in paths})
 
+    @long_test
     def test_calls_before_the_first_backward_pass_are_in_the_first_step(self):
         for kind in ("contrastive", "by_hand_after_calls"):
             self.assertEqual(self.metric("first_step", RANK_OF[kind]), {2})
 
+    @long_test
     def test_an_optimizer_that_calls_the_model(self):
         phases = {phase: (steps, calls) for phase, steps, calls in self.rows(PHASES, RANK_OF["lbfgs"])}
         self.assertEqual(phases["step"], (10, 10))
@@ -242,6 +245,7 @@ class PassesTest(TraceTest):
         self.assertEqual(len(keys), 1)
         self.assertIn("train.py", self.kymo("compare", "a", "b").stdout)
 
+    @long_test
     def test_a_window_that_ends_with_the_program(self):
         self.trace(TRAIN, "by_hand", 10, options=["--steps", "6:9"])
         self.assertEqual(self.measured_steps(), 3)
@@ -301,6 +305,7 @@ class EndsTest(TraceTest):
         done = self.check("raise", 1, "failed", "ValueError: bad value (ends.py:", 2)
         self.assertIn("Traceback", done.stderr)
 
+    @long_test
     def test_with_an_exception_of_torch(self):
         self.check("raise_deep", 1, "failed", "(ends.py:", 3)
 
@@ -336,6 +341,7 @@ class EndsTest(TraceTest):
         self.assertEqual(status, "timeout")
         self.assertIn("no progress", detail)
 
+    @long_test
     def test_forks_that_import_torch_themselves(self):
         code = """
             import os, runpy, sys
@@ -455,6 +461,7 @@ class NothingObservedTest(TraceTest):
     def test_without_a_module(self):
         self.check("no process called a torch.nn.Module", PYTHON, ENDS, "call_no_module")
 
+    @long_test
     def test_on_another_thread(self):
         self.check("no process called a torch.nn.Module on its main thread", PYTHON, ENDS, "thread")
 
