@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "measure/statistics.hpp"
 #include "measure/step_statistic.hpp"
@@ -125,6 +126,30 @@ CommitTimes times_of(const MeasuredCommit& commit, StepStatistic statistic) {
   return times;
 }
 
+/// Leaves out commits in none of whose runs the machine let a step through: whose time exceeds that of a commit among
+/// the two before and that of one among the two after, by more than the difference between undisturbed runs. A
+/// regression of three commits is kept, and a commit at an end of the series.
+void leave_out_disturbed_commits(std::vector<CommitTimes>& commits) {
+  constexpr std::size_t kNeighbors = 2;
+  std::vector<CommitTimes*> timed;
+  std::vector<double> times_ns;
+  for (CommitTimes& commit : commits) {
+    if (commit.times_ns.empty()) continue;
+    timed.push_back(&commit);
+    times_ns.push_back(measure::summarize(commit.times_ns).median);
+  }
+  for (std::size_t i = 1; i + 1 < timed.size(); ++i) {
+    const auto at = times_ns.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto before = std::min_element(at - static_cast<std::ptrdiff_t>(std::min(i, kNeighbors)), at);
+    const auto after =
+        std::min_element(at + 1, at + 1 + static_cast<std::ptrdiff_t>(std::min(timed.size() - 1 - i, kNeighbors)));
+    if (*at <= measure::kUndisturbed * std::max(*before, *after)) continue;
+    append_range(timed[i]->busy_run_ids, timed[i]->run_ids);
+    timed[i]->run_ids.clear();
+    timed[i]->times_ns.clear();
+  }
+}
+
 using Counts = std::map<std::string, std::int64_t>;  // runs by title
 
 /// Why a run belongs to no series; empty if it does.
@@ -196,18 +221,21 @@ Json series_json(const Series& series, const HistoryRequest& request, double lev
   Json json{{"title", series.facts["title"]},     {"project", series.facts["project"]},
             {"machine", series.facts["machine"]}, {"statistic", measure::to_string(statistic)},
             {"commits", Json::array()},           {"changes", Json::array()}};
-  std::vector<std::vector<double>> values;
-  std::vector<std::size_t> positions;  // of the commits that have values
+  std::vector<CommitTimes> all;
   std::int64_t runs = 0, busy_runs = 0;
   for (const MeasuredCommit* commit : commits) {
-    const CommitTimes times = times_of(*commit, statistic);
-    if (!times.times_ns.empty()) {
-      positions.push_back(json["commits"].size());
-      values.push_back(times.times_ns);
-    }
+    all.push_back(times_of(*commit, statistic));
     runs += std::ssize(*commit);
     busy_runs += std::ranges::count_if(*commit, &TimedRun::is_busy);
-    json["commits"].push_back(commit_json(times));
+  }
+  if (statistic == StepStatistic::kFastest) leave_out_disturbed_commits(all);
+  std::vector<std::vector<double>> values;
+  std::vector<std::size_t> positions;  // of the commits that have values
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    json["commits"].push_back(commit_json(all[i]));
+    if (all[i].times_ns.empty()) continue;
+    positions.push_back(i);
+    values.push_back(all[i].times_ns);
   }
   json["busy_runs"] = busy_runs;
   // If the machine was busy in most runs, it disturbed the usual steps of the others, too, in ways that the loop does

@@ -221,6 +221,26 @@ class HistoryTest(KymoTest):
         self.kymo("report", "history", "--format", "markdown", "--out", "out")
         self.assertIn("fastest step", (self.work / "out" / "report.md").read_text(encoding="utf-8"))
 
+    def test_commits_none_of_whose_runs_were_undisturbed_are_left_out(self):
+        def slowdown(commit, run):
+            return [1.4, 1.9] if commit in (4, 15, 16) else self.mostly_busy(commit, run)
+
+        self.synthetic([1e6] * 12 + [1.05e6] * 8, slowdown=slowdown, first_steps=4)
+        # Their loops do not tell.
+        connection = sqlite3.connect(self.work / "kymo.db")
+        with connection:
+            connection.execute("UPDATE reference_loop SET duration_ns = 10000 WHERE step = 3")
+        connection.close()
+        (series,) = self.history("--fail-on-slower", code=3)["series"]
+        self.assertEqual([change["commit"] for change in series["changes"]], [12])
+        without = [at for at, commit in enumerate(series["commits"]) if commit["time_ns"] is None]
+        self.assertEqual(without, [4, 15, 16])
+
+    def test_a_large_regression_of_three_commits_is_found_on_a_busy_machine(self):
+        self.synthetic([1e6] * 10 + [1.3e6] * 3 + [1e6] * 7, slowdown=self.mostly_busy, first_steps=4)
+        (series,) = self.history()["series"]
+        self.assertEqual([change["commit"] for change in series["changes"]], [10, 13])
+
     def test_the_fastest_steps_show_no_change_without_one(self):
         self.synthetic([1e6] * 20, slowdown=self.mostly_busy, first_steps=4)
         (series,) = self.history("--fail-on-slower")["series"]
