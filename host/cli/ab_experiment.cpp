@@ -19,9 +19,9 @@ Experiment::Experiment(const store::ResultsDatabase& database, std::int64_t invo
       invocation_(invocation),
       max_time_s_(max_time_s),
       of_commands_(of_commands),
-      by_median_(candidates, margin),
-      by_mean_(candidates, margin),
-      by_fastest_(candidates, margin, SequentialComparison::Values::kUndisturbed),
+      comparisons_{{StepStatistic::kMedian, {candidates, margin}},
+                   {StepStatistic::kMean, {candidates, margin}},
+                   {StepStatistic::kFastest, {candidates, margin, SequentialComparison::Values::kUndisturbed}}},
       times_(candidates),
       round_(candidates),
       run_ids_(candidates) {}
@@ -45,18 +45,11 @@ void Experiment::finish(bool interrupted) {
   interrupted_ = interrupted;
   if (rounds() == 0) return;
   if (rounds() < SequentialComparison::kLooks.front()) choose_statistic();
-  by_median_.finish();
-  by_mean_.finish();
-  by_fastest_.finish();
-}
-
-const SequentialComparison& Experiment::comparison_by(StepStatistic statistic) const {
-  if (statistic == StepStatistic::kFastest) return by_fastest_;
-  return statistic == StepStatistic::kMean ? by_mean_ : by_median_;
+  for (auto& [statistic, comparison] : comparisons_) comparison.finish();
 }
 
 TimeComparison Experiment::time_comparison(std::size_t pair) const {
-  const SequentialComparison& other = comparison_by(other_than(statistic_));
+  const SequentialComparison& other = comparisons_.at(other_than(statistic_));
   return {statistic_, comparison().pairs().at(pair).result, other.pairs().at(pair).result};
 }
 
@@ -99,21 +92,18 @@ std::optional<measure::LoopTimes> Experiment::loop_of(const Json& run) const {
 }
 
 bool Experiment::add_round() {
-  std::vector<double> medians, means, fastest;
   for (std::size_t i = 0; i < count(); ++i) {
-    const Json& step = round_[i]["phases"]["step"];
-    times_[i].add(step, loop_of(round_[i]));
-    medians.push_back(value_ns(step, StepStatistic::kMedian));
-    means.push_back(value_ns(step, StepStatistic::kMean));
-    fastest.push_back(value_ns(step, StepStatistic::kFastest));
+    times_[i].add(round_[i]["phases"]["step"], loop_of(round_[i]));
     run_ids_[i].push_back(round_[i]["run_id"].dump());
   }
-  const bool open_by_median = by_median_.add_round(medians);
-  const bool open_by_mean = by_mean_.add_round(means);
-  const bool open_by_fastest = by_fastest_.add_round(fastest);
+  std::map<StepStatistic, bool> is_open;
+  for (auto& [statistic, comparison] : comparisons_) {
+    std::vector<double> values;
+    for (const Json& run : round_) values.push_back(value_ns(run["phases"]["step"], statistic));
+    is_open[statistic] = comparison.add_round(values);
+  }
   if (rounds() <= SequentialComparison::kLooks.front()) choose_statistic();
-  if (statistic_ == StepStatistic::kFastest) return open_by_fastest;
-  return statistic_ == StepStatistic::kMean ? open_by_mean : open_by_median;
+  return is_open[statistic_];
 }
 
 void Experiment::choose_statistic() {

@@ -47,9 +47,9 @@ class Experiment {
   bool proceed(std::size_t finished);
   void finish(bool interrupted);
 
-  std::size_t rounds() const { return by_median_.rounds(); }
+  std::size_t rounds() const { return comparison().rounds(); }
   measure::StepStatistic statistic() const { return statistic_; }
-  const measure::SequentialComparison& comparison() const { return comparison_by(statistic_); }
+  const measure::SequentialComparison& comparison() const { return comparisons_.at(statistic_); }
   /// A pair with its comparison by the other statistic.
   terminal::TimeComparison time_comparison(std::size_t pair) const;
   const terminal::SideTimes& times(std::size_t candidate) const { return times_.at(candidate); }
@@ -65,7 +65,6 @@ class Experiment {
 
  private:
   std::size_t count() const { return times_.size(); }
-  const measure::SequentialComparison& comparison_by(measure::StepStatistic statistic) const;
   double elapsed_s() const;
   /// Reads the times of a finished run; false if it failed.
   bool take(std::size_t index);
@@ -79,7 +78,7 @@ class Experiment {
   std::int64_t invocation_;
   double max_time_s_;
   bool of_commands_;
-  measure::SequentialComparison by_median_, by_mean_, by_fastest_;
+  std::map<measure::StepStatistic, measure::SequentialComparison> comparisons_;
   measure::StepStatistic statistic_ = measure::StepStatistic::kMedian;
   std::vector<terminal::SideTimes> times_;  // by candidate
   std::vector<Json> round_;                 // the run of each candidate
