@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "collect/cuda/activity_parser.hpp"
 #include "collect/cuda/buffer_pool.hpp"
 #include "collect/cuda/cuda_error.hpp"
+#include "collect/cuda/graph_hold.hpp"
 #include "collect/cuda/graph_nodes.hpp"
 #include "collect/cuda/launch_calls.hpp"
 #include "collect/cuda/new_activities.hpp"
@@ -160,6 +162,7 @@ struct CuptiSession::State {
   CUpti_SubscriberHandle subscriber = nullptr;
   std::vector<CUpti_ActivityKind> kinds;
   std::vector<event::DroppedRecords> dropped_records;
+  std::optional<GraphHold> graph_hold;  // once there is a context
   std::optional<ClockPair> begin_clock;
   std::optional<ClockPair> end_clock;
   std::int64_t unwatched = 0;
@@ -176,8 +179,15 @@ void CUPTIAPI CuptiSession::State::called(void* state, CUpti_CallbackDomain doma
     return;
   }
   const auto* launch = static_cast<const CUpti_CallbackData*>(detail);
-  if (launch->callbackSite != CUPTI_API_ENTER) return self.launches.close();
-  self.launches.append(launch->correlationId, kind_of_launch(call));
+  const event::LaunchKind kind = kind_of_launch(call);
+  const bool is_held = kind == event::LaunchKind::kGraph && self.graph_hold;
+  if (launch->callbackSite == CUPTI_API_ENTER) {
+    if (is_held) self.graph_hold->begin_launch(call, launch->functionParams);
+    self.launches.append(launch->correlationId, kind);
+  } else {
+    self.launches.close();
+    if (is_held) self.graph_hold->end_launch();
+  }
 }
 
 void CuptiSession::State::node_made(CUpti_CallbackId what, const CUpti_GraphData& graph) noexcept {
@@ -234,6 +244,7 @@ void CuptiSession::State::end() noexcept {
   for (const CUpti_ActivityKind kind : std::exchange(kinds, {})) cuptiActivityDisable(kind);
   if (subscriber) cuptiUnsubscribe(subscriber);
   subscriber = nullptr;
+  graph_hold.reset();  // no launch is reported any more
   recording = false;
 }
 
@@ -283,7 +294,13 @@ void CuptiSession::start() {
 void CuptiSession::warm() noexcept { state_->arena.warm(kWarmLowBytes, kWarmHighBytes); }
 
 void CuptiSession::context_made() {
-  if (state_->recording && !state_->begin_clock) state_->begin_clock = compare_with_cupti();
+  if (!state_->recording) return;
+  if (!state_->begin_clock) state_->begin_clock = compare_with_cupti();
+  try {
+    state_->graph_hold.emplace();
+  } catch (const std::runtime_error&) {  // graphs begin while they are launched, as without kymo
+    state_->graph_hold.reset();
+  }
 }
 
 /// Compares the clocks and asks CUPTI for buffers that are not full, which it delivers if all of their records are

@@ -27,7 +27,8 @@ class CuptiSession {
   /// Starts recording. Call it before CUDA is initialized, because some CUPTI features require it. Throws Unavailable
   /// with the reason, including the name of another CUPTI client, and undoes everything on failure.
   void start();
-  /// Call it when CUDA has created its context. Compares the clocks if CUPTI provided no timestamps before.
+  /// Call it when CUDA has created its context. Compares the clocks if CUPTI provided no timestamps before, and lets
+  /// the device begin CUDA graphs only when their launch has returned.
   void context_made();
   /// Prefaults memory for the next events. Call it outside of timed regions.
   void warm() noexcept;

@@ -19,8 +19,7 @@ void* find_wait_value() {
   check_cuda(cudaGetDriverEntryPointByVersion(kWaitValue, &function, kWaitValueVersion, cudaEnableDefault, &found),
              "querying cuStreamWaitValue32");
   if (found != cudaDriverEntryPointSuccess || !function)
-    throw std::runtime_error(
-        "the driver does not provide cuStreamWaitValue32, which the timings hot and cold need; update the driver");
+    throw std::runtime_error("the driver does not provide cuStreamWaitValue32; update the driver");
   return function;
 }
 
