@@ -3,11 +3,15 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAGraph.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/randn.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <gtest/gtest.h>
 
+#include <exception>
+#include <string>
+#include <thread>
 #include <tuple>
 
 #include "gpu/machine.hpp"
@@ -173,6 +177,23 @@ TEST_F(FlashOnGpu, SeveralStreamsAtOnce) {
   c10::cuda::device_synchronize();
   for (std::size_t i = 0; i < kStreams; ++i)
     for (const Results& results : together[i]) expect_equal(results, alone[i]);
+}
+
+TEST_F(FlashOnGpu, AThreadThatHasNotCalledCudaBefore) {
+  const at::Tensor q = at::randn({1, 2, 160, 64}, on_gpu(at::kBFloat16));
+  const at::Tensor expected = attention(q, q, q, {.implementation = "flash"});
+  attention(q, q, q, {.implementation = "flash"});  // its output and workspace stay in the allocator's cache
+  at::Tensor found;
+  std::string error;
+  std::thread([&] {
+    try {
+      found = attention(q, q, q, {.implementation = "flash"});
+    } catch (const std::exception& failure) {
+      error = failure.what();
+    }
+  }).join();
+  ASSERT_EQ(error, "");
+  EXPECT_TRUE(at::equal(found, expected));
 }
 
 TEST_F(FlashOnGpu, ReplaysOfAGraph) {

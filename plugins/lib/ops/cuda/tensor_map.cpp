@@ -17,6 +17,13 @@ PFN_cuTensorMapEncodeTiled_v12000 find_encoder() {
                                                : nullptr;
 }
 
+/// Makes the context of the current device that of this thread, as the runtime does at the first call that needs it.
+/// In a thread of autograd whose tensors come from the allocator's cache, there was none before.
+bool bind_context() {
+  int device = 0;
+  return cudaGetDevice(&device) == cudaSuccess && cudaSetDevice(device) == cudaSuccess;
+}
+
 }  // namespace
 
 std::string make_map(CUtensorMap& map, const Tensor<const void*>& tensor, const MapSizes& sizes, Element element,
@@ -34,9 +41,13 @@ std::string make_map(CUtensorMap& map, const Tensor<const void*>& tensor, const 
   const cuuint32_t box[4] = {64, static_cast<cuuint32_t>(box_rows), 1, 1}, step[4] = {1, 1, 1, 1};
   const CUtensorMapDataType type =
       element == Element::kFloat16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  const CUresult result =
-      encode(&map, type, 4, const_cast<void*>(tensor.at), extent, strides, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const auto make = [&] {
+    return encode(&map, type, 4, const_cast<void*>(tensor.at), extent, strides, box, step,
+                  CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  CUresult result = make();
+  if (result == CUDA_ERROR_INVALID_CONTEXT && bind_context()) result = make();
   if (result == CUDA_SUCCESS) return {};
   return "cuTensorMapEncodeTiled rejected a tensor of " + std::to_string(sizes.batch) + " x " +
          std::to_string(sizes.heads) + " x " + std::to_string(sizes.rows) + " x " + std::to_string(sizes.d) +
