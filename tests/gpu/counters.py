@@ -34,7 +34,8 @@ from gpu_tool import command, count_gpus, rows, show
 ROOT = Path(__file__).resolve().parents[1] / "python"
 COUNTED = f"{ROOT / 'workloads' / 'counted.py'}:counted"
 PRODUCT = 2 * 4096**3
-SCORES = 8 * 16 * 4096**2 * 64
+HEADS, LENGTH = 16, 4096  # of attention, with a batch of 8 and head size 64
+SCORES = 8 * HEADS * LENGTH**2 * 64
 GIB = 1 << 30
 # Column of the view counter_summary, expected value and relative tolerance.
 KNOWN = {
@@ -73,6 +74,7 @@ STEP_TIMES = "SELECT pass, avg(host_ns) / 1e6 AS ms FROM sample"
 # Findings that explain a difference.
 EXPLAINED = {"none", "outside of tensor cores"}
 MAX_DIFFERENCE = 0.01
+MAX_OF_TILES = 1e-3
 MAX_PADDING = 0.03  # to the tiles of kernels, or by blocks on the diagonal; counter_check says so
 MAX_SLOWDOWN = 0.01
 NCU_METRICS = ("dram__bytes_read.sum", "dram__bytes_write.sum")
@@ -83,13 +85,27 @@ FROM kernel_count c JOIN string k ON k.string_id = c.kernel_id JOIN string n ON 
 GROUP BY c.launch HAVING read + written > {large}
 """
 MAX_OF_NCU = 0.03
-LARGE_TRAFFIC = 600e6  # bytes, ten times the L2 cache of an H200
+LARGE_TRAFFIC = 530e6  # bytes of a kernel, eight times the L2 cache of an H200; a launch of AdamW moves 587 MB
+LARGE_PART = 200e6  # bytes, read or written, that are compared
 BUILD = re.compile(rb"[0-9][0-9.]*/[A-Za-z]+-[0-9.]+/[0-9a-f]{12}")
 
 
 def base_name(kernel):
     """The name of a kernel without namespaces and arguments, as CUPTI and Nsight Compute write it differently."""
-    return re.search(r"(\w+)(?=[<(])", re.sub(r"[(<](anonymous namespace|unnamed)[)>]::|unnamed>::", "", kernel))[1]
+    return re.search(r"(\w+)(?=[<(])", re.sub(r"\(anonymous namespace\)::|(?<!\w)<?unnamed>::", "", kernel))[1]
+
+
+def attention_tiles(length, causal):
+    """Scores that the kernels of head size 64 compute, over those that are declared, by phase: the forward pass in
+    slices of 64 queries, three to a block, and tiles of 128 keys (plugins/lib/ops/cuda/hopper_forward.cuh), the
+    backward pass in tiles of 128 by 128."""
+    declared = length**2 / 2 if causal else length**2
+    slices = 3 * -(-length // 192)
+    keys = [min(length, 64 * (at + 1)) if causal else length for at in range(slices)]
+    forward = sum(64 * 128 * -(-count // 128) for count in keys)
+    tiles = -(-length // 128)
+    backward = 128**2 * (tiles * (tiles + 1) // 2 if causal else tiles**2)
+    return {"forward": forward / declared, "backward": backward / declared}
 
 
 def is_same_kernel(ours, theirs):
@@ -173,13 +189,18 @@ class Parts:
         self.report("known", lines, faults)
 
     def attention(self):
-        for causal in ("false", "true"):
+        for causal in (False, True):
             database = self.database(f"attention-{causal}")
-            setting = ("--set", "dtype=bf16", "--set", "seq=4096", "--set", "heads=16", "--set", f"causal={causal}")
+            parameters = ("dtype=bf16", f"seq={LENGTH}", f"heads={HEADS}", f"causal={str(causal).lower()}")
+            setting = [word for each in parameters for word in ("--set", each)]
             faults = self.run(database, "attention_flash", *setting, "--passes", "time,counters", "--steps", "5")
-            lines, wrong = self.checks(database, MAX_DIFFERENCE)
-            # The workload declares half of the scores if causal; the kernel also computes the blocks on the diagonal.
-            self.report(f"attention causal={causal}", lines, faults + (wrong if causal == "false" else []))
+            lines, _ = self.checks(database, MAX_DIFFERENCE)
+            ratios = {row["phase"]: row["flops_ratio"] for row in rows(self.kymo, database, CHECK)}
+            for phase, expected in attention_tiles(LENGTH, causal).items():
+                lines.append(f"{phase}: {ratios.get(phase)} of the declared, {expected:.5f} by the tiles")
+                if not abs((ratios.get(phase) or 0) / expected - 1) <= MAX_OF_TILES:
+                    faults.append(lines[-1])
+            self.report(f"attention causal={causal}", lines, faults)
 
     def models(self):
         for name, settings in MODELS.items():
@@ -345,7 +366,7 @@ class Parts:
             faults.append(f"no step of these kernels in ncu's output: {done.stderr[-500:]}")
         for ours, theirs in zip(step, large[starts[0] :] if starts else [], strict=False):
             for column, metric in zip(("read", "written"), NCU_METRICS, strict=True):
-                if theirs[metric] < LARGE_TRAFFIC / 2:
+                if theirs[metric] < LARGE_PART:
                     continue
                 ratio = ours[column] / theirs[metric]
                 lines.append(f"{base_name(ours['kernel'])} {column}: {ratio:.5f} of {theirs[metric]:.6g}")
