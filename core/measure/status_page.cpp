@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -18,14 +19,18 @@
 namespace kymo::measure {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x6b796d6f706c6331;  // "kymoplc1"
+constexpr std::uint64_t kMagic = 0x6b796d6f706c6332;  // "kymoplc2"
 constexpr std::size_t kMaxPhases = 64;
 constexpr std::size_t kNameBytes = 48;
+using Name = char[kNameBytes];
 
-void copy_name(char (&to)[kNameBytes], const std::string& from) {
-  std::memcpy(to, from.data(),
-              std::min(from.size(), kNameBytes - 1));  // the page is zeroed, so the name stays terminated
+void copy_name(Name& to, std::string_view from) {
+  const std::size_t length = std::min(from.size(), kNameBytes - 1);
+  std::memcpy(to, from.data(), length);
+  to[length] = 0;
 }
+
+std::string text_of(const Name& name) { return {name, strnlen(name, kNameBytes)}; }
 
 }  // namespace
 
@@ -41,7 +46,15 @@ struct StatusPage::Page {
   std::atomic<std::int64_t> ended;
   std::atomic<std::int32_t> phase;
   std::int32_t phase_count;
-  char phases[kMaxPhases][kNameBytes];
+  Name phases[kMaxPhases];
+  struct Call {
+    std::atomic<std::int64_t> number;  // 0 while the other fields are written
+    std::int64_t sequence;
+    std::int64_t bytes;
+    Name operation;
+    Name communicator;
+  };
+  Call calls[kLastCollectives];  // a call's place is its number modulo their count
 };
 
 StatusPage::StatusPage(const std::filesystem::path& file, const std::vector<std::string>& phases) {
@@ -71,7 +84,18 @@ std::int32_t* StatusPage::shown_phase() noexcept {
   static_assert(sizeof(page_->phase) == sizeof(std::int32_t));
   return reinterpret_cast<std::int32_t*>(&page_->phase);
 }
-void StatusPage::begin_collective() noexcept { page_->begun.fetch_add(1, std::memory_order_relaxed); }
+void StatusPage::begin_collective(const char* operation, const char* communicator, std::int64_t sequence,
+                                  std::int64_t bytes) noexcept {
+  const std::int64_t number = page_->begun.fetch_add(1, std::memory_order_relaxed) + 1;
+  Page::Call& call = page_->calls[static_cast<std::size_t>(number) % kLastCollectives];
+  call.number.store(0, std::memory_order_release);
+  if (!operation) return;
+  call.sequence = sequence;
+  call.bytes = bytes;
+  copy_name(call.operation, operation);
+  copy_name(call.communicator, communicator ? communicator : "");
+  call.number.store(number, std::memory_order_release);
+}
 void StatusPage::end_collective() noexcept { page_->ended.fetch_add(1, std::memory_order_relaxed); }
 
 std::optional<WorkerStatus> StatusPage::read(const std::filesystem::path& file) noexcept {
@@ -85,10 +109,15 @@ std::optional<WorkerStatus> StatusPage::read(const std::filesystem::path& file) 
     status.collectives_begun = page.begun.load(std::memory_order_relaxed);
     status.collectives_ended = page.ended.load(std::memory_order_relaxed);
     const std::int32_t phase = page.phase.load(std::memory_order_relaxed);
-    if (phase >= 0 && phase < std::min<std::int32_t>(page.phase_count, kMaxPhases)) {
-      const char* name = page.phases[phase];
-      status.phase.assign(name, strnlen(name, kNameBytes));
+    if (phase >= 0 && phase < std::min<std::int32_t>(page.phase_count, kMaxPhases))
+      status.phase = text_of(page.phases[phase]);
+    for (const Page::Call& call : page.calls) {
+      const std::int64_t number = call.number.load(std::memory_order_acquire);
+      if (number == 0) continue;
+      status.last_collectives.push_back(
+          {number, text_of(call.operation), text_of(call.communicator), call.sequence, call.bytes});
     }
+    std::ranges::sort(status.last_collectives, {}, &BegunCollective::number);
     return status;
   } catch (const std::exception&) {
     return std::nullopt;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -11,12 +12,24 @@
 
 namespace kymo::measure {
 
+/// A collective call that a worker has begun.
+struct BegunCollective {
+  std::int64_t number = 0;    ///< among all calls of the worker, from 1
+  std::string operation;      ///< as in table collective
+  std::string communicator;   ///< empty if the workload has only one
+  std::int64_t sequence = 0;  ///< index in its communicator, identical on all ranks
+  std::int64_t bytes = 0;     ///< payload size on this rank
+};
+
 /// Snapshot of a worker's status.
 struct WorkerStatus {
   std::int64_t step = -1;
   std::string phase;  ///< empty outside of phases
   std::int64_t collectives_begun = 0;
   std::int64_t collectives_ended = 0;  ///< number of those calls that have returned or whose work is complete
+  /// The latest calls, at most StatusPage::kLastCollectives, in their order. Calls without a known sequence are
+  /// missing.
+  std::vector<BegunCollective> last_collectives = {};
 };
 
 /// Returns the status page file of the worker that writes `rank_file`.
@@ -26,6 +39,8 @@ std::filesystem::path status_file(const std::filesystem::path& rank_file);
 /// thread; each update is a relaxed store or increment.
 class StatusPage {
  public:
+  static constexpr std::size_t kLastCollectives = 16;
+
   /// Creates the file. Phase names are truncated and their number is limited to the size of the page. Throws Error if
   /// the file cannot be created.
   StatusPage(const std::filesystem::path& file, const std::vector<std::string>& phases);
@@ -38,7 +53,9 @@ class StatusPage {
   /// Where set_step() and set_phase() store their arguments, for C code that stores them atomically.
   std::int64_t* shown_step() noexcept;
   std::int32_t* shown_phase() noexcept;
-  void begin_collective() noexcept;
+  /// `operation`: nullptr if the call's operation or sequence is unknown. Names are truncated.
+  void begin_collective(const char* operation, const char* communicator, std::int64_t sequence,
+                        std::int64_t bytes) noexcept;
   void end_collective() noexcept;
 
   /// Reads a status page. Returns nullopt if the file does not exist or is not a status page.

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "base/text.hpp"
+#include "supervisor/missing_collective.hpp"
 #include "supervisor/steady_seconds.hpp"
 
 namespace kymo::supervisor {
@@ -28,9 +29,11 @@ std::string PassState::describe_position(int rank) const {
   const std::int64_t step = seen && seen->step >= 0 ? seen->step : progress.step;
   if (step >= 0) text += ", step " + std::to_string(step);
   if (seen && !seen->phase.empty()) text += ", phase " + quote(seen->phase);
-  if (seen && seen->collectives_begun > seen->collectives_ended)
-    text += ", waiting in collective call " + std::to_string(seen->collectives_begun);
-  return text;
+  if (!seen || seen->collectives_begun <= seen->collectives_ended) return text;
+  const auto& calls = seen->last_collectives;
+  const bool is_known = !calls.empty() && calls.back().number == seen->collectives_begun;
+  return text + ", waiting in " +
+         (is_known ? describe(calls.back()) : "collective call " + std::to_string(seen->collectives_begun));
 }
 
 Outcome PassState::located(int rank, Outcome outcome) const {
@@ -90,7 +93,9 @@ Actions PassState::outcome(int rank, const Outcome& outcome, double now_s) {
     verdict_ = std::move(verdict);  // no other rank waits for this one, so the worker can execute the next run
     return {};
   }
-  if (outcome.status == RunStatus::kOom) return fail(std::move(verdict), kObserved, 0, now_s);
+  // The other ranks go on until they wait for this one.
+  if (outcome.status == RunStatus::kOom)
+    return fail(std::move(verdict), kObserved, count() > 1 ? limits_.settle_s : 0, now_s);
   if (outcome.status == RunStatus::kFailed) {
     const double failed_s = outcome.failed_ns < 0 ? now_s : steady_seconds(outcome.failed_ns);
     return fail(std::move(verdict), kReported, limits_.settle_s, now_s, failed_s);
@@ -238,6 +243,7 @@ Actions PassState::decide_if_due(double now_s) {
 Actions PassState::decide(double now_s) {
   decided_ = true;
   kill_reported_s_ = now_s + limits_.report_grace_s;
+  add_missing_collective();
   Actions actions;
   for (int rank = 0; rank < count(); ++rank) {
     Rank& who = at(rank);
@@ -250,6 +256,16 @@ Actions PassState::decide(double now_s) {
     }
   }
   return actions;
+}
+
+void PassState::add_missing_collective() {
+  using enum RunStatus;
+  const RunStatus status = verdict_.status;
+  const bool is_failure = status == kFailed || status == kCrashed || status == kTimeout || status == kOom;
+  if (!is_failure || !verdict_.rank) return;
+  const std::string missing =
+      missing_collective(*verdict_.rank, count(), [this](int rank) { return worker_status(rank); });
+  if (!missing.empty()) verdict_.detail += "; " + missing;
 }
 
 Actions PassState::serve_waiting(double now_s) {

@@ -154,6 +154,8 @@ class PassState {
   int held_up_by(int late, double now_s) const;
   Actions decide_if_due(double now_s);
   Actions decide(double now_s);
+  /// Adds to the verdict which collective call its rank did not join.
+  void add_missing_collective();
   Actions serve_waiting(double now_s);
   template <typename Wait>
   bool same_wait(std::optional<Wait> Rank::* wait) const;

@@ -2,16 +2,12 @@
 #include "worker/collective_recorder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cstddef>
-#include <cstring>
-#include <limits>
-#include <optional>
 #include <string>
 
 #include "base/clock.hpp"
 #include "worker/range_recorder.hpp"
+#include "worker/reported_collective.hpp"
 
 namespace kymo::worker {
 namespace {
@@ -19,22 +15,6 @@ namespace {
 std::uint64_t next_generation() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
-}
-
-/// Zero-extends the struct of a plugin that was compiled with fewer fields.
-kymo_collective whole(const kymo_collective& given) {
-  kymo_collective call{};
-  std::memcpy(&call, &given, std::min<std::size_t>(given.size, sizeof(call)));
-  return call;
-}
-
-std::optional<event::CollectiveOperation> operation_of(std::uint32_t number) {
-  using enum event::CollectiveOperation;
-  static_assert(KYMO_ALL_REDUCE == 1 && KYMO_RECEIVE == 11);
-  constexpr std::array kInOrder{kAllReduce, kReduceScatter, kAllGather, kBroadcast, kBarrier, kReduce,
-                                kGather,    kScatter,       kAllToAll,  kSend,      kReceive};
-  if (number < KYMO_ALL_REDUCE || number > kInOrder.size()) return std::nullopt;
-  return kInOrder[number - 1];
 }
 
 bool lies_within(const event::Collective& call, const event::Collective& around) {
@@ -70,37 +50,29 @@ void add_calls(std::vector<event::Collective>& observed, const std::vector<event
   std::ranges::stable_sort(observed, {}, &event::Collective::enqueue_ns);
 }
 
-/// Clamps a count to the range of a database integer.
-std::int64_t bounded(std::uint64_t count) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(count, std::numeric_limits<std::int64_t>::max()));
-}
-
 }  // namespace
 
 CollectiveRecorder::CollectiveRecorder(std::int64_t run_start_ns, std::size_t most)
     : run_start_ns_(run_start_ns), max_(most), generation_(next_generation()) {}
 
 std::uint64_t CollectiveRecorder::begin(const kymo_collective* given) {
-  const kymo_collective call = given ? whole(*given) : kymo_collective{};
-  const bool is_library_calls = call.operation == KYMO_LIBRARY_CALLS;
-  const auto operation = is_library_calls ? event::CollectiveOperation::kBarrier : operation_of(call.operation);
+  const ReportedCollective call = reported_collective(given);
   event::Collective begun;
   begun.position = RangeRecorder::execution_context().position();
-  begun.bytes = bounded(call.bytes);
-  begun.on_device = call.stream != nullptr;
+  begun.bytes = call.bytes;
+  begun.on_device = call.on_device;
   const std::lock_guard lock(mutex_);
   if (collected_) return 0;
-  if (!operation) return ++invalid_, 0;
+  if (!call.operation && !call.is_library_calls) return ++invalid_, 0;
   if (calls_.size() >= max_) return ++dropped_, 0;
-  begun.operation = *operation;
+  if (call.operation) begun.operation = *call.operation;
   if (begun.operation == event::CollectiveOperation::kSend || begun.operation == event::CollectiveOperation::kReceive)
     begun.group_ranks = 2;  // of which the communicator's name tells one message from another
   if (call.communicator) begun.communicator = communicators_.intern(call.communicator);
-  const bool is_counted = call.size >= offsetof(kymo_collective, sequence) + sizeof(call.sequence);
-  if (!is_library_calls) begun.sequence = is_counted ? bounded(call.sequence) : count_call(begun.communicator);
+  if (!call.is_library_calls) begun.sequence = call.sequence ? *call.sequence : count_call(begun.communicator);
   // Taken last and under the lock, so that the calls are ordered by these times.
   begun.enqueue_ns = now_ns() - run_start_ns_;
-  calls_.push_back({std::move(begun), is_library_calls});
+  calls_.push_back({std::move(begun), call.is_library_calls});
   return handle_of(calls_.size() - 1);
 }
 

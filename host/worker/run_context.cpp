@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "base/ranges.hpp"
 #include "base/text.hpp"
+#include "worker/reported_collective.hpp"
 
 namespace kymo::worker {
 namespace {
@@ -200,7 +201,12 @@ void RunContext::observe(std::vector<collect::Collector*> observers) {
 }
 
 std::uint64_t RunContext::collective_begin(const kymo_collective* call) {
-  if (status_page_) status_page_->begin_collective();
+  if (status_page_) {
+    const ReportedCollective begun = reported_collective(call);
+    const bool is_known = begun.operation && begun.sequence;
+    status_page_->begin_collective(is_known ? to_string(*begun.operation) : nullptr, begun.communicator,
+                                   begun.sequence.value_or(0), begun.bytes);
+  }
   return collectives_ ? collectives_->begin(call) : 0;
 }
 

@@ -15,6 +15,8 @@ PATIENCE_S = HANG_S / 2
 STATUS = {"dies": "crashed", "hangs": "timeout", "throws": "failed", "memory": "oom"}
 # The reported activity of a rank: a phase, or the stage if there is no phase.
 STAGE = {"begin": "prepare", "middle": "communication", "end": "communication"}
+# The collective calls in which the other ranks wait. The last step is followed by none.
+JOINED = {"begin": "barrier 0 of communicator 'world rendezvous'", "middle": "all_reduce 2 of communicator 'world'"}
 
 
 class CommunicationFaults:
@@ -52,6 +54,9 @@ class CommunicationFaults:
                 )[0]
                 self.assertEqual(found[:2], (STATUS[how], who), found)
                 self.assertEqual(found[2], STAGE[when], found)
+                if how == "hangs":
+                    missing = f"; rank {who} did not join " + JOINED.get(when, "")
+                    self.assertEqual(missing in found[3], when in JOINED, found)
                 self.assertEqual(self.left_running(), [])
 
     def test_a_rank_dies(self):

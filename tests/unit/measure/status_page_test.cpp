@@ -29,8 +29,8 @@ TEST_F(StatusPageTest, IsReadFromThePage) {
   EXPECT_EQ(seen->phase, "");
   page.set_step(7);
   page.set_phase(1);
-  page.begin_collective();
-  page.begin_collective();
+  page.begin_collective("all_reduce", "world", 4, 4096);
+  page.begin_collective(nullptr, "data", 0, 1);
   page.end_collective();
   seen = StatusPage::read(file_);
   ASSERT_TRUE(seen);
@@ -38,6 +38,29 @@ TEST_F(StatusPageTest, IsReadFromThePage) {
   EXPECT_EQ(seen->phase, "backward");
   EXPECT_EQ(seen->collectives_begun, 2);
   EXPECT_EQ(seen->collectives_ended, 1);
+  ASSERT_EQ(seen->last_collectives.size(), 1u) << "that of the second call is unknown";
+  const BegunCollective& call = seen->last_collectives[0];
+  EXPECT_EQ(call.number, 1);
+  EXPECT_EQ(call.operation, "all_reduce");
+  EXPECT_EQ(call.communicator, "world");
+  EXPECT_EQ(call.sequence, 4);
+  EXPECT_EQ(call.bytes, 4096);
+}
+
+TEST_F(StatusPageTest, HasTheLatestCollectivesInTheirOrder) {
+  StatusPage page(file_, {});
+  constexpr std::int64_t kCalls = 2 * StatusPage::kLastCollectives + 3;
+  for (std::int64_t call = 1; call <= kCalls; ++call)
+    page.begin_collective("send", std::string(100, 'c').c_str(), call, call);
+  page.begin_collective("send", nullptr, 0, 0);
+  const auto seen = StatusPage::read(file_);
+  ASSERT_TRUE(seen);
+  ASSERT_EQ(seen->last_collectives.size(), StatusPage::kLastCollectives);
+  EXPECT_EQ(seen->last_collectives.front().number,
+            kCalls + 2 - static_cast<std::int64_t>(StatusPage::kLastCollectives));
+  EXPECT_EQ(seen->last_collectives.front().communicator, std::string(47, 'c')) << "truncated";
+  EXPECT_EQ(seen->last_collectives.back().number, kCalls + 1);
+  EXPECT_EQ(seen->last_collectives.back().communicator, "") << "nothing is left of a longer name";
 }
 
 TEST_F(StatusPageTest, OutlivesAKilledProcess) {

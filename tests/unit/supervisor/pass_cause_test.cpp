@@ -85,6 +85,32 @@ TEST(PassCause, TheRankThatOthersWaitForIsTheOneThatTimesOut) {
   EXPECT_THAT(state.verdict().detail, HasSubstr("phase 'backward'"));
 }
 
+TEST(PassCause, TheCollectiveThatARankDidNotJoinIsNamed) {
+  PassLimits limits;
+  limits.timeout_s = 3;
+  const measure::BegunCollective second{2, "all_reduce", "world", 1, 4096}, third{3, "all_gather", "world", 2, 8};
+  std::vector<measure::WorkerStatus> seen{{4, "backward", 2, 2, {second}}, {4, "communication", 3, 2, {second, third}}};
+  PassState state(Pass::kTime, 2, limits, 0, [&](int rank) { return seen.at(static_cast<std::size_t>(rank)); });
+  for (int rank = 0; rank < 2; ++rank) state.connected(rank, 0);
+  state.tick(3.1);
+  EXPECT_EQ(state.verdict().rank, 0);
+  EXPECT_THAT(state.verdict().detail,
+              HasSubstr("; rank 0 did not join all_gather 2 of communicator 'world' (8 B), in which rank 1 is"));
+}
+
+TEST(PassCause, NoCollectiveIsNamedWhereNobodyFailed) {
+  PassState state(Pass::kTime, 2, {}, 0, [](int rank) {
+    return rank == 0 ? measure::WorkerStatus{} : measure::WorkerStatus{1, "", 1, 0, {{1, "barrier", "world", 0, 0}}};
+  });
+  for (int rank = 0; rank < 2; ++rank) state.connected(rank, 0);
+  Outcome skipped;
+  skipped.status = RunStatus::kSkipped;
+  skipped.detail = "no";
+  state.outcome(0, skipped, 1);
+  state.tick(5);
+  EXPECT_EQ(state.verdict().detail, "no");
+}
+
 TEST(PassCause, ACrashIsReportedAtTheLastPositionOfTheWorker) {
   PassState state(Pass::kTime, 1, {}, 0, [](int) { return measure::WorkerStatus{7, "communication", 3, 2}; });
   state.connected(0, 0);
@@ -94,6 +120,16 @@ TEST(PassCause, ACrashIsReportedAtTheLastPositionOfTheWorker) {
   EXPECT_EQ(state.verdict().phase, "communication");
   EXPECT_EQ(state.verdict().step, 7);
   EXPECT_THAT(state.verdict().detail, HasSubstr("waiting in collective call 3"));
+}
+
+TEST(PassCause, ACallInWhichARankWaitsIsDescribed) {
+  PassState state(Pass::kTime, 1, {}, 0,
+                  [](int) { return measure::WorkerStatus{7, "communication", 3, 2, {{3, "broadcast", "", 2, 4096}}}; });
+  state.connected(0, 0);
+  WorkerEnd end;
+  end.end.signal = SIGKILL;
+  state.ended(0, end, 1);
+  EXPECT_THAT(state.verdict().detail, HasSubstr("waiting in broadcast 2 (4.00 KiB)"));
 }
 
 }  // namespace

@@ -92,6 +92,11 @@ TEST_F(CollectivesTest, AreShownToTheSupervisorInThePassTime) {
   EXPECT_EQ(inside->phase, "communication");
   EXPECT_GE(inside->step, 0);
   EXPECT_EQ(inside->collectives_begun, inside->collectives_ended + 1);
+  ASSERT_FALSE(inside->last_collectives.empty());
+  EXPECT_EQ(inside->last_collectives.back().number, inside->collectives_begun);
+  EXPECT_EQ(inside->last_collectives.back().operation, "broadcast");
+  EXPECT_EQ(inside->last_collectives.back().communicator, "world");
+  EXPECT_EQ(inside->last_collectives.back().bytes, 12);
   EXPECT_EQ(after->phase, "");
   EXPECT_EQ(after->collectives_ended, after->collectives_begun);
   std::filesystem::remove(position);
