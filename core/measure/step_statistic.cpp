@@ -3,9 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <iterator>
 
 namespace kymo::measure {
+namespace {
+
+constexpr std::ptrdiff_t kOftenBusy = 4;  // one of so many runs
+
+}  // namespace
 
 bool disagree(double mean, double median) { return std::abs(mean - median) > kAlike * median; }
 
@@ -23,14 +29,14 @@ StepStatistic common_statistic(const std::vector<std::vector<StepStatistic>>& si
   return std::ranges::any_of(sides, needs_mean) ? StepStatistic::kMean : StepStatistic::kMedian;
 }
 
-bool mostly_busy(const std::vector<LoopTimes>& runs) {
+bool often_busy(const std::vector<LoopTimes>& runs) {
   if (runs.empty()) return false;
   std::vector<double> fastest;
   for (const LoopTimes& run : runs) fastest.push_back(run.fastest_ns);
   std::ranges::sort(fastest);
   const double best_ns = fastest[fastest.size() / 20];
   const auto is_busy = [&](const LoopTimes& run) { return run.median_ns > kBusyLoop * best_ns; };
-  return 2 * std::ranges::count_if(runs, is_busy) > std::ssize(runs);
+  return kOftenBusy * std::ranges::count_if(runs, is_busy) >= std::ssize(runs);
 }
 
 std::vector<double> undisturbed(const std::vector<double>& fastest) {

@@ -53,10 +53,10 @@ struct LoopTimes {
 /// Above this ratio to its time in the best state of the machine, the loop shows that the machine is busy.
 inline constexpr double kBusyLoop = 1.05;
 
-/// Returns true if the machine was busy in more than half of these runs of one side: for most of the run, the loop took
-/// longer than kBusyLoop times its time in the best state, which at least 5 % of the runs reach, as in the view
-/// machine_slowdown. False without runs.
-bool mostly_busy(const std::vector<LoopTimes>& runs);
+/// Returns true if the machine was busy in a quarter of these runs of one side or more: for most of the run, the loop
+/// took longer than kBusyLoop times its time in the best state, which at least 5 % of the runs reach, as in the view
+/// machine_slowdown. Steps use caches and are disturbed in more runs than the loop. False without runs.
+bool often_busy(const std::vector<LoopTimes>& runs);
 
 /// Runs whose fastest steps differ by at most this ratio were undisturbed alike.
 inline constexpr double kUndisturbed = 1.1;

@@ -44,7 +44,7 @@ void Experiment::finish(bool interrupted) {
   seconds_ = elapsed_s();
   interrupted_ = interrupted;
   if (rounds() == 0) return;
-  if (rounds() < SequentialComparison::kLooks.front()) choose_statistic();
+  choose_statistic();
   for (auto& [statistic, comparison] : comparisons_) comparison.finish();
 }
 
@@ -102,7 +102,7 @@ bool Experiment::add_round() {
     for (const Json& run : round_) values.push_back(value_ns(run["phases"]["step"], statistic));
     is_open[statistic] = comparison.add_round(values);
   }
-  if (rounds() <= SequentialComparison::kLooks.front()) choose_statistic();
+  choose_statistic();
   return is_open[statistic_];
 }
 
@@ -110,7 +110,9 @@ void Experiment::choose_statistic() {
   if (of_commands_) return;
   std::vector<const SideTimes*> sides;
   for (const SideTimes& times : times_) sides.push_back(&times);
-  statistic_ = compared_statistic(sides);
+  const StepStatistic found = compared_statistic(sides);
+  const bool is_busy_now = statistic_ == StepStatistic::kMedian && found == StepStatistic::kFastest;
+  if (rounds() <= SequentialComparison::kLooks.front() || is_busy_now) statistic_ = found;
 }
 
 }  // namespace kymo::cli

@@ -24,8 +24,9 @@ namespace kymo::cli {
 ///
 /// The candidates are compared by their means, medians and fastest steps. Which of these counts is decided at the first
 /// look, by compared_statistic(), and then kept, so that choosing gives chance no further opportunity to find a
-/// difference. Whole commands are compared by their medians: slow executions of a short command are usually due to
-/// other processes.
+/// difference; only the fastest steps replace the medians later, once the machine is often busy, which does not depend
+/// on the candidates. Whole commands are compared by their medians: slow executions of a short command are usually due
+/// to other processes.
 class Experiment {
  public:
   enum class End { kVerdict, kMaxTime, kMaxRuns, kInterrupted, kFailed };

@@ -101,7 +101,7 @@ std::string busy_sentence(StepStatistic statistic, const std::vector<std::string
   for (std::size_t i = 0; i < sides.size(); ++i)
     counts.push_back(std::to_string(sides[i]->values_ns(statistic).size()) + " of " + std::to_string(sides[i]->runs()) +
                      (i == 0 ? " runs" : "") + " of " + names[i]);
-  return "the machine was busy in most runs: the fastest steps are compared, in " + join(counts, " and ") +
+  return "the machine was often busy: the fastest steps are compared, in " + join(counts, " and ") +
          ", which were undisturbed";
 }
 

@@ -42,7 +42,7 @@ class SideTimes {
 
   std::size_t runs() const { return statistics_.size(); }
   const std::vector<StepStatistic>& statistics() const { return statistics_; }
-  bool on_busy_machine() const { return measure::mostly_busy(loops_); }
+  bool on_busy_machine() const { return measure::often_busy(loops_); }
   /// One value per run; of the fastest steps, those of the undisturbed runs.
   std::vector<double> values_ns(StepStatistic statistic) const;
   /// Median of these values; empty without runs.
@@ -60,12 +60,13 @@ class SideTimes {
 };
 
 /// The statistic by which sides are compared: measure::common_statistic(), or, if that is the median and the machine
-/// was busy in most runs of a side, the fastest step. Where mean and median disagree, the fastest step is one of few.
+/// was often busy in the runs of a side, the fastest step. Where mean and median disagree, the fastest step is one of
+/// few.
 StepStatistic compared_statistic(const std::vector<const SideTimes*>& sides);
 
-/// What a reader must know of a comparison by the fastest steps, without the final period: "the machine was busy in
-/// most runs: the fastest steps are compared, in 4 of 10 runs of before and 7 of 9 of after, which were undisturbed";
-/// empty for another statistic.
+/// What a reader must know of a comparison by the fastest steps, without the final period: "the machine was often
+/// busy: the fastest steps are compared, in 4 of 10 runs of before and 7 of 9 of after, which were undisturbed"; empty
+/// for another statistic.
 std::string busy_sentence(StepStatistic statistic, const std::vector<std::string>& names,
                           const std::vector<const SideTimes*>& sides);
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import itertools
 import os
 import resource
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn
 
 # Signals of the supervisor (worker_command.hpp). They may arrive at any time, and wait until they are asked for.
 _STAY_AFTER_FORK, _FORK_AGAIN = signal.SIGUSR1, signal.SIGUSR2
+_PROCESSOR_FIELD = 36  # of /proc/self/stat, after the name of the program
 
 
 def serve_in_forks(module: str, start_ns: int, serve: Callable[[int, Exception | None], NoReturn]) -> NoReturn:
@@ -22,9 +25,10 @@ def serve_in_forks(module: str, start_ns: int, serve: Callable[[int, Exception |
     as its fork did, unless the supervisor has told it to stay."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (_STAY_AFTER_FORK, _FORK_AGAIN))
     error = _import_error(module) if module else None
-    while True:
+    for processor in itertools.cycle(_near_processors()):
         child = os.fork()
         if child == 0:
+            _continue_on(processor)
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             serve(start_ns, error)
         status = os.waitpid(child, 0)[1]
@@ -33,6 +37,33 @@ def serve_in_forks(module: str, start_ns: int, serve: Callable[[int, Exception |
             _end_as(status)
         signal.sigwait((_FORK_AGAIN,))
         start_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+
+
+def _near_processors() -> list[int]:
+    """The processors that this process may use, of those that share the memory of the one that it runs on. Forks begin
+    on them in turn: processors differ in speed if other virtual machines use them, too, and the scheduler may start the
+    forks of one process on another processor than those of the process that it is compared with."""
+    allowed = os.sched_getaffinity(0)
+    current = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[_PROCESSOR_FIELD])
+    for node in Path("/sys/devices/system/cpu").glob(f"cpu{current}/node*/cpulist"):
+        near = allowed & _processors_of(node.read_text())
+        if near:
+            return sorted(near)
+    return sorted(allowed)
+
+
+def _processors_of(ranges: str) -> set[int]:
+    """The processors of a list of the kernel, such as "0-3,8"."""
+    bounds = (each.partition("-")[::2] for each in ranges.strip().split(",") if each)
+    return {number for first, last in bounds for number in range(int(first), int(last or first) + 1)}
+
+
+def _continue_on(processor: int) -> None:
+    """Moves this process to a processor, which it may leave again."""
+    allowed = os.sched_getaffinity(0)
+    with contextlib.suppress(OSError):  # the processor is not allowed any more
+        os.sched_setaffinity(0, {processor})
+        os.sched_setaffinity(0, allowed)
 
 
 def _import_error(module: str) -> Exception | None:

@@ -12,8 +12,8 @@
 -- column before_other_ms: title="other before", unit="ms", format="significant", digits=4, optional=true
 -- column after_other_ms: title="other after", unit="ms", format="significant", digits=4, optional=true
 -- note: Medians over the runs of their mean steps, which is the time of all steps, for programs and where steps are not
---   alike; otherwise of their median steps, or of the fastest steps of undisturbed runs if the machine was busy in most
---   runs. The verdict needs a rank test over the runs and the interval of the ratio;
+--   alike; otherwise of their median steps, or of the fastest steps of undisturbed runs if the machine was often
+--   busy. The verdict needs a rank test over the runs and the interval of the ratio;
 --   differences of at most 1 % count as none. A verdict needs five runs on each side.
 -- empty: No runs.
 SELECT

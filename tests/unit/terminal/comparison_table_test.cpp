@@ -196,7 +196,7 @@ TEST(ComparisonRows, OfRunsOnABusyMachineCompareTheFastestSteps) {
   EXPECT_NEAR(row["ratio"], 1.05, 1e-9);
   EXPECT_EQ(row["before"]["time_ns"], 100e3);
   EXPECT_THAT(comparison_notes(Json::array({row})),
-              ElementsAre("w: the machine was busy in most runs: the fastest steps are compared, in 6 of 9 runs of "
+              ElementsAre("w: the machine was often busy: the fastest steps are compared, in 6 of 9 runs of "
                           "before and 6 of 9 of after, which were undisturbed"));
   EXPECT_EQ(comparison_rows(disturbed(before), disturbed(before), "step", kMargin)[0]["verdict"], "SAME");
 }
