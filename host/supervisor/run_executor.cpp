@@ -226,7 +226,7 @@ struct RunExecutor::Impl {
     PlannedRun started = run;
     started.what.ranks = measure::processes_of(pass, run.what.ranks);
     auto team = goes_on ? std::move(program) : reusable ? workers.take_idle() : nullptr;
-    if (!team && keeps_forks(run)) team = workers.take_forks(started);
+    if (!team && uses_forks(run)) team = workers.take_forks(started);
     const bool reused = team != nullptr && !goes_on;
     try {
       begin_pass(run_id, run, pass, team ? std::move(team) : workers.start(started));
@@ -244,7 +244,12 @@ struct RunExecutor::Impl {
   }
 
   /// Those of other supervisors serve a single pass.
-  bool keeps_forks(const PlannedRun& run) const { return forks_for_passes(run) && !leader_options; }
+  bool uses_forks(const PlannedRun& run) const { return forks_for_passes(run) && !leader_options; }
+  /// All forks of a process have its addresses and its seed of hash(), with which steps may take 10 % longer or
+  /// shorter. Runs that are to be independent therefore have processes of their own.
+  bool keeps_forks(const PlannedRun& run, Pass pass) const {
+    return uses_forks(run) && !(run.method.fresh && pass == Pass::kTime);
+  }
 
   void prepare_start(const PlannedRun& run, Pass pass) {
     program_log = scratch.folder() / ("program-log-" + std::to_string(++starts));
@@ -386,7 +391,7 @@ struct RunExecutor::Impl {
     const bool intact_team =
         verdict.status == RunStatus::kOk || (verdict.status == RunStatus::kSkipped && team.count() == 1);
     const bool can_keep = intact_team && !workers.killed() && team.usable() && !reaper->has_detached();
-    const bool keep = can_keep && (reusable || keeps_forks(run));
+    const bool keep = can_keep && (reusable || keeps_forks(run, pass));
     const std::string removed = scratch.lost();
     if (!removed.empty()) add_lost_directory(verdict, removed);
     made.outcome.exit_code = verdict.exit_code;

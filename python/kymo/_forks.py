@@ -40,16 +40,15 @@ def serve_in_forks(module: str, start_ns: int, serve: Callable[[int, Exception |
 
 
 def _near_processors() -> list[int]:
-    """The processors that this process may use, of those that share the memory of the one that it runs on. Forks begin
-    on them in turn: processors differ in speed if other virtual machines use them, too, and the scheduler may start the
-    forks of one process on another processor than those of the process that it is compared with."""
+    """The processors that this process may use, of those that share the memory of the one that it runs on, which is the
+    first. Forks begin on them in turn, because processors differ in speed if other virtual machines use them."""
     allowed = os.sched_getaffinity(0)
     current = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[_PROCESSOR_FIELD])
     for node in Path("/sys/devices/system/cpu").glob(f"cpu{current}/node*/cpulist"):
         near = allowed & _processors_of(node.read_text())
         if near:
-            return sorted(near)
-    return sorted(allowed)
+            allowed = near
+    return sorted(allowed, key=lambda processor: (processor < current, processor))
 
 
 def _processors_of(ranges: str) -> set[int]:

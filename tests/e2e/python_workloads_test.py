@@ -144,7 +144,7 @@ class PythonWorkloadTest(KymoTest):
         verdict = self.kymo("ab", *candidates, "--min-time", "0.05", "--max-time", "30").stdout
         self.assertIn(" times as long as ", verdict)
 
-    def test_passes_are_forks_of_one_process(self):
+    def test_passes_are_forks_of_one_process_except_for_fresh_runs(self):
         places = "\nimport os\nprint('imported in', os.getpid(), 'of', os.getppid())\n"
         self.file.write_text(COUNT + places, encoding="utf-8")
         for options in (["--repeat", "3", "--fresh"], ["--wrap", "env"]):
@@ -156,9 +156,11 @@ class PythonWorkloadTest(KymoTest):
         for run_id, pid, text in found:
             ((imported_in, parent),) = re.findall(r"imported in (\d+) of (\d+)", text)  # in each pass, and once
             self.assertEqual(int(imported_in), pid)
-            parents.setdefault(run_id == 4, set()).add(parent)
-        self.assertEqual(len(parents[False]), 1)
-        self.assertFalse(parents[False] & parents[True])
+            parents.setdefault(run_id, []).append(parent)
+        fresh = [set(parents[run_id]) for run_id in (1, 2, 3)]
+        self.assertEqual([len(run) for run in fresh], [1, 1, 1], "the passes of a run are forks of one process")
+        self.assertEqual(len(set.union(*fresh)), 3, "runs are not")
+        self.assertFalse(set(parents[4]) & set.union(*fresh))
 
     def test_hot_and_cold_timing(self):
         for timing in ("hot", "cold"):
